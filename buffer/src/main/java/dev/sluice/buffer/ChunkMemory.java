@@ -1,0 +1,273 @@
+package dev.sluice.buffer;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one chunk being read, and the memory behind it, which is looked up once per chunk. One object serves every chunk
+ * in turn. Not thread-safe.
+ *
+ * <p>Which path a chunk takes, from fast to slow:
+ *
+ * <ol>
+ *   <li>memory in an array, read-only or not: the array. Opening allocates nothing.
+ *   <li>a direct buffer as its allocator made it: its own internal NIO buffer. Opening allocates nothing once netty has
+ *       made that.
+ *   <li>other direct buffers over one piece of memory (slices, duplicates, read-only views, a composite buffer of one
+ *       component): an NIO view, two small objects per chunk.
+ *   <li>all others (composite buffers of several components): the {@link ByteBuf} itself, with its own searches and
+ *       octet by octet. An unmodifiable composite keeps its components' leak-aware wrappers, and they record.
+ * </ol>
+ *
+ * <p>Netty's leak-aware wrappers are looked through: reading leaves no leak record. Only octets between the reader and
+ * the writer index at the time of {@link #open} are read; the chunk's octets and indices are never changed.
+ */
+public final class ChunkMemory {
+    private @Nullable ByteBuf chunk;
+    private @Nullable ByteBuf inner;
+    private byte @Nullable [] array;
+
+    /** Direct memory only: loops that also met buffers over arrays would be compiled to code half as fast. */
+    private @Nullable ByteBuffer view;
+
+    /** What to add to an index of the chunk to get the index in the array or the view. */
+    private int shift;
+
+    private int viewLimit;
+    private int start;
+    private int end;
+    private boolean records;
+
+    /** Makes an object without a chunk. */
+    public ChunkMemory() {}
+
+    /**
+     * Takes a chunk.
+     *
+     * @param next <em>transferred</em>: released by {@link #close}, or at once if this method throws
+     * @throws IllegalStateException if a chunk is open
+     * @throws IllegalReferenceCountException if the chunk has been released already
+     */
+    public void open(ByteBuf next) {
+        if (chunk != null) {
+            next.release();
+            throw new IllegalStateException("a chunk is open");
+        }
+        if (next.refCnt() == 0) {
+            throw new IllegalReferenceCountException(0);
+        }
+        ByteBuf memory = Wrappers.unwrap(next);
+        ByteBuf writable = Wrappers.behindReadOnly(memory);
+        int from = next.readerIndex();
+        int to = next.writerIndex();
+        if (writable.hasArray()) {
+            array = writable.array();
+            shift = writable.arrayOffset();
+        } else if (memory.isDirect() && memory.nioBufferCount() == 1) {
+            // The internal buffer of a derived or composite buffer would be that of a root others may use at the same
+            // time.
+            boolean root = memory.unwrap() == null && memory.isContiguous();
+            ByteBuffer seen = root ? memory.internalNioBuffer(from, to - from) : memory.nioBuffer(from, to - from);
+            shift = seen.position() - from;
+            viewLimit = seen.limit();
+            view = seen;
+        }
+        inner = memory;
+        records = Wrappers.records(next);
+        start = from;
+        end = to;
+        chunk = next;
+    }
+
+    /** {@return whether there is a chunk} */
+    public boolean isOpen() {
+        return chunk != null;
+    }
+
+    /** {@return the reader index of the chunk when it was opened; 0 without a chunk} */
+    public int start() {
+        return start;
+    }
+
+    /** {@return the writer index of the chunk when it was opened; 0 without a chunk} */
+    public int end() {
+        return end;
+    }
+
+    /**
+     * {@return one octet}
+     *
+     * @param index absolute index in the chunk
+     * @throws IndexOutOfBoundsException if not within {@link #start()} and {@link #end()}
+     */
+    public byte getByte(int index) {
+        if (index < start || index >= end) {
+            throw new IndexOutOfBoundsException("index " + index + " is not within " + start + " and " + end);
+        }
+        byte[] heap = array;
+        return heap != null ? heap[index + shift] : getByteSlowly(index);
+    }
+
+    private byte getByteSlowly(int index) {
+        ByteBuffer direct = view;
+        return direct != null ? direct.get(index + shift) : inner().getByte(index);
+    }
+
+    /**
+     * Copies octets out of the chunk.
+     *
+     * @param index absolute index in the chunk
+     * @throws IndexOutOfBoundsException if one of the ranges is not within the chunk or the array
+     */
+    public void copyTo(int index, byte[] target, int targetIndex, int length) {
+        check(index, index + length);
+        byte[] heap = array;
+        ByteBuffer direct = view;
+        if (heap != null) {
+            System.arraycopy(heap, index + shift, target, targetIndex, length);
+        } else if (direct != null) {
+            direct.get(index + shift, target, targetIndex, length);
+        } else {
+            inner().getBytes(index, target, targetIndex, length);
+        }
+    }
+
+    /**
+     * {@return a view of a part of the chunk; <em>borrowed</em> until {@link #close}, to be retained to be kept}
+     *
+     * @param index absolute index in the chunk
+     * @throws IndexOutOfBoundsException if not within the chunk
+     */
+    public ByteBuf slice(int index, int length) {
+        check(index, index + length);
+        return records ? new TrackedSlice(inner().slice(index, length), chunk(), null) : chunk().slice(index, length);
+    }
+
+    /**
+     * As {@link #slice(int, int)}; where leak detection records, retaining the view leaves a record that names the part
+     * and the offset.
+     *
+     * @param partIndex 0-based, -1 for none
+     * @param offset of the first octet, from the start of the multipart body
+     */
+    public ByteBuf slice(int index, int length, int partIndex, long offset) {
+        if (!records) {
+            return slice(index, length);
+        }
+        check(index, index + length);
+        return new TrackedSlice(inner().slice(index, length), chunk(), new TouchHint(partIndex, offset));
+    }
+
+    /**
+     * {@return the chunk as it was opened, <em>borrowed</em>}
+     *
+     * @throws IllegalStateException if no chunk is open
+     */
+    public ByteBuf chunk() {
+        return Objects.requireNonNullElseGet(chunk, ChunkMemory::none);
+    }
+
+    /**
+     * To be called before reading after other code has had the chunk in its hands: it may have moved the limit of the
+     * internal NIO buffer that is read here.
+     */
+    public void refresh() {
+        ByteBuffer direct = view;
+        if (direct != null) {
+            direct.limit(viewLimit);
+        }
+    }
+
+    /** Releases the chunk. Idempotent. */
+    public void close() {
+        ByteBuf open = chunk;
+        if (open != null) {
+            chunk = null;
+            inner = null;
+            array = null;
+            view = null;
+            records = false;
+            start = 0;
+            end = 0;
+            open.release();
+        }
+    }
+
+    /** Makes sure that {@code from <= to} are within the chunk. */
+    void check(int from, int to) {
+        if (from < start || to > end || from > to) {
+            throw new IndexOutOfBoundsException(
+                    "range " + from + " to " + to + " is not within " + start + " and " + end);
+        }
+    }
+
+    /** {@return whether there is an array or an NIO view, so that the kernels can run} */
+    boolean isFlat() {
+        return array != null || view != null;
+    }
+
+    /** {@link ArrayKernel#pairs} on a flat chunk. */
+    int pairs(int i, int limit, int distance, long first, long last) {
+        byte[] heap = array;
+        return heap != null
+                ? ArrayKernel.pairs(heap, i + shift, limit + shift, distance, first, last) - shift
+                : ViewKernel.pairs(view(), i + shift, limit + shift, distance, first, last) - shift;
+    }
+
+    /** {@link ArrayKernel#grams} on a flat chunk. */
+    int grams(int q, int to, int stride, long[] set) {
+        byte[] heap = array;
+        return heap != null
+                ? ArrayKernel.grams(heap, q + shift, to + shift, stride, set) - shift
+                : ViewKernel.grams(view(), q + shift, to + shift, stride, set) - shift;
+    }
+
+    /** {@return the first index in [i, to) with the octet that {@code pattern} repeats, or {@code to}} */
+    int indexOf(int i, int to, long pattern) {
+        byte[] heap = array;
+        ByteBuffer direct = view;
+        if (heap != null) {
+            return ArrayKernel.indexOf(heap, i + shift, to + shift, pattern) - shift;
+        }
+        if (direct != null) {
+            return ViewKernel.indexOf(direct, i + shift, to + shift, pattern) - shift;
+        }
+        int before = inner().bytesBefore(i, to - i, (byte) pattern);
+        return before < 0 ? to : i + before;
+    }
+
+    /**
+     * {@return how many octets from index i on equal those of the text from {@code from} on, at most {@code length}}
+     */
+    int matching(int i, byte[] text, int from, int length) {
+        byte[] heap = array;
+        ByteBuffer direct = view;
+        if (heap != null) {
+            return ArrayKernel.matching(heap, i + shift, text, from, length);
+        }
+        if (direct != null) {
+            return ViewKernel.matching(direct, i + shift, text, from, length);
+        }
+        ByteBuf general = inner();
+        int k = 0;
+        while (k < length && general.getByte(i + k) == text[from + k]) {
+            k++;
+        }
+        return k;
+    }
+
+    private ByteBuf inner() {
+        return Objects.requireNonNullElseGet(inner, ChunkMemory::none);
+    }
+
+    private ByteBuffer view() {
+        return Objects.requireNonNull(view);
+    }
+
+    private static ByteBuf none() {
+        throw new IllegalStateException("no chunk is open");
+    }
+}

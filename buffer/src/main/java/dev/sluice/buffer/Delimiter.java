@@ -1,0 +1,94 @@
+package dev.sluice.buffer;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The text {@code CRLF "--" boundary} (RFC 2046 section 5.1.1), prepared once. Immutable and thread-safe.
+ *
+ * <p>A boundary holds neither CR nor LF, so CR is only at index 0 of the text and LF only at index 1. A comparison that
+ * fails can therefore restart only at the octet where it failed, and the octets compared before it are known: they are
+ * this text.
+ */
+public final class Delimiter {
+    /** Octets before the boundary: CR, LF and two dashes. */
+    static final int PREFIX_LENGTH = 4;
+
+    private final byte[] text;
+    private final ByteBuf constant;
+
+    /** Made when first asked for; a second one made by another thread at the same time is as good. */
+    private long @Nullable [] grams;
+
+    private Delimiter(byte[] text) {
+        this.text = text;
+        this.constant = Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(text).asReadOnly());
+    }
+
+    /**
+     * {@return the delimiter of a boundary}
+     *
+     * @param boundary the octets of the boundary without any dashes in front; copied
+     * @throws IllegalArgumentException if the boundary is empty or holds CR or LF
+     */
+    public static Delimiter of(byte[] boundary) {
+        if (boundary.length == 0) {
+            throw new IllegalArgumentException("the boundary is empty");
+        }
+        byte[] text = new byte[PREFIX_LENGTH + boundary.length];
+        text[0] = '\r';
+        text[1] = '\n';
+        text[2] = '-';
+        text[3] = '-';
+        for (int i = 0; i < boundary.length; i++) {
+            byte octet = boundary[i];
+            if (octet == '\r' || octet == '\n') {
+                throw new IllegalArgumentException("the boundary holds CR or LF at index " + i);
+            }
+            text[PREFIX_LENGTH + i] = octet;
+        }
+        return new Delimiter(text);
+    }
+
+    /** {@return the number of octets of the text: 4 and the length of the boundary} */
+    public int length() {
+        return text.length;
+    }
+
+    /**
+     * {@return one octet of the text}
+     *
+     * @param index 0 to {@code length() - 1}
+     */
+    public byte at(int index) {
+        return text[index];
+    }
+
+    /**
+     * {@return the octets {@code from} to {@code to} (exclusive) of the text as a read-only slice of constant memory}
+     *
+     * <p>The slice need not be released: retaining and releasing it do nothing, and it may be kept for ever and handed
+     * to other threads.
+     *
+     * @throws IndexOutOfBoundsException if the range is not within the text
+     */
+    public ByteBuf text(int from, int to) {
+        return constant.slice(from, to - from);
+    }
+
+    /** {@return the octets of the text; not to be written} */
+    byte[] octets() {
+        return text;
+    }
+
+    /** {@return the grams of the text, see {@link Grams}; not to be written} */
+    long[] grams() {
+        long[] made = grams;
+        if (made == null) {
+            made = Grams.of(text);
+            grams = made;
+        }
+        return made;
+    }
+}

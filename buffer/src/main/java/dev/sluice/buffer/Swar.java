@@ -1,0 +1,32 @@
+package dev.sluice.buffer;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** Eight octets in one word, the first in the lowest bits. */
+final class Swar {
+    static final long ONES = 0x0101010101010101L;
+    static final long TOPS = 0x8080808080808080L;
+
+    /** Starts that one turn of the pair kernels looks at. */
+    static final int BLOCK = 16;
+
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private Swar() {}
+
+    /** {@return a word of eight times the octet} */
+    static long repeat(byte octet) {
+        return (octet & 0xffL) * ONES;
+    }
+
+    /** {@return a word whose lowest set bit is the top bit of the first octet of x that is 0; 0 if there is none} */
+    static long zeros(long x) {
+        return (x - ONES) & ~x & TOPS;
+    }
+
+    static long word(byte[] array, int index) {
+        return (long) LONG.get(array, index);
+    }
+}

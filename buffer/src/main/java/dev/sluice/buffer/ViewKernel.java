@@ -1,0 +1,77 @@
+package dev.sluice.buffer;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The loops of the search over a direct NIO buffer: {@link ArrayKernel} once more. Indices are absolute ones of the
+ * buffer.
+ */
+final class ViewKernel {
+    private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private ViewKernel() {}
+
+    /* As ArrayKernel.pairs. */
+    static int pairs(ByteBuffer memory, int i, int end, int distance, long first, long last) {
+        while (i <= end - Swar.BLOCK) {
+            long x = ((long) LONG.get(memory, i) ^ first) | ((long) LONG.get(memory, i + distance) ^ last);
+            long y = ((long) LONG.get(memory, i + 8) ^ first) | ((long) LONG.get(memory, i + 8 + distance) ^ last);
+            if ((((x - Swar.ONES) & ~x | (y - Swar.ONES) & ~y) & Swar.TOPS) != 0) {
+                return i;
+            }
+            i += Swar.BLOCK;
+        }
+        return i;
+    }
+
+    /* As ArrayKernel.grams. */
+    static int grams(ByteBuffer memory, int q, int end, int stride, long[] set) {
+        int last = end - Grams.LENGTH - 3 * stride;
+        while (q <= last) {
+            int a = Grams.slot((int) INT.get(memory, q));
+            int b = Grams.slot((int) INT.get(memory, q + stride));
+            int c = Grams.slot((int) INT.get(memory, q + 2 * stride));
+            int d = Grams.slot((int) INT.get(memory, q + 3 * stride));
+            if (((set[a >>> 6] >>> a | set[b >>> 6] >>> b | set[c >>> 6] >>> c | set[d >>> 6] >>> d) & 1) != 0) {
+                return q;
+            }
+            q += 4 * stride;
+        }
+        return q;
+    }
+
+    /* As ArrayKernel.indexOf. */
+    static int indexOf(ByteBuffer memory, int i, int end, long pattern) {
+        while (i <= end - 8) {
+            long zeros = Swar.zeros((long) LONG.get(memory, i) ^ pattern);
+            if (zeros != 0) {
+                return i + (Long.numberOfTrailingZeros(zeros) >>> 3);
+            }
+            i += 8;
+        }
+        while (i < end && memory.get(i) != (byte) pattern) {
+            i++;
+        }
+        return i;
+    }
+
+    /* As ArrayKernel.matching. */
+    static int matching(ByteBuffer memory, int i, byte[] text, int from, int length) {
+        int k = 0;
+        while (k <= length - 8) {
+            long difference = (long) LONG.get(memory, i + k) ^ Swar.word(text, from + k);
+            if (difference != 0) {
+                return k + (Long.numberOfTrailingZeros(difference) >>> 3);
+            }
+            k += 8;
+        }
+        while (k < length && memory.get(i + k) == text[from + k]) {
+            k++;
+        }
+        return k;
+    }
+}

@@ -1,0 +1,271 @@
+package dev.sluice.buffer;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(ExactLeaks.class)
+class AccumulationTest {
+    private final CountingAllocator allocator = new CountingAllocator();
+
+    @AfterEach
+    void everythingIsReleased() {
+        assertEquals(0, allocator.liveCount(), () -> allocator.unreleased().toString());
+    }
+
+    @Test
+    void allocatesNothingBeforeTheFirstOctet() {
+        try (Accumulation gathered = new Accumulation(allocator, 16)) {
+            assertEquals(0, gathered.size());
+            assertEquals(0, gathered.slice(0, 0).readableBytes());
+            gathered.discard(0);
+            gathered.truncate(0);
+            assertEquals(0, allocator.liveCount());
+        }
+    }
+
+    @Test
+    void gathersOctetsOfSeveralChunks() {
+        try (Accumulation gathered = new Accumulation(allocator, 4)) {
+            append(gathered, "Content");
+            append(gathered, "");
+            append(gathered, "-Type: text/plain");
+            assertEquals("Content-Type: text/plain", text(gathered));
+            assertEquals(1, allocator.liveCount());
+        }
+    }
+
+    @Test
+    void dropsWhatIsReadInPlaceWhileNobodyHoldsTheBuffer() {
+        try (Accumulation gathered = new Accumulation(allocator, 16)) {
+            append(gathered, "0123456789abcdef");
+            byte[] memory = gathered.array();
+            gathered.discard(10);
+            assertSame(memory, gathered.array());
+            assertEquals("abcdef", text(gathered));
+            append(gathered, "ghijklmnop");
+            assertSame(memory, gathered.array());
+            assertEquals(0, gathered.arrayOffset());
+            assertEquals("abcdefghijklmnop", text(gathered));
+            gathered.discard(16);
+            append(gathered, "0123456789ABCDEF");
+            assertSame(memory, gathered.array());
+            assertEquals("0123456789ABCDEF", text(gathered));
+        }
+    }
+
+    @Test
+    void movesTheRestWhenWhatIsReadIsHeldByAConsumer() {
+        try (Accumulation gathered = new Accumulation(allocator, 16)) {
+            append(gathered, "0123456789abcdef");
+            byte[] memory = gathered.array();
+            ByteBuf kept = gathered.slice(0, 10).retain();
+            gathered.discard(10);
+            assertNotSame(memory, gathered.array());
+            assertEquals(2, allocator.liveCount());
+            assertEquals(1, kept.refCnt(), "the accumulation has let go of the old buffer");
+            append(gathered, "ghijklmnopqrstuv");
+            gathered.discard(3);
+            assertEquals("defghijklmnopqrstuv", text(gathered));
+            assertEquals("0123456789", kept.toString(US_ASCII));
+            kept.release();
+        }
+    }
+
+    @Test
+    void takesNoNewBufferWhenAllIsReadAndAConsumerHoldsTheOldOne() {
+        try (Accumulation gathered = new Accumulation(allocator, 16)) {
+            append(gathered, "0123456789");
+            ByteBuf kept = gathered.slice(0, 10).retain();
+            gathered.discard(10);
+            assertEquals(1, kept.refCnt());
+            assertEquals(1, allocator.liveCount());
+            append(gathered, "abc");
+            ByteBuf other = gathered.slice(0, 3).retain();
+            gathered.truncate(0);
+            assertEquals(1, other.refCnt());
+            assertEquals("abc", other.toString(US_ASCII));
+            assertEquals("0123456789", kept.toString(US_ASCII));
+            other.release();
+            kept.release();
+        }
+    }
+
+    @Test
+    void growsIntoANewBufferWhenAConsumerHoldsTheOldOne() {
+        try (Accumulation gathered = new Accumulation(allocator, 8)) {
+            append(gathered, "01234567");
+            ByteBuf kept = gathered.slice(2, 4).retain();
+            append(gathered, "89");
+            assertEquals("0123456789", text(gathered));
+            assertEquals("2345", kept.toString(US_ASCII));
+            assertEquals(1, kept.refCnt());
+            kept.release();
+        }
+    }
+
+    @Test
+    void doesNotCloseTheGapUnderAConsumer() {
+        try (Accumulation gathered = new Accumulation(allocator, 8)) {
+            append(gathered, "0123");
+            gathered.discard(2);
+            ByteBuf kept = gathered.slice(0, 2).retain();
+            append(gathered, "abcdef");
+            assertEquals("23abcdef", text(gathered));
+            assertEquals("23", kept.toString(US_ASCII));
+            assertEquals(1, kept.refCnt());
+            kept.release();
+        }
+    }
+
+    @Test
+    void appendsBehindWhatAConsumerHoldsWhileThereIsRoom() {
+        try (Accumulation gathered = new Accumulation(allocator, 8)) {
+            append(gathered, "0123");
+            ByteBuf kept = gathered.slice(0, 4).retain();
+            append(gathered, "4567");
+            assertEquals(1, allocator.liveCount());
+            assertEquals("0123", kept.toString(US_ASCII));
+            assertEquals("01234567", text(gathered));
+            kept.release();
+        }
+    }
+
+    @Test
+    void forgetsWhatWasAppendedTooEarly() {
+        try (Accumulation gathered = new Accumulation(allocator, 8)) {
+            append(gathered, "header");
+            append(gathered, "xx");
+            gathered.truncate(6);
+            assertEquals("header", text(gathered));
+            append(gathered, "s!");
+            assertEquals("headers!", text(gathered));
+        }
+    }
+
+    @Test
+    void doesNotWriteOverForgottenOctetsThatAConsumerHolds() {
+        try (Accumulation gathered = new Accumulation(allocator, 8)) {
+            append(gathered, "01234567");
+            ByteBuf kept = gathered.slice(0, 8).retain();
+            gathered.truncate(4);
+            append(gathered, "abcd");
+            assertEquals("0123abcd", text(gathered));
+            assertEquals("01234567", kept.toString(US_ASCII));
+            kept.release();
+        }
+    }
+
+    @Test
+    void keepsWhatAConsumerHoldsBeyondItsOwnEnd() {
+        Accumulation gathered = new Accumulation(allocator, 8);
+        append(gathered, "01234567");
+        ByteBuf kept = gathered.slice(1, 3).retain();
+        gathered.close();
+        gathered.close();
+        assertEquals(0, gathered.size());
+        assertEquals("123", kept.toString(US_ASCII));
+        assertEquals(1, allocator.liveCount());
+        kept.release();
+    }
+
+    @Test
+    void refusesOctetsAfterItsEnd() {
+        Accumulation gathered = new Accumulation(allocator, 8);
+        gathered.close();
+        assertThrows(IllegalStateException.class, () -> append(gathered, "x"));
+    }
+
+    @Test
+    void refusesImpossibleSizes() {
+        assertThrows(IllegalArgumentException.class, () -> new Accumulation(allocator, 0));
+        try (Accumulation gathered = new Accumulation(allocator, 8)) {
+            append(gathered, "0123");
+            assertThrows(IndexOutOfBoundsException.class, () -> gathered.discard(5));
+            assertThrows(IndexOutOfBoundsException.class, () -> gathered.discard(-1));
+            assertThrows(IndexOutOfBoundsException.class, () -> gathered.truncate(5));
+            assertThrows(IndexOutOfBoundsException.class, () -> gathered.slice(3, 2));
+            assertEquals("0123", text(gathered));
+        }
+    }
+
+    @Test
+    void behavesLikeAStringWhateverIsAskedOfIt() {
+        Random random = new Random(11);
+        for (int round = 0; round < 2000; round++) {
+            StringBuilder model = new StringBuilder();
+            Deque<ByteBuf> kept = new ArrayDeque<>();
+            Deque<String> expected = new ArrayDeque<>();
+            try (Accumulation gathered = new Accumulation(PooledByteBufAllocator.DEFAULT, 1 + random.nextInt(64))) {
+                for (int step = 0; step < 30; step++) {
+                    switch (random.nextInt(5)) {
+                        case 0, 1 -> {
+                            String more = random.ints(random.nextInt(40), 'a', 'z' + 1)
+                                    .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                                    .toString();
+                            append(gathered, more);
+                            model.append(more);
+                        }
+                        case 2 -> {
+                            int count = random.nextInt(model.length() + 1);
+                            gathered.discard(count);
+                            model.delete(0, count);
+                        }
+                        case 3 -> {
+                            int size = random.nextInt(model.length() + 1);
+                            gathered.truncate(size);
+                            model.setLength(size);
+                        }
+                        default -> {
+                            int from = random.nextInt(model.length() + 1);
+                            int to = from + random.nextInt(model.length() + 1 - from);
+                            kept.add(gathered.slice(from, to - from).retain());
+                            expected.add(model.substring(from, to));
+                        }
+                    }
+                    assertEquals(model.toString(), text(gathered));
+                    if (kept.size() > 3) {
+                        checkOldest(kept, expected);
+                    }
+                }
+            }
+            while (!kept.isEmpty()) {
+                checkOldest(kept, expected);
+            }
+        }
+    }
+
+    private static void checkOldest(Deque<ByteBuf> kept, Deque<String> expected) {
+        ByteBuf oldest = kept.remove();
+        assertEquals(expected.remove(), oldest.toString(US_ASCII));
+        oldest.release();
+    }
+
+    private static void append(Accumulation gathered, String octets) {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(Unpooled.copiedBuffer("<" + octets + ">", US_ASCII));
+        try {
+            gathered.append(memory, 1, octets.length());
+        } finally {
+            memory.close();
+        }
+    }
+
+    private static String text(Accumulation gathered) {
+        String text = new String(gathered.array(), gathered.arrayOffset(), gathered.size(), US_ASCII);
+        assertEquals(text, gathered.slice(0, gathered.size()).toString(US_ASCII));
+        return text;
+    }
+}

@@ -1,0 +1,367 @@
+package dev.sluice.buffer;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ResourceLeakDetector.Level;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ExtendWith(ExactLeaks.class)
+class ChunkMemoryTest {
+    private static final byte[] BODY = octets(1000);
+
+    @ParameterizedTest
+    @EnumSource
+    void readsEveryOctetBetweenTheIndices(BufferKind kind) {
+        ChunkMemory memory = new ChunkMemory();
+        ByteBuf chunk = kind.of(BODY, 10, 900);
+        memory.open(chunk);
+        assertTrue(memory.isOpen());
+        assertSame(chunk, memory.chunk());
+        assertEquals(890, memory.end() - memory.start());
+        for (int i = memory.start(); i < memory.end(); i++) {
+            assertEquals(BODY[i - memory.start() + 10], memory.getByte(i));
+        }
+        byte[] copy = new byte[892];
+        memory.copyTo(memory.start(), copy, 1, 890);
+        assertEquals(Unpooled.wrappedBuffer(BODY, 10, 890), Unpooled.wrappedBuffer(copy, 1, 890));
+        assertEquals(0, copy[0]);
+        assertEquals(0, copy[891]);
+        memory.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void readsNothingOutsideTheIndices(BufferKind kind) {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(kind.of(BODY, 10, 900));
+        int start = memory.start();
+        int end = memory.end();
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.getByte(start - 1));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.getByte(end));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(start - 1, new byte[9], 0, 2));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(end - 1, new byte[9], 0, 2));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(end, new byte[9], 0, -1));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(end - 1, 2));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(start - 1, 2, 0, 0));
+        memory.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void leavesTheChunkAsItWas(BufferKind kind) {
+        ChunkMemory memory = new ChunkMemory();
+        ByteBuf chunk = kind.of(BODY, 10, 900);
+        chunk.retain();
+        byte[] before = octetsOf(chunk);
+        int reader = chunk.readerIndex();
+        int writer = chunk.writerIndex();
+        memory.open(chunk);
+        new DelimiterSearch(Delimiter.of("boundary".getBytes(US_ASCII)), false, 0)
+                .find(memory, memory.start(), memory.end());
+        memory.slice(memory.start() + 5, 20).skipBytes(3);
+        memory.close();
+        assertEquals(reader, chunk.readerIndex());
+        assertEquals(writer, chunk.writerIndex());
+        assertArrayEquals(before, octetsOf(chunk));
+        chunk.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void releasesTheChunkOnceHoweverOftenItIsClosed(BufferKind kind) {
+        ChunkMemory memory = new ChunkMemory();
+        ByteBuf chunk = kind.of(BODY);
+        chunk.retain();
+        int count = chunk.refCnt();
+        memory.open(chunk);
+        memory.close();
+        memory.close();
+        assertFalse(memory.isOpen());
+        assertEquals(0, memory.start());
+        assertEquals(0, memory.end());
+        assertEquals(kind == BufferKind.UNRELEASABLE ? count : count - 1, chunk.refCnt());
+        chunk.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givesViewsThatCanBeKeptBeyondTheChunk(BufferKind kind) {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(kind.of(BODY, 10, 900));
+        ByteBuf plain = memory.slice(memory.start() + 40, 100).retain();
+        ByteBuf named = memory.slice(memory.start() + 40, 100, 3, 912).retain();
+        memory.close();
+        assertEquals(Unpooled.wrappedBuffer(BODY, 50, 100), plain);
+        assertEquals(plain, named);
+        plain.release();
+        named.release();
+    }
+
+    @Test
+    void releasesASecondChunkThatItRefuses() {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(BufferKind.POOLED_DIRECT.of(BODY));
+        ByteBuf second = BufferKind.POOLED_DIRECT.of(BODY);
+        assertThrows(IllegalStateException.class, () -> memory.open(second));
+        assertEquals(0, second.refCnt());
+        assertTrue(memory.isOpen());
+        memory.close();
+    }
+
+    @Test
+    void refusesAChunkThatHasBeenReleased() {
+        ChunkMemory memory = new ChunkMemory();
+        for (BufferKind kind : new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.COMPOSITE}) {
+            ByteBuf chunk = kind.of(BODY);
+            chunk.release();
+            assertThrows(IllegalReferenceCountException.class, () -> memory.open(chunk));
+            assertFalse(memory.isOpen());
+        }
+    }
+
+    @Test
+    void hasNothingToReadWithoutAChunk() {
+        ChunkMemory memory = new ChunkMemory();
+        assertFalse(memory.isOpen());
+        assertThrows(IllegalStateException.class, memory::chunk);
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.getByte(0));
+        assertThrows(IllegalStateException.class, () -> memory.slice(0, 0));
+        memory.refresh();
+        memory.close();
+    }
+
+    @Test
+    void readsEmptyChunks() {
+        ChunkMemory memory = new ChunkMemory();
+        for (BufferKind kind : BufferKind.values()) {
+            memory.open(kind.of(BODY, 500, 500));
+            assertEquals(memory.start(), memory.end());
+            DelimiterSearch search = new DelimiterSearch(Delimiter.of("x".getBytes(US_ASCII)), true);
+            assertEquals(memory.start(), search.find(memory, memory.start(), memory.end()));
+            assertEquals(0, search.matched());
+            memory.close();
+        }
+        memory.open(Unpooled.EMPTY_BUFFER);
+        assertEquals(0, memory.end());
+        memory.close();
+    }
+
+    @Test
+    void readsOnAfterOtherCodeMovedTheInternalBuffer() {
+        for (BufferKind kind :
+                new BufferKind[] {BufferKind.DIRECT, BufferKind.POOLED_DIRECT, BufferKind.ADAPTIVE_DIRECT}) {
+            ChunkMemory memory = new ChunkMemory();
+            memory.open(kind.of(BODY, 10, 900));
+            memory.chunk().internalNioBuffer(0, 5);
+            memory.refresh();
+            assertEquals(BODY[899], memory.getByte(memory.end() - 1));
+            assertEquals(BODY[10], memory.getByte(memory.start()));
+            memory.close();
+        }
+    }
+
+    @Test
+    void lendsTheInternalBufferOnlyOfABufferThatNobodyElseCanHold() {
+        ByteBuf root = BufferKind.POOLED_DIRECT.of(BODY);
+        ByteBuf inner = root.unwrap();
+        int position = inner.internalNioBuffer(7, 5).position();
+        ChunkMemory memory = new ChunkMemory();
+        for (ByteBuf derived : new ByteBuf[] {
+            root.retainedSlice(),
+            root.retainedDuplicate(),
+            root.retain().asReadOnly(),
+            Unpooled.compositeBuffer().addComponent(true, root.retain())
+        }) {
+            memory.open(derived);
+            assertTrue(memory.isFlat());
+            assertEquals(BODY[999], memory.getByte(memory.end() - 1));
+            memory.close();
+        }
+        assertEquals(position, inner.internalNioBuffer(7, 5).position());
+        memory.open(root);
+        assertTrue(memory.isFlat());
+        memory.close();
+    }
+
+    @Test
+    void knowsWhichMemoryItCanReach() {
+        ChunkMemory memory = new ChunkMemory();
+        for (BufferKind kind : BufferKind.values()) {
+            memory.open(kind.of(BODY));
+            boolean general = EnumSet.of(
+                            BufferKind.COMPOSITE,
+                            BufferKind.UNTRACKED_COMPOSITE,
+                            BufferKind.UNMODIFIABLE_COMPOSITE,
+                            BufferKind.NIO_READ_ONLY_HEAP)
+                    .contains(kind);
+            assertEquals(!general, memory.isFlat(), kind.name());
+            memory.close();
+        }
+    }
+
+    @Test
+    void recordsNothingWhileItReads() {
+        for (BufferKind kind : BufferKind.values()) {
+            ByteBuf chunk = kind.of(BODY, 10, 900);
+            ChunkMemory memory = new ChunkMemory();
+            long before = CountingDetector.records();
+            memory.open(chunk);
+            DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(US_ASCII)), false, 0);
+            int at = search.find(memory, memory.start(), memory.end());
+            assertEquals(memory.end(), at + search.matched());
+            for (int i = memory.start(); i < memory.end(); i++) {
+                memory.getByte(i);
+            }
+            memory.copyTo(memory.start(), new byte[10], 0, 10);
+            ByteBuf slice = memory.slice(memory.start(), 100, 0, 0);
+            assertEquals(BODY[10], slice.readByte());
+            slice.readBytes(new byte[9]);
+            slice.forEachByte(octet -> true);
+            memory.slice(memory.start(), 100).getByte(0);
+            memory.refresh();
+            assertEquals(before, CountingDetector.records(), kind.name());
+            memory.close();
+            long recorded = CountingDetector.records() - before;
+            assertEquals(recordsOfARelease(kind), recorded, kind.name());
+        }
+    }
+
+    private static long recordsOfARelease(BufferKind kind) {
+        ByteBuf chunk = kind.of(BODY);
+        long before = CountingDetector.records();
+        chunk.release();
+        return CountingDetector.records() - before;
+    }
+
+    @Test
+    void namesThePartInTheReportOfAViewThatIsKept() {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(BufferKind.POOLED_DIRECT.of(BODY));
+        ByteBuf kept = memory.slice(10, 20, 3, 912).retain();
+        memory.close();
+        assertEquals(1, CountingDetector.open());
+        assertTrue(CountingDetector.hints().contains("part 3, offset 912"));
+        assertTrue(kept.release());
+        assertEquals(0, CountingDetector.open());
+    }
+
+    @Test
+    void keepsTrackOfEveryViewMadeFromAView() {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(BufferKind.POOLED_DIRECT.of(BODY));
+        ByteBuf slice = memory.slice(0, 100, 1, 0);
+        assertSame(slice, slice.touch());
+        assertSame(slice, slice.touch("here"));
+        ByteBuf[] views = {
+            slice.slice().retain(),
+            slice.slice(1, 20).retain(2),
+            slice.duplicate().retain(),
+            slice.asReadOnly().retain(),
+            littleEndian(slice).retain(),
+            slice.duplicate().readSlice(10).retain(),
+            slice.retainedSlice(),
+            slice.retainedSlice(1, 20),
+            slice.retainedDuplicate(),
+            slice.duplicate().readRetainedSlice(10),
+        };
+        assertEquals(12, slice.refCnt());
+        memory.close();
+        assertEquals(11, slice.refCnt());
+        assertFalse(views[1].release());
+        for (int i = 0; i < views.length - 1; i++) {
+            assertFalse(views[i].release(1));
+        }
+        assertEquals(1, CountingDetector.open());
+        assertTrue(CountingDetector.hints().contains("here"));
+        assertTrue(views[views.length - 1].release());
+        assertEquals(0, CountingDetector.open());
+    }
+
+    @SuppressWarnings("deprecation")
+    private static ByteBuf littleEndian(ByteBuf buffer) {
+        assertSame(buffer, buffer.order(ByteOrder.BIG_ENDIAN));
+        ByteBuf swapped = buffer.order(ByteOrder.LITTLE_ENDIAN);
+        assertNotSame(buffer, swapped);
+        return swapped;
+    }
+
+    @Test
+    void touchesWithoutAHintWhereNoneIsGiven() {
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(BufferKind.POOLED_DIRECT.of(BODY));
+        long before = CountingDetector.records();
+        ByteBuf slice = memory.slice(0, 10).retain();
+        slice.touch();
+        assertEquals(before + 2, CountingDetector.records());
+        assertEquals(0, CountingDetector.hints().size());
+        slice.release();
+        memory.close();
+    }
+
+    @Test
+    void allocatesNothingPerChunk() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (LeakLevel disabled = LeakLevel.of(Level.DISABLED)) {
+            assertFalse(LeakLevel.recordsTouches(), disabled::toString);
+            ByteBuf[] chunks = {
+                Unpooled.wrappedBuffer(BODY),
+                PooledByteBufAllocator.DEFAULT.heapBuffer(1000).writeBytes(BODY),
+                PooledByteBufAllocator.DEFAULT.directBuffer(1000).writeBytes(BODY),
+                BufferKind.ADAPTIVE_DIRECT.of(BODY),
+                BufferKind.DIRECT.of(BODY),
+            };
+            Delimiter delimiter = Delimiter.of("----WebKitFormBoundary7MA4YWxkTrZu0gW".getBytes(US_ASCII));
+            DelimiterSearch search = new DelimiterSearch(delimiter, false);
+            ChunkMemory memory = new ChunkMemory();
+            for (ByteBuf chunk : chunks) {
+                // The JVM itself allocates now and then, when it links or compiles: the quietest window counts.
+                long least = Long.MAX_VALUE;
+                for (int window = 0; window < 20; window++) {
+                    long before = threads.getCurrentThreadAllocatedBytes();
+                    for (int round = 0; round < 100; round++) {
+                        chunk.retain();
+                        memory.open(chunk);
+                        assertEquals(1000, search.find(memory, memory.start(), memory.end()) + search.matched());
+                        memory.refresh();
+                        memory.close();
+                        search.reset();
+                    }
+                    least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+                }
+                assertEquals(0, least, () -> "octets for 100 chunks of " + chunk);
+                chunk.release();
+            }
+        }
+    }
+
+    private static byte[] octetsOf(ByteBuf buffer) {
+        byte[] octets = new byte[buffer.capacity()];
+        buffer.getBytes(0, octets);
+        return octets;
+    }
+
+    private static byte[] octets(int count) {
+        byte[] octets = new byte[count];
+        new Random(5).nextBytes(octets);
+        return octets;
+    }
+}

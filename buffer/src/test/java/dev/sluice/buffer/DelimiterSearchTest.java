@@ -1,0 +1,491 @@
+package dev.sluice.buffer;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(ExactLeaks.class)
+class DelimiterSearchTest {
+    private static final String BROWSER = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
+
+    /** Boundaries of each length at which another path is taken, and some made to be hard. */
+    private static final String[] BOUNDARIES = {
+        "x",
+        "ab",
+        "-",
+        "----",
+        "x-----",
+        "0123456789",
+        "0123456789a",
+        "0123456789ab",
+        BROWSER,
+        "-".repeat(70),
+        "b" + "a".repeat(69),
+    };
+
+    private static final char DELIMITER = 256;
+
+    @ParameterizedTest
+    @EnumSource
+    void givesOneAnswerForEverySplitInTwo(BufferKind kind) {
+        for (int round = 0; round < 2; round++) {
+            for (String boundary : BOUNDARIES) {
+                for (boolean lf : new boolean[] {false, true}) {
+                    byte[] body = soup(new Random(round * 31L + boundary.hashCode()), boundary, 24);
+                    String[] expected = {
+                        naively(body, boundary, lf, false, 0, body.length),
+                        naively(body, boundary, lf, true, 0, body.length)
+                    };
+                    for (int cut = 0; cut <= body.length; cut++) {
+                        boolean primed = cut % 2 == 0;
+                        int[] cuts = {0, cut, body.length};
+                        String found = search(kind, body, boundary, lf, primed, cuts);
+                        checkSame(expected[primed ? 1 : 0], found, kind, body, boundary, lf, primed, cuts);
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givesOneAnswerForEveryChunkSize(BufferKind kind) {
+        for (String boundary : BOUNDARIES) {
+            for (boolean lf : new boolean[] {false, true}) {
+                byte[] body = soup(new Random(boundary.length()), boundary, 60);
+                for (int size : new int[] {1, 2, 3, 5, 16, 17, 64, 100}) {
+                    checkSplit(kind, body, boundary, lf, true, uniform(body.length, size));
+                }
+            }
+        }
+    }
+
+    @Test
+    void findsWhatTheNaiveTwinFindsInManyBodies() {
+        Random random = new Random(20261120);
+        for (int round = 0; round < 30_000; round++) {
+            String boundary = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
+            byte[] body = soup(random, boundary, 1 + random.nextInt(40));
+            int[] cuts =
+                    random.ints(random.nextInt(6), 0, body.length + 1).sorted().toArray();
+            int[] all = Arrays.copyOf(cuts, cuts.length + 2);
+            all[cuts.length] = 0;
+            all[cuts.length + 1] = body.length;
+            Arrays.sort(all);
+            BufferKind kind = round % 2 == 0 ? BufferKind.HEAP : BufferKind.POOLED_DIRECT;
+            checkSplit(kind, body, boundary, random.nextBoolean(), random.nextBoolean(), all);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HEAP", "POOLED_DIRECT", "DIRECT_SLICE", "UNTRACKED_COMPOSITE"})
+    void findsDelimitersFarApartInLargeChunks(BufferKind kind) {
+        Random random = new Random(7);
+        for (String boundary : BOUNDARIES) {
+            byte[] text = text(boundary);
+            for (boolean lf : new boolean[] {false, true}) {
+                byte[] body = new byte[100_000];
+                random.nextBytes(body);
+                for (int at = 0; at + text.length < body.length; at += text.length + random.nextInt(9000)) {
+                    int head = lf ? random.nextInt(2) : 0;
+                    System.arraycopy(text, head, body, at, text.length - head);
+                }
+                checkSplit(kind, body, boundary, lf, false, 0, body.length);
+                checkSplit(kind, body, boundary, lf, false, uniform(body.length, 8192));
+                checkSplit(kind, body, boundary, lf, false, uniform(body.length, 1000 + random.nextInt(1000)));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HEAP", "POOLED_DIRECT"})
+    void findsADelimiterAtEveryPlaceOfAChunk(BufferKind kind) {
+        byte[] text = text(BROWSER);
+        Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
+        for (int place = 0; place <= 1200; place++) {
+            byte[] body = new byte[1200 + text.length];
+            System.arraycopy(text, 0, body, place, text.length);
+            try (Opened opened = new Opened(kind.of(body))) {
+                for (int warmUp : new int[] {0, Integer.MAX_VALUE}) {
+                    DelimiterSearch search = new DelimiterSearch(delimiter, false, warmUp);
+                    assertEquals(place, search.find(opened.memory, 0, body.length));
+                    assertTrue(search.isComplete());
+                }
+            }
+        }
+    }
+
+    @Test
+    void leavesGramsAloneForAWhileInABodyMadeAgainstThem() {
+        byte[] text = text(BROWSER);
+        byte[] body = new byte[400_000];
+        for (int i = 0; i < 100_000; i++) {
+            body[i] = text[1 + i % (text.length - 1)];
+        }
+        long[] withGrams = stepsOfEachChunk(body, 0);
+        long[] without = stepsOfEachChunk(body, Integer.MAX_VALUE);
+        assertTrue(withGrams[0] > without[0], "tried at first");
+        assertTrue(withGrams[0] < without[0] + 100, "but given up soon");
+        for (int chunk = 1; chunk <= 6; chunk++) {
+            assertEquals(without[chunk], withGrams[chunk], "left alone in chunk " + chunk);
+        }
+        assertTrue(withGrams[7] > without[7], "tried again");
+        for (int chunk = 15; chunk < 40; chunk++) {
+            assertTrue(withGrams[chunk] < without[chunk] / 3, "in use once they are of use, chunk " + chunk);
+        }
+    }
+
+    private static long[] stepsOfEachChunk(byte[] body, int warmUp) {
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of(BROWSER.getBytes(ISO_8859_1)), false, warmUp);
+        long[] steps = new long[body.length / 10_000];
+        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
+            for (int chunk = 0; chunk < steps.length; chunk++) {
+                long before = search.steps();
+                assertEquals((chunk + 1) * 10_000, search.find(opened.memory, chunk * 10_000, (chunk + 1) * 10_000));
+                steps[chunk] = search.steps() - before;
+            }
+        }
+        return steps;
+    }
+
+    @Test
+    void usesNoGramsBeforeTheBodyIsLong() {
+        byte[] text = text(BROWSER);
+        byte[] body = new byte[400_000];
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of(BROWSER.getBytes(ISO_8859_1)), false);
+        System.arraycopy(text, 0, body, 399_000, text.length);
+        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
+            search.find(opened.memory, 0, 10_000);
+            long first = search.steps();
+            search.find(opened.memory, 10_000, 20_000);
+            long second = search.steps() - first;
+            search.find(opened.memory, 20_000, 30_000);
+            long third = search.steps() - second - first;
+            assertEquals(first, second);
+            assertTrue(third < second / 3, third + " steps");
+            assertEquals(399_000, search.find(opened.memory, 30_000, 400_000));
+            assertTrue(search.isComplete());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 64, 1000, 8192, 150_000})
+    void worksLinearlyOnHostileBodies(int chunkSize) {
+        int octets = chunkSize < 1000 ? 20_000 : 150_000;
+        for (String boundary : new String[] {"x", "----", BROWSER, "-".repeat(70), "b" + "a".repeat(69)}) {
+            for (boolean lf : new boolean[] {false, true}) {
+                for (byte[] body : hostileBodies(boundary, octets)) {
+                    for (BufferKind kind :
+                            new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.UNTRACKED_COMPOSITE
+                            }) {
+                        long steps = steps(kind, body, boundary, lf, chunkSize);
+                        long chunks = (octets + chunkSize - 1) / chunkSize;
+                        long most = 2L * octets + 8 * chunks;
+                        assertTrue(
+                                steps <= most,
+                                () -> steps + " steps for " + kind + ", boundary " + boundary + ", lf " + lf + ", body "
+                                        + new String(body, 0, 100, ISO_8859_1));
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void takesTheCrBeforeABareLfOnlyWithinTheRange() {
+        try (Opened opened = new Opened(Unpooled.copiedBuffer("a\r\n--xyz", ISO_8859_1))) {
+            DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), true);
+            assertEquals(1, search.find(opened.memory, 0, 8));
+            assertEquals(0, search.first());
+            search.reset();
+            assertEquals(2, search.find(opened.memory, 2, 8));
+            assertEquals(1, search.first());
+            assertTrue(search.isComplete());
+        }
+    }
+
+    @Test
+    void remembersOnlyHowMuchIsMatched() {
+        Delimiter delimiter = Delimiter.of("xyz".getBytes(ISO_8859_1));
+        DelimiterSearch search = new DelimiterSearch(delimiter, false);
+        ChunkMemory memory = new ChunkMemory();
+        memory.open(Unpooled.copiedBuffer("ab\r\n-", ISO_8859_1));
+        assertEquals(2, search.find(memory, 0, 5));
+        assertEquals(3, search.matched());
+        assertFalse(search.isComplete());
+        memory.close();
+        memory.open(Unpooled.copiedBuffer("-x", ISO_8859_1));
+        assertEquals(2, search.resume(memory, 0, 2));
+        assertEquals(5, search.matched());
+        memory.close();
+        memory.open(Unpooled.copiedBuffer("y!", ISO_8859_1));
+        assertEquals(1, search.resume(memory, 0, 2));
+        assertEquals(0, search.matched());
+        assertEquals(
+                "\r\n--xy", delimiter.text(search.falseFrom(), search.falseTo()).toString(ISO_8859_1));
+        memory.close();
+    }
+
+    @Test
+    void hasNoFalseStartWhenPrimedAndWrongAtOnce() {
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
+        search.prime();
+        assertEquals(2, search.matched());
+        assertEquals(2, search.first());
+        try (Opened opened = new Opened(Unpooled.copiedBuffer("data", ISO_8859_1))) {
+            assertEquals(0, search.resume(opened.memory, 0, 4));
+        }
+        assertEquals(0, search.matched());
+        assertEquals(search.falseFrom(), search.falseTo());
+    }
+
+    @Test
+    void refusesToBeUsedInTheWrongState() {
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of("x".getBytes(ISO_8859_1)), false);
+        try (Opened opened = new Opened(Unpooled.copiedBuffer("\r\n--x", ISO_8859_1))) {
+            assertThrows(IllegalStateException.class, () -> search.resume(opened.memory, 0, 5));
+            search.find(opened.memory, 0, 5);
+            assertThrows(IllegalStateException.class, () -> search.find(opened.memory, 0, 5));
+            assertThrows(IllegalStateException.class, () -> search.resume(opened.memory, 0, 5));
+            search.reset();
+            assertThrows(IndexOutOfBoundsException.class, () -> search.find(opened.memory, 0, 6));
+            assertThrows(IndexOutOfBoundsException.class, () -> search.find(opened.memory, -1, 5));
+            search.prime();
+            assertThrows(IndexOutOfBoundsException.class, () -> search.resume(opened.memory, 3, 2));
+        }
+    }
+
+    private static void checkSplit(
+            BufferKind kind, byte[] body, String boundary, boolean lf, boolean primed, int... cuts) {
+        String expected = naively(body, boundary, lf, primed, 0, body.length);
+        assertEquals(expected, naively(body, boundary, lf, primed, cuts), "the naive twin depends on the cuts");
+        checkSame(expected, search(kind, body, boundary, lf, primed, cuts), kind, body, boundary, lf, primed, cuts);
+    }
+
+    private static void checkSame(
+            String expected,
+            String found,
+            BufferKind kind,
+            byte[] body,
+            String boundary,
+            boolean lf,
+            boolean primed,
+            int[] cuts) {
+        if (!expected.equals(found)) {
+            throw new AssertionError("kind " + kind + ", boundary " + boundary + ", lf " + lf + ", primed " + primed
+                    + ", cuts " + Arrays.toString(cuts) + "\nbody     " + visible(new String(body, ISO_8859_1))
+                    + "\nexpected " + visible(expected) + "\nfound    " + visible(found));
+        }
+    }
+
+    /** The data of the body, with each delimiter replaced by one character beyond Latin-1 that tells where it began. */
+    private static String search(
+            BufferKind kind, byte[] body, String boundary, boolean lf, boolean primed, int... cuts) {
+        Delimiter delimiter = Delimiter.of(boundary.getBytes(ISO_8859_1));
+        DelimiterSearch search = new DelimiterSearch(delimiter, lf, 0);
+        StringBuilder out = new StringBuilder();
+        if (primed) {
+            search.prime();
+        }
+        for (int c = 1; c < cuts.length; c++) {
+            int to = cuts[c];
+            int at = cuts[c - 1];
+            if (at == to) {
+                continue;
+            }
+            try (Opened opened = new Opened(kind.of(body, at, to))) {
+                int shift = opened.memory.start() - at;
+                while (at < to) {
+                    if (search.matched() != 0) {
+                        at = search.resume(opened.memory, at + shift, to + shift) - shift;
+                        if (search.matched() == 0) {
+                            out.append(delimiter
+                                    .text(search.falseFrom(), search.falseTo())
+                                    .toString(ISO_8859_1));
+                        }
+                    } else {
+                        int start = search.find(opened.memory, at + shift, to + shift) - shift;
+                        out.append(opened.octets(at + shift, start + shift));
+                        at = start + Math.max(0, search.matched() - search.first());
+                    }
+                    if (search.isComplete()) {
+                        out.append((char) (DELIMITER + search.first()));
+                        search.reset();
+                        if (primed) {
+                            search.prime();
+                        }
+                    }
+                }
+            }
+        }
+        if (search.matched() > 0) {
+            out.append(delimiter.text(search.first(), search.matched()).toString(ISO_8859_1));
+        }
+        return out.toString();
+    }
+
+    private static String naively(byte[] body, String boundary, boolean lf, boolean primed, int... cuts) {
+        byte[] text = text(boundary);
+        NaiveSearch search = new NaiveSearch(boundary.getBytes(ISO_8859_1), lf);
+        StringBuilder out = new StringBuilder();
+        search.matched = primed ? 2 : 0;
+        search.first = primed ? 2 : 0;
+        for (int c = 1; c < cuts.length; c++) {
+            int to = cuts[c];
+            int at = cuts[c - 1];
+            while (at < to) {
+                if (search.matched != 0) {
+                    at = search.resume(body, at, to);
+                    if (search.matched == 0) {
+                        out.append(new String(text, search.falseFrom, search.falseTo - search.falseFrom, ISO_8859_1));
+                    }
+                } else {
+                    int start = search.find(body, at, to);
+                    out.append(new String(body, at, start - at, ISO_8859_1));
+                    at = start + Math.max(0, search.matched - search.first);
+                }
+                if (search.isComplete()) {
+                    out.append((char) (DELIMITER + search.first));
+                    search.matched = primed ? 2 : 0;
+                    search.first = primed ? 2 : 0;
+                }
+            }
+        }
+        if (search.matched > 0) {
+            out.append(new String(text, search.first, search.matched - search.first, ISO_8859_1));
+        }
+        return out.toString();
+    }
+
+    private static long steps(BufferKind kind, byte[] body, String boundary, boolean lf, int chunkSize) {
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of(boundary.getBytes(ISO_8859_1)), lf);
+        try (Opened opened = new Opened(kind.of(body))) {
+            for (int from = 0; from < body.length; from += chunkSize) {
+                int to = Math.min(body.length, from + chunkSize);
+                int at = from;
+                while (at < to) {
+                    if (search.matched() != 0) {
+                        at = search.resume(opened.memory, at, to);
+                    } else {
+                        at = search.find(opened.memory, at, to) + search.matched() - search.first();
+                    }
+                    if (search.isComplete()) {
+                        search.reset();
+                    }
+                }
+            }
+        }
+        return search.steps();
+    }
+
+    private static byte[][] hostileBodies(String boundary, int octets) {
+        byte[] text = text(boundary);
+        int length = text.length;
+        return new byte[][] {
+            repeated(octets, "\r".getBytes(ISO_8859_1)),
+            repeated(octets, "\n".getBytes(ISO_8859_1)),
+            repeated(octets, "\r\n".getBytes(ISO_8859_1)),
+            repeated(octets, "\r\n--".getBytes(ISO_8859_1)),
+            repeated(octets, "-".getBytes(ISO_8859_1)),
+            repeated(octets, boundary.getBytes(ISO_8859_1)),
+            repeated(octets, Arrays.copyOf(text, length - 1)),
+            repeated(octets, changed(text, length - 1)),
+            repeated(octets, changed(text, length / 2)),
+            repeated(octets, changed(text, 2)),
+            repeated(octets, Arrays.copyOfRange(text, 1, length)),
+            repeated(octets, Arrays.copyOfRange(text, length - 1, length)),
+            repeated(octets, pairs(length)),
+            repeated(octets, text),
+        };
+    }
+
+    /** CR and the last octet of the delimiter, each at half of the places, as far apart as in the delimiter. */
+    private static byte[] pairs(int length) {
+        byte[] pairs = new byte[2 * (length - 1)];
+        Arrays.fill(pairs, 0, length - 1, (byte) '\r');
+        Arrays.fill(pairs, length - 1, pairs.length, (byte) 'W');
+        return pairs;
+    }
+
+    private static byte[] changed(byte[] text, int index) {
+        byte[] changed = text.clone();
+        changed[index] = '!';
+        return changed;
+    }
+
+    private static byte[] repeated(int octets, byte[] unit) {
+        byte[] body = new byte[octets];
+        for (int i = 0; i < octets; i++) {
+            body[i] = unit[i % unit.length];
+        }
+        return body;
+    }
+
+    /** A body of pieces of the delimiter, line breaks and other octets, in random order. */
+    private static byte[] soup(Random random, String boundary, int tokens) {
+        String text = "\r\n--" + boundary;
+        StringBuilder body = new StringBuilder();
+        for (int i = 0; i < tokens; i++) {
+            switch (random.nextInt(9)) {
+                case 0 -> body.append('\r');
+                case 1 -> body.append('\n');
+                case 2 -> body.append("\r\n");
+                case 3 -> body.append('-');
+                case 4 -> body.append(text);
+                case 5 -> body.append(text, 0, random.nextInt(text.length()));
+                case 6 -> body.append(text, 1 + random.nextInt(text.length() - 1), text.length());
+                case 7 -> body.append((char) random.nextInt(256));
+                default -> body.append("x".repeat(random.nextInt(30)));
+            }
+        }
+        return body.toString().getBytes(ISO_8859_1);
+    }
+
+    private static int[] uniform(int length, int size) {
+        int[] cuts = new int[(length + size - 1) / size + 1];
+        for (int i = 0; i < cuts.length; i++) {
+            cuts[i] = Math.min(length, i * size);
+        }
+        return cuts;
+    }
+
+    private static byte[] text(String boundary) {
+        return ("\r\n--" + boundary).getBytes(ISO_8859_1);
+    }
+
+    private static String visible(String octets) {
+        return octets.replace("\r", "\\r").replace("\n", "\\n");
+    }
+
+    /** An open chunk for a try statement. */
+    private static final class Opened implements AutoCloseable {
+        final ChunkMemory memory = new ChunkMemory();
+
+        Opened(ByteBuf chunk) {
+            memory.open(chunk);
+        }
+
+        String octets(int from, int to) {
+            byte[] octets = new byte[to - from];
+            memory.copyTo(from, octets, 0, octets.length);
+            return new String(octets, ISO_8859_1);
+        }
+
+        @Override
+        public void close() {
+            memory.close();
+        }
+    }
+}

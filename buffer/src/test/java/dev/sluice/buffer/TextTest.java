@@ -1,0 +1,166 @@
+package dev.sluice.buffer;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_16BE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ExtendWith(ExactLeaks.class)
+class TextTest {
+    private static final Charset SHIFT_JIS = Charset.forName("Shift_JIS");
+    private static final Charset[] CHARSETS = {UTF_8, ISO_8859_1, US_ASCII, UTF_16BE, SHIFT_JIS};
+
+    @ParameterizedTest
+    @EnumSource
+    void isTheSameFromEveryKindOfBuffer(BufferKind kind) {
+        String text = "na\u00efve \u65e5\u672c.txt \ud83d\ude00";
+        for (Charset charset : new Charset[] {UTF_8, UTF_16BE}) {
+            byte[] octets = ("xx" + text + "yy").getBytes(charset);
+            int frame = "xx".getBytes(charset).length;
+            ByteBuf buffer = kind.of(octets, frame, octets.length);
+            long records = CountingDetector.records();
+            assertEquals(text, Text.decode(buffer, buffer.readerIndex(), octets.length - 2 * frame, charset));
+            assertEquals(
+                    frame - (kind.name().endsWith("_SLICE") && kind != BufferKind.DIRECT_RETAINED_SLICE ? 1 : 0),
+                    buffer.readerIndex());
+            if (kind == BufferKind.POOLED_DIRECT || kind == BufferKind.COMPOSITE) {
+                assertEquals(records, CountingDetector.records());
+            }
+            buffer.release();
+        }
+    }
+
+    @Test
+    void isTheSameFromAnArray() {
+        byte[] octets = "xx\u00fcyy".getBytes(UTF_8);
+        assertEquals("\u00fc", Text.decode(octets, 2, 2, UTF_8));
+        assertEquals("\u00c3\u00bc", Text.decode(octets, 2, 2, ISO_8859_1));
+        assertEquals("", Text.decode(octets, 2, 0, SHIFT_JIS));
+    }
+
+    @Test
+    void showsMalformedOctetsAsReplacementCharacters() {
+        byte[] octets = {'a', (byte) 0xff, 'b', (byte) 0xc3};
+        assertEquals("a\ufffdb\ufffd", Text.decode(octets, 0, 4, UTF_8));
+        assertEquals("a\ufffdb\ufffd", Text.decode(octets, 0, 4, US_ASCII));
+        assertEquals("a\u00ffb\u00c3", Text.decode(octets, 0, 4, ISO_8859_1));
+        assertEquals(1, Text.malformedAt(octets, 0, 4, UTF_8));
+        assertEquals(1, Text.malformedAt(octets, 2, 2, UTF_8));
+        assertEquals(1, Text.malformedAt(octets, 0, 4, US_ASCII));
+        assertEquals(-1, Text.malformedAt(octets, 0, 4, ISO_8859_1));
+    }
+
+    @Test
+    void refusesRangesOutsideTheMemory() {
+        ByteBuf buffer = BufferKind.POOLED_HEAP.of(new byte[10]);
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(buffer, 5, 6, UTF_8));
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(buffer, -1, 2, UTF_8));
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(new byte[3], 1, 3, UTF_8));
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.malformedAt(new byte[3], 1, 3, ISO_8859_1));
+        buffer.release();
+    }
+
+    @Test
+    void findsMalformedUtf8WhereTheDecoderOfTheJdkFindsIt() {
+        byte[] octets = new byte[4];
+        for (int lead = 0; lead < 256; lead++) {
+            for (int second = 0; second < 256; second++) {
+                octets[0] = (byte) lead;
+                octets[1] = (byte) second;
+                for (int third : new int[] {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff}) {
+                    octets[2] = (byte) third;
+                    for (int fourth : new int[] {0x41, 0x7f, 0x80, 0xbf, 0xc0}) {
+                        octets[3] = (byte) fourth;
+                        for (int length = 1; length <= 4; length++) {
+                            check(octets, 0, length, UTF_8);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void findsMalformedInputWhereTheDecoderOfTheJdkFindsIt() {
+        Random random = new Random(3);
+        for (int round = 0; round < 20_000; round++) {
+            Charset charset = CHARSETS[random.nextInt(CHARSETS.length)];
+            byte[] octets =
+                    round % 2 == 0 ? "x".repeat(random.nextInt(600)).getBytes(charset) : new byte[random.nextInt(40)];
+            for (int i = random.nextInt(8); i < octets.length; i += 1 + random.nextInt(300)) {
+                octets[i] = (byte) random.nextInt();
+            }
+            int from = random.nextInt(octets.length + 1);
+            check(octets, from, random.nextInt(octets.length + 1 - from), charset);
+        }
+    }
+
+    private static void check(byte[] octets, int index, int length, Charset charset) {
+        CharsetDecoder decoder = charset.newDecoder()
+                .onMalformedInput(CodingErrorAction.REPORT)
+                .onUnmappableCharacter(CodingErrorAction.REPORT);
+        ByteBuffer in = ByteBuffer.wrap(octets, index, length);
+        CoderResult result = decoder.decode(in, CharBuffer.allocate(length + 1), true);
+        int expected = result.isError() ? in.position() - index : -1;
+        int found = Text.malformedAt(octets, index, length, charset);
+        if (expected != found) {
+            assertEquals(
+                    expected, found, () -> charset + " " + HexFormat.of().formatHex(octets, index, index + length));
+        }
+    }
+
+    @Test
+    void findsTheFirstControlOctetAtEveryPlaceAndOfEveryValue() {
+        for (int length = 0; length <= 20; length++) {
+            for (int at = 0; at < length; at++) {
+                for (int octet = 0; octet < 256; octet++) {
+                    byte[] array = new byte[length + 2];
+                    Arrays.fill(array, (byte) (octet % 2 == 0 ? 0xE4 : 'a'));
+                    array[at + 1] = (byte) octet;
+                    int expected = octet < ' ' || octet == 0x7F ? at + 1 : length + 1;
+                    assertEquals(expected, Text.indexOfControl(array, 1, length + 1), length + " " + at + " " + octet);
+                }
+            }
+        }
+    }
+
+    @Test
+    void saysWhetherAllOctetsAreAscii() {
+        for (int length = 0; length <= 20; length++) {
+            byte[] array = new byte[length + 2];
+            array[0] = -1;
+            array[length + 1] = -1;
+            assertTrue(Text.isAscii(array, 1, length));
+            for (int at = 0; at < length; at++) {
+                array[at + 1] = (byte) 0x80;
+                assertFalse(Text.isAscii(array, 1, length));
+                array[at + 1] = 0x7F;
+            }
+        }
+    }
+
+    @Test
+    void controlsAndAsciiAreLookedForWithinTheArrayOnly() {
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfControl(new byte[4], 0, 5));
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.isAscii(new byte[4], 3, 2));
+    }
+}
