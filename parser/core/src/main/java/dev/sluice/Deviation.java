@@ -1,0 +1,61 @@
+package dev.sluice;
+
+/**
+ * A way in which a body departs from what RFC 2046, RFC 7578 and every mainstream client agree on.
+ *
+ * <p>What happens to each is decided by a {@link Preset}: it is accepted, accepted and reported through
+ * {@link MultipartDecoder#deviations()}, or refused with the {@link MultipartException.Reason} named here.
+ */
+public enum Deviation {
+    /** An unquoted boundary with visible ASCII outside RFC 2046 {@code bchars}, such as {@code *****} (Android). */
+    BOUNDARY_CHARACTERS(MultipartException.Reason.INVALID_BOUNDARY),
+    /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
+    LONG_BOUNDARY(MultipartException.Reason.INVALID_BOUNDARY),
+    /** Octets other than one CRLF before the first delimiter. */
+    PREAMBLE(MultipartException.Reason.PREAMBLE),
+    /** Octets other than one CRLF after the close-delimiter. */
+    EPILOGUE(MultipartException.Reason.EPILOGUE),
+    /** A delimiter followed by something else than transport padding, CRLF or {@code --}: taken as data, or as preamble text. */
+    FALSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
+    /** A close-delimiter followed by something else than padding, CRLF or the end: what follows is epilogue. */
+    TEXT_AFTER_CLOSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
+    /** A preamble followed at once by the close-delimiter, so that nothing was a part. */
+    CLOSE_DELIMITER_AFTER_PREAMBLE(MultipartException.Reason.MALFORMED_DELIMITER),
+    /** LF without CR as the line end before or after a delimiter, or in a header section. */
+    BARE_LF(MultipartException.Reason.MALFORMED_HEADER),
+    /** A header field continued on the next line (RFC 5322 section 2.2.3); each fold is read as one space. */
+    FOLDED_HEADER(MultipartException.Reason.MALFORMED_HEADER),
+    /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
+    TRANSFER_ENCODING(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING),
+    /** Octets in a header field value that are not valid in the header charset: read as U+FFFD. */
+    UNDECODABLE_HEADER(MultipartException.Reason.MALFORMED_HEADER),
+    /** A disposition type other than {@code form-data} in a form-data body, such as {@code attachment}. */
+    DISPOSITION_TYPE(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** Malformed {@code Content-Disposition} parameters that still have one reading only (see {@link ContentDisposition}). */
+    DISPOSITION_SYNTAX(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids: decoded. */
+    EXTENDED_FILENAME(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** {@code filename} and {@code filename*} with the same value. */
+    TWO_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** {@code filename} and {@code filename*} with different values: the plain one wins. */
+    CONFLICTING_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** A {@code filename*} that cannot be decoded, or another extended parameter ({@code name*}): ignored. */
+    UNUSABLE_EXTENDED_PARAMETER(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** RFC 2231 continuations ({@code filename*0=}): ignored, or joined where the preset accepts them silently. */
+    PARAMETER_CONTINUATION(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** A {@code multipart/*} body inside a form-data part: handed out as one opaque part. */
+    NESTED_MULTIPART(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE),
+    /** A {@code charset} that the platform does not know, for text: UTF-8 is used instead. */
+    UNKNOWN_CHARSET(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE);
+
+    private final MultipartException.Reason reason;
+
+    Deviation(MultipartException.Reason reason) {
+        this.reason = reason;
+    }
+
+    /** {@return the reason of the {@link MultipartException} where this deviation is refused} */
+    public MultipartException.Reason reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,68 @@
+package dev.sluice;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What was accepted and is to be reported: one kind once per part, a bounded list of them, and a count of all. */
+final class Deviations {
+    private static final int MAX_REPORTED = 100;
+
+    private final Preset preset;
+    private final List<ReportedDeviation> reported = new ArrayList<>(0);
+    private long count;
+
+    /** Kinds met outside of any part, and in part {@link #part}, one bit each. */
+    private int outside;
+
+    private int inside;
+    private int part = -1;
+
+    Deviations(Preset preset, List<ReportedDeviation> ofContentType) {
+        this.preset = preset;
+        this.reported.addAll(ofContentType);
+        this.count = ofContentType.size();
+    }
+
+    /** {@return whether the deviation is accepted; it has then been reported, where that is asked for} */
+    boolean accept(Deviation kind, int partIndex, long offset) {
+        if (preset.reports(kind) && isNew(kind, partIndex)) {
+            count++;
+            if (reported.size() < MAX_REPORTED) {
+                reported.add(new ReportedDeviation(kind, partIndex, offset));
+            }
+        }
+        return preset.accepts(kind);
+    }
+
+    private boolean isNew(Deviation kind, int partIndex) {
+        int bit = 1 << kind.ordinal();
+        if (partIndex < 0) {
+            boolean isNew = (outside & bit) == 0;
+            outside |= bit;
+            return isNew;
+        }
+        if (partIndex != part) {
+            part = partIndex;
+            inside = 0;
+        }
+        boolean isNew = (inside & bit) == 0;
+        inside |= bit;
+        return isNew;
+    }
+
+    List<ReportedDeviation> list() {
+        return List.copyOf(reported);
+    }
+
+    long count() {
+        return count;
+    }
+
+    /** Adds what was reported and all that decides what is reported next. */
+    void addTo(StateHash hash) {
+        for (ReportedDeviation deviation : reported) {
+            hash.add(deviation.kind().ordinal()).add(deviation.partIndex()).add(deviation.offset());
+        }
+        hash.add(count).add(outside).add(inside).add(inside == 0 ? -1 : part);
+    }
+}

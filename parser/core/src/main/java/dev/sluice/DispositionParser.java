@@ -1,0 +1,439 @@
+package dev.sluice;
+
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.Text;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a {@code Content-Disposition} value octet by octet, once, from left to right, without making strings.
+ *
+ * <pre>
+ * value     = type *( OWS ";" OWS [ parameter ] )
+ * parameter = token [ "=" ( run / quoted ) ]
+ * run       = 1*( any octet but controls, SP, TAB, DQUOTE, ";" and "," )
+ * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any octet but DQUOTE ) DQUOTE
+ * </pre>
+ *
+ * <p>The grammar of RFC 6266 section 4.1, with the backslash as browsers send it: an escape before {@code "} and {@code \}
+ * only. With {@link Deviation#DISPOSITION_SYNTAX} accepted, blanks may surround {@code =}, a run may hold blanks, and a quoted
+ * value ends at the first quote that is followed by {@code ;} or the end.
+ *
+ * <p>One instance is reused for all parts; positions are indexes in the array last parsed.
+ */
+final class DispositionParser {
+    private static final int ABSENT = -1;
+
+    private final Preset preset;
+    private final boolean lenient;
+
+    private byte[] octets = new byte[0];
+    private int at;
+    private int end;
+
+    /** The value of the parameter just read. */
+    private int valueStart;
+
+    private int valueEnd;
+    private boolean quoted;
+    private boolean escaped;
+
+    int typeStart;
+    int typeEnd;
+    int nameStart;
+    int nameEnd;
+    private boolean nameEscaped;
+    int filenameStart;
+    int filenameEnd;
+    private boolean filenameEscaped;
+    private int extendedStart;
+    private int extendedEnd;
+
+    /** Where the parameter's name starts; {@link #ABSENT} where there is none. */
+    int filenameAt;
+
+    int extendedFilenameAt;
+    int extendedNameAt;
+    int nameContinuationAt;
+    int continuationAt;
+    int lenientAt;
+
+    /** Where the value is refused. */
+    int errorAt;
+
+    String errorDetail = "";
+
+    DispositionParser(Preset preset) {
+        this.preset = preset;
+        this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
+    }
+
+    /** {@return null, or the reason why {@code array[from..to)} is refused, with {@link #errorAt} set} */
+    @Nullable
+    Reason parse(byte[] array, int from, int to) {
+        octets = array;
+        at = from;
+        end = to;
+        nameStart = filenameAt =
+                extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = lenientAt = ABSENT;
+        typeStart = at;
+        skipToken();
+        typeEnd = at;
+        if (typeStart == typeEnd) {
+            return malformed("a disposition type is expected");
+        }
+        if (!isFormData() && !preset.accepts(Deviation.DISPOSITION_TYPE)) {
+            at = from;
+            return malformed("the disposition type is not form-data");
+        }
+        for (; ; ) {
+            skipBlanks();
+            if (at == end) {
+                return null;
+            }
+            if (octets[at] != ';') {
+                return malformed("a semicolon or the end is expected");
+            }
+            at++;
+            skipBlanks();
+            if (at < end && octets[at] != ';') {
+                Reason refused = parameter();
+                if (refused != null) {
+                    return refused;
+                }
+            }
+        }
+    }
+
+    boolean isFormData() {
+        return Octets.equalsIgnoreCase(octets, typeStart, typeEnd, "form-data");
+    }
+
+    private @Nullable Reason parameter() {
+        int start = at;
+        skipToken();
+        int afterName = at;
+        if (start == afterName) {
+            return malformed("a parameter name is expected");
+        }
+        if (lenient) {
+            skipBlanks();
+        }
+        if (at == end || octets[at] != '=') {
+            at = afterName; // a parameter without a value
+            return null;
+        }
+        Key key = key(start, afterName);
+        if (positionOf(key) != ABSENT && key != Key.CONTINUATION && key != Key.NAME_CONTINUATION) {
+            errorAt = start;
+            errorDetail = "a parameter occurs twice";
+            return Reason.DUPLICATE_PARAMETER;
+        }
+        if (at > afterName) {
+            lenientAt(at);
+        }
+        at++;
+        if (lenient && at < end && Octets.isBlank(octets[at])) {
+            lenientAt(at);
+            skipBlanks();
+        }
+        quoted = at < end && octets[at] == '"';
+        Reason refused = quoted ? quotedValue() : run();
+        if (refused == null) {
+            store(key, start);
+        }
+        return refused;
+    }
+
+    private void lenientAt(int position) {
+        lenientAt = lenientAt == ABSENT ? position : lenientAt;
+    }
+
+    /** The parameters that matter. */
+    private enum Key {
+        NAME,
+        EXTENDED_NAME,
+        NAME_CONTINUATION,
+        FILENAME,
+        EXTENDED_FILENAME,
+        CONTINUATION,
+        OTHER
+    }
+
+    private Key key(int from, int to) {
+        int first = octets[from] | 0x20;
+        if (first == 'n' && startsWith(from, to, "name")) {
+            return keyOf(from + 4, to, Key.NAME, Key.EXTENDED_NAME, Key.NAME_CONTINUATION);
+        }
+        if (first == 'f' && startsWith(from, to, "filename")) {
+            return keyOf(from + 8, to, Key.FILENAME, Key.EXTENDED_FILENAME, Key.CONTINUATION);
+        }
+        return Key.OTHER;
+    }
+
+    /** What stands behind the name: nothing, {@code *}, or {@code *} and a number that {@code *} may follow. */
+    private Key keyOf(int from, int to, Key plain, Key extended, Key continuation) {
+        if (from == to) {
+            return plain;
+        }
+        if (octets[from] != '*') {
+            return Key.OTHER;
+        }
+        if (from + 1 == to) {
+            return extended;
+        }
+        int digits = octets[to - 1] == '*' ? to - 1 : to;
+        for (int i = from + 1; i < digits; i++) {
+            if (octets[i] < '0' || octets[i] > '9') {
+                return Key.OTHER;
+            }
+        }
+        return digits > from + 1 ? continuation : Key.OTHER;
+    }
+
+    private boolean startsWith(int from, int to, String lowerCase) {
+        return to - from >= lowerCase.length()
+                && Octets.equalsIgnoreCase(octets, from, from + lowerCase.length(), lowerCase);
+    }
+
+    private int positionOf(Key key) {
+        return switch (key) {
+            case NAME -> nameStart;
+            case EXTENDED_NAME -> extendedNameAt;
+            case NAME_CONTINUATION -> nameContinuationAt;
+            case FILENAME -> filenameAt;
+            case EXTENDED_FILENAME -> extendedFilenameAt;
+            case CONTINUATION -> continuationAt;
+            case OTHER -> ABSENT;
+        };
+    }
+
+    private void store(Key key, int start) {
+        switch (key) {
+            case NAME -> {
+                nameStart = valueStart;
+                nameEnd = valueEnd;
+                nameEscaped = escaped;
+            }
+            case EXTENDED_NAME -> extendedNameAt = start;
+            case NAME_CONTINUATION -> nameContinuationAt = nameContinuationAt == ABSENT ? start : nameContinuationAt;
+            case FILENAME -> {
+                filenameAt = start;
+                filenameStart = valueStart;
+                filenameEnd = valueEnd;
+                filenameEscaped = escaped;
+            }
+            case EXTENDED_FILENAME -> {
+                extendedFilenameAt = start;
+                extendedStart = valueStart;
+                extendedEnd = valueEnd;
+            }
+            case CONTINUATION -> continuationAt = continuationAt == ABSENT ? start : continuationAt;
+            case OTHER -> {}
+        }
+    }
+
+    private @Nullable Reason run() {
+        valueStart = at;
+        escaped = false;
+        for (; ; ) {
+            while (at < end && isRun(octets[at])) {
+                at++;
+            }
+            valueEnd = at;
+            if (!lenient || valueEnd == valueStart) {
+                break;
+            }
+            skipBlanks();
+            if (at == end || !isRun(octets[at])) {
+                break;
+            }
+            lenientAt(at); // one more word of a value with blanks
+        }
+        if (valueStart == valueEnd) {
+            return malformed("a parameter value is expected");
+        }
+        return null;
+    }
+
+    private static boolean isRun(byte octet) {
+        return octet < 0 || octet > ' ' && octet != '"' && octet != ';' && octet != ',' && octet != 0x7F;
+    }
+
+    private @Nullable Reason quotedValue() {
+        valueStart = ++at;
+        escaped = false;
+        int junkAt = ABSENT;
+        for (; ; ) {
+            while (at < end && octets[at] != '"') {
+                if (octets[at] == '\\' && at + 1 < end && (octets[at + 1] == '"' || octets[at + 1] == '\\')) {
+                    escaped = true;
+                    at++;
+                }
+                at++;
+            }
+            if (at == end) {
+                at = junkAt == ABSENT ? end : junkAt;
+                return malformed("the quoted value does not end");
+            }
+            if (junkAt != ABSENT && octets[at - 1] == '=') { // looks like another parameter: two readings
+                at = junkAt;
+                return malformed("a quoted value is followed by other text than a semicolon");
+            }
+            valueEnd = at++;
+            int afterQuote = at;
+            skipBlanks();
+            if (!lenient || at == end || octets[at] == ';') {
+                if (junkAt != ABSENT) {
+                    lenientAt(junkAt);
+                }
+                at = afterQuote;
+                return null;
+            }
+            junkAt = junkAt == ABSENT ? at : junkAt; // a quote inside the value: it ends at a later one
+            at = afterQuote;
+        }
+    }
+
+    private Reason malformed(String detail) {
+        errorAt = at;
+        errorDetail = detail;
+        return Reason.MALFORMED_CONTENT_DISPOSITION;
+    }
+
+    private void skipToken() {
+        while (at < end && Octets.isToken(octets[at])) {
+            at++;
+        }
+    }
+
+    private void skipBlanks() {
+        while (at < end && Octets.isBlank(octets[at])) {
+            at++;
+        }
+    }
+
+    boolean hasName() {
+        return nameStart != ABSENT;
+    }
+
+    boolean hasExtendedParameters() {
+        return (extendedFilenameAt & extendedNameAt & nameContinuationAt & continuationAt) != ABSENT;
+    }
+
+    boolean hasFilename() {
+        return filenameAt != ABSENT;
+    }
+
+    /** {@return the octets of the name, escapes undone} */
+    byte[] rawName() {
+        return raw(nameStart, nameEnd, nameEscaped);
+    }
+
+    /** {@return the octets of the plain file name, escapes undone} */
+    byte[] rawFilename() {
+        return raw(filenameStart, filenameEnd, filenameEscaped);
+    }
+
+    String name(Charset charset) {
+        return text(nameStart, nameEnd, nameEscaped, charset);
+    }
+
+    String filename(Charset charset) {
+        return text(filenameStart, filenameEnd, filenameEscaped, charset);
+    }
+
+    private String text(int from, int to, boolean escaped, Charset charset) {
+        if (escaped) {
+            byte[] raw = raw(from, to, true);
+            return Text.decode(raw, 0, raw.length, charset);
+        }
+        return Text.decode(octets, from, to - from, charset);
+    }
+
+    private byte[] raw(int from, int to, boolean escaped) {
+        byte[] raw = new byte[to - from];
+        int size = 0;
+        for (int i = from; i < to; i++) {
+            if (escaped && octets[i] == '\\' && i + 1 < to && (octets[i + 1] == '"' || octets[i + 1] == '\\')) {
+                i++;
+            }
+            raw[size++] = octets[i];
+        }
+        return size == raw.length ? raw : Arrays.copyOf(raw, size);
+    }
+
+    /** {@return whether the plain file name is an RFC 2047 encoded word, which says nothing as it stands} */
+    boolean filenameIsEncodedWord() {
+        return filenameEnd - filenameStart >= 4
+                && octets[filenameStart] == '='
+                && octets[filenameStart + 1] == '?'
+                && octets[filenameEnd - 2] == '?'
+                && octets[filenameEnd - 1] == '=';
+    }
+
+    /** {@return {@code filename*} decoded (RFC 8187), or null where it is broken or of an unknown charset} */
+    @Nullable
+    String extendedFilename() {
+        return ExtendedValue.decode(octets, extendedStart, extendedEnd);
+    }
+
+    /** {@return the pieces of {@code filename*0}, {@code filename*1}, ... joined (RFC 2231 section 3), or null where they do not fit} */
+    @Nullable
+    String joinedFilename(Charset headerCharset) {
+        ExtendedValue.Joiner joiner = new ExtendedValue.Joiner(headerCharset);
+        at = typeEnd;
+        for (; ; ) {
+            while (at < end && (octets[at] == ';' || Octets.isBlank(octets[at]))) {
+                at++;
+            }
+            if (at == end) {
+                return joiner.join();
+            }
+            int start = at;
+            skipToken();
+            int afterName = at;
+            skipBlanks();
+            if (at == end || octets[at] != '=') {
+                continue;
+            }
+            at++;
+            skipBlanks();
+            quoted = octets[at] == '"';
+            Reason refused = quoted ? quotedValue() : run();
+            assert refused == null : "parsed before";
+            if (key(start, afterName) == Key.CONTINUATION) {
+                joiner.add(
+                        octets, start + "filename*".length(), afterName, raw(valueStart, valueEnd, quoted && escaped));
+            }
+        }
+    }
+
+    /** {@return {@code text} with the three escapes of browsers undone} */
+    static String decodePercentEscapes(String text) {
+        if (text.indexOf('%') < 0) {
+            return text;
+        }
+        StringBuilder decoded = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            int escape = text.startsWith("%22", i)
+                    ? '"'
+                    : text.regionMatches(true, i, "%0D", 0, 3)
+                            ? '\r'
+                            : text.regionMatches(true, i, "%0A", 0, 3) ? '\n' : 0;
+            decoded.append(escape != 0 ? (char) escape : text.charAt(i));
+            i += escape != 0 ? 2 : 0;
+        }
+        return decoded.toString();
+    }
+
+    /** {@return the charset of RFC 8187, in US-ASCII octets, or null} */
+    static @Nullable Charset extendedCharset(byte[] octets, int from, int to) {
+        if (Octets.equalsIgnoreCase(octets, from, to, "utf-8")) {
+            return StandardCharsets.UTF_8;
+        }
+        return Octets.equalsIgnoreCase(octets, from, to, "iso-8859-1") ? StandardCharsets.ISO_8859_1 : null;
+    }
+}

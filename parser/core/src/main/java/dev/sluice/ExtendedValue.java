@@ -1,0 +1,117 @@
+package dev.sluice;
+
+import dev.sluice.buffer.Text;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.Charset;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
+final class ExtendedValue {
+    private ExtendedValue() {}
+
+    /** {@return the text of {@code charset'language'value}, or null where an escape is broken or the charset unknown} */
+    static @Nullable String decode(byte[] octets, int from, int to) {
+        int value = afterLanguage(octets, from, to);
+        if (value < 0) {
+            return null;
+        }
+        Charset charset = charset(octets, from, to);
+        byte[] raw = percentDecode(octets, value, to);
+        return charset == null || raw == null || Text.malformedAt(raw, 0, raw.length, charset) >= 0
+                ? null
+                : Text.decode(raw, 0, raw.length, charset);
+    }
+
+    private static @Nullable Charset charset(byte[] octets, int from, int to) {
+        return DispositionParser.extendedCharset(octets, from, quote(octets, from, to));
+    }
+
+    /** {@return the index after the second single quote, or -1} */
+    private static int afterLanguage(byte[] octets, int from, int to) {
+        int second = quote(octets, quote(octets, from, to) + 1, to);
+        return second < to ? second + 1 : -1;
+    }
+
+    private static int quote(byte[] octets, int from, int to) {
+        int i = Math.min(from, to);
+        while (i < to && octets[i] != '\'') {
+            i++;
+        }
+        return i;
+    }
+
+    private static byte @Nullable [] percentDecode(byte[] octets, int from, int to) {
+        ByteArrayOutputStream decoded = new ByteArrayOutputStream(to - from);
+        for (int i = from; i < to; i++) {
+            if (octets[i] != '%') {
+                if (!Octets.isAttribute(octets[i])) {
+                    return null;
+                }
+                decoded.write(octets[i]);
+            } else {
+                int high = i + 2 < to ? Octets.hex(octets[i + 1]) : -1;
+                int low = i + 2 < to ? Octets.hex(octets[i + 2]) : -1;
+                if (high < 0 || low < 0) {
+                    return null;
+                }
+                decoded.write(high << 4 | low);
+                i += 2;
+            }
+        }
+        return decoded.toByteArray();
+    }
+
+    /** Collects the numbered pieces of one parameter. */
+    static final class Joiner {
+        private record Piece(byte[] value, boolean extended) {}
+
+        private final Charset headerCharset;
+        private final TreeMap<Integer, Piece> pieces = new TreeMap<>();
+        private boolean broken;
+
+        Joiner(Charset headerCharset) {
+            this.headerCharset = headerCharset;
+        }
+
+        /** Adds a piece; {@code octets[from..to)} is its number, with {@code *} behind it where it is extended. */
+        void add(byte[] octets, int from, int to, byte[] value) {
+            boolean extended = octets[to - 1] == '*';
+            int digits = extended ? to - 1 : to;
+            int number = 0;
+            broken |= digits - from > 3 || digits - from > 1 && octets[from] == '0';
+            for (int i = from; i < digits && !broken; i++) {
+                broken = octets[i] < '0' || octets[i] > '9';
+                number = number * 10 + octets[i] - '0';
+            }
+            broken |= pieces.put(number, new Piece(value, extended)) != null;
+        }
+
+        /** {@return the text, or null where a number is missing or twice, or a piece cannot be decoded} */
+        @Nullable
+        String join() {
+            if (broken || pieces.isEmpty() || pieces.firstKey() != 0 || pieces.lastKey() != pieces.size() - 1) {
+                return null;
+            }
+            Piece first = pieces.values().iterator().next();
+            Charset charset = first.extended ? charset(first.value, 0, first.value.length) : null;
+            ByteArrayOutputStream joined = new ByteArrayOutputStream();
+            for (Piece piece : pieces.values()) {
+                int start = piece == first && piece.extended ? afterLanguage(piece.value, 0, piece.value.length) : 0;
+                boolean decodable = charset != null && start >= 0;
+                byte[] raw = !piece.extended
+                        ? piece.value
+                        : decodable ? percentDecode(piece.value, start, piece.value.length) : null;
+                if (raw == null) {
+                    return null;
+                }
+                joined.writeBytes(raw);
+            }
+            byte[] raw = joined.toByteArray();
+            if (charset == null) {
+                return Text.decode(raw, 0, raw.length, headerCharset);
+            }
+            return Text.malformedAt(raw, 0, raw.length, charset) >= 0 ? null : Text.decode(raw, 0, raw.length, charset);
+        }
+    }
+}

@@ -1,0 +1,414 @@
+package dev.sluice;
+
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.Accumulation;
+import dev.sluice.buffer.ChunkMemory;
+import dev.sluice.buffer.Text;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one header section after the other (RFC 5322 section 2.2 as narrowed by RFC 9112 section 5): gathers its octets in one
+ * pooled buffer and looks at each of them once, whatever the chunks.
+ *
+ * <pre>
+ * section = *( field CRLF ) CRLF
+ * field   = token ":" OWS value OWS *( CRLF blanks value )
+ *
+ * state        octet                then
+ * LINE         token character      NAME, a new field
+ *              blank                FOLD, goes on with the last field
+ *              CR                   END_CR
+ * NAME         ":"                  VALUE
+ * VALUE        CR                   VALUE_CR
+ * VALUE_CR     LF                   LINE
+ * FOLD         not a blank          VALUE
+ * END_CR       LF                   the section is complete
+ * </pre>
+ *
+ * <p>Whatever is not listed is an error at that octet. With bare LF accepted, LF stands for CRLF.
+ */
+final class HeaderSection implements AutoCloseable {
+    private static final int FIRST_BLOCK = 128;
+    private static final int BLOCK = 512;
+
+    /** Slots of {@link #fields} per field: where name and value start and end, and whether the value is folded. */
+    private static final int SLOTS = 5;
+
+    private enum State {
+        LINE,
+        NAME,
+        VALUE,
+        VALUE_CR,
+        FOLD,
+        END_CR,
+        COMPLETE
+    }
+
+    private final Preset preset;
+    private final int maxFields;
+    private final int maxSize;
+    private final long maxTotalSize;
+    private final Accumulation octets;
+
+    private State state = State.COMPLETE;
+    private int[] fields = new int[4 * SLOTS];
+    private int count;
+    /** Octets of the section looked at so far. */
+    private int scanned;
+
+    private long totalBefore;
+    private int limit;
+    private int endOfSection;
+    private int firstFold;
+    private int firstBareLf;
+    private long offset;
+    private long steps;
+
+    private @Nullable Reason error;
+    private int errorAt;
+    private String errorDetail = "";
+
+    HeaderSection(MultipartOptions options) {
+        this(options.preset(), options.limits(), options.allocator());
+    }
+
+    private HeaderSection(Preset preset, Limits limits, ByteBufAllocator allocator) {
+        this.preset = preset;
+        this.maxFields = limits.maxHeadersPerPart();
+        this.maxSize = limits.maxHeaderBytesPerPart();
+        this.maxTotalSize = limits.maxHeaderBytes();
+        this.octets = new Accumulation(allocator, 256);
+    }
+
+    /** Starts the next section, whose first octet is at {@code offset} of the body. */
+    void begin(long offset) {
+        totalBefore += scanned;
+        octets.discard(octets.size());
+        this.offset = offset;
+        limit = (int) Math.min(maxSize, maxTotalSize - totalBefore);
+        state = State.LINE;
+        count = 0;
+        scanned = 0;
+        firstFold = -1;
+        firstBareLf = -1;
+    }
+
+    /**
+     * Reads on.
+     *
+     * @return the index after the last octet that belongs to the section; afterwards it {@link #isComplete()}, or
+     *     {@link #error()} says why not, or all of {@code [from, to)} has been taken
+     */
+    int read(ChunkMemory chunk, int from, int to) {
+        int at = from;
+        while (at < to && state != State.COMPLETE && error == null) {
+            int room = limit - scanned;
+            if (room == 0) {
+                error = limit == maxSize ? Reason.HEADER_SECTION_TOO_LARGE : Reason.HEADERS_TOO_LARGE;
+                errorAt = scanned;
+                break;
+            }
+            int block = Math.min(Math.min(room, to - at), scanned == 0 ? FIRST_BLOCK : BLOCK);
+            int before = scanned;
+            octets.append(chunk, at, block);
+            scan();
+            octets.truncate(scanned);
+            at += scanned - before;
+            steps += scanned - before + block / Long.BYTES;
+        }
+        return at;
+    }
+
+    private void scan() {
+        byte[] array = octets.array();
+        int base = octets.arrayOffset();
+        int end = octets.size();
+        int at = scanned;
+        while (at < end && state != State.COMPLETE && error == null) {
+            switch (state) {
+                case LINE -> line(array[base + at], at++);
+                case NAME -> at = name(array, base, at, end);
+                case VALUE -> at = value(array, base, at, end);
+                case VALUE_CR -> afterCr(array[base + at], at++, State.LINE);
+                case FOLD -> at = fold(array, base, at, end);
+                case END_CR -> afterCr(array[base + at], at++, State.COMPLETE);
+                case COMPLETE -> throw new AssertionError(state);
+            }
+        }
+        scanned = at;
+    }
+
+    private void line(byte octet, int at) {
+        if (octet == Octets.CR) {
+            endOfSection = at;
+            state = State.END_CR;
+        } else if (octet == Octets.LF) {
+            endOfSection = at;
+            if (bareLf(at)) {
+                state = State.COMPLETE;
+            } else {
+                malformed(at, notToken(octet));
+            }
+        } else if (Octets.isBlank(octet)) {
+            fold(at);
+        } else {
+            newField(octet, at);
+        }
+    }
+
+    private void fold(int at) {
+        if (count == 0 || !preset.accepts(Deviation.FOLDED_HEADER)) {
+            malformed(at, "a header line starts with a blank");
+            return;
+        }
+        firstFold = firstFold < 0 ? at : firstFold;
+        fields[lastField() + 4] = 1;
+        state = State.FOLD;
+    }
+
+    private void newField(byte octet, int at) {
+        if (count == maxFields) {
+            error = Reason.TOO_MANY_HEADERS;
+            errorAt = at;
+            return;
+        }
+        if (!Octets.isToken(octet)) {
+            malformed(at, octet == ':' ? "a header field has no name" : notToken(octet));
+            return;
+        }
+        int field = count++ * SLOTS;
+        if (field == fields.length) {
+            fields = Arrays.copyOf(fields, 2 * fields.length);
+        }
+        fields[field] = at;
+        fields[field + 4] = 0;
+        state = State.NAME;
+    }
+
+    private int name(byte[] array, int base, int from, int end) {
+        int at = from;
+        while (at < end && Octets.isToken(array[base + at])) {
+            at++;
+        }
+        if (at == end) {
+            return at;
+        }
+        byte octet = array[base + at];
+        if (octet != ':') {
+            malformed(at, octet == Octets.CR || octet == Octets.LF ? "a header line has no colon" : notToken(octet));
+            return at + 1;
+        }
+        int field = lastField();
+        fields[field + 1] = at;
+        fields[field + 2] = at + 1;
+        state = State.VALUE;
+        return at + 1;
+    }
+
+    private int value(byte[] array, int base, int from, int end) {
+        int at = from;
+        do {
+            at = Text.indexOfControl(array, base + at, base + end) - base;
+        } while (at < end && array[base + at] == '\t' && ++at < end);
+        if (at == end) {
+            return at;
+        }
+        int field = lastField();
+        byte octet = array[base + at];
+        fields[field + 3] = at;
+        if (octet == Octets.CR) {
+            state = State.VALUE_CR;
+        } else if (octet == Octets.LF && bareLf(at)) {
+            state = State.LINE;
+        } else {
+            malformed(at, "a header value has the control octet " + Octets.show(octet));
+        }
+        return at + 1;
+    }
+
+    private void afterCr(byte octet, int at, State then) {
+        if (octet == Octets.LF) {
+            state = then;
+        } else {
+            malformed(at - 1, "a header line has a CR that no LF follows");
+        }
+    }
+
+    private int fold(byte[] array, int base, int from, int end) {
+        int at = from;
+        while (at < end && Octets.isBlank(array[base + at])) {
+            at++;
+        }
+        if (at < end) {
+            byte octet = array[base + at];
+            if (octet == Octets.CR || octet == Octets.LF) {
+                malformed(at, "a header line is blank");
+            } else {
+                state = State.VALUE;
+            }
+        }
+        return at;
+    }
+
+    private boolean bareLf(int at) {
+        if (!preset.accepts(Deviation.BARE_LF)) {
+            return false;
+        }
+        firstBareLf = firstBareLf < 0 ? at : firstBareLf;
+        return true;
+    }
+
+    private static String notToken(byte octet) {
+        return "a header name has the octet " + Octets.show(octet);
+    }
+
+    private void malformed(int at, String detail) {
+        error = Reason.MALFORMED_HEADER;
+        errorAt = at;
+        errorDetail = detail;
+    }
+
+    private int lastField() {
+        return (count - 1) * SLOTS;
+    }
+
+    boolean isComplete() {
+        return state == State.COMPLETE;
+    }
+
+    @Nullable
+    Reason error() {
+        return error;
+    }
+
+    long errorOffset() {
+        return offset + errorAt;
+    }
+
+    String errorDetail() {
+        if (error == Reason.HEADER_SECTION_TOO_LARGE) {
+            return "the size of the part header section exceeds the limit of " + maxSize + " bytes";
+        }
+        if (error == Reason.HEADERS_TOO_LARGE) {
+            return "the size of all part header sections exceeds the limit of " + maxTotalSize + " bytes";
+        }
+        if (error == Reason.TOO_MANY_HEADERS) {
+            return "the count of header fields of a part exceeds the limit of " + maxFields;
+        }
+        return errorDetail;
+    }
+
+    /** {@return the number of fields} */
+    int count() {
+        return count;
+    }
+
+    /** {@return the offset in the body of an index in the section} */
+    long offsetOf(int index) {
+        return offset + index;
+    }
+
+    /** {@return the offset of the first fold, or -1} */
+    long foldOffset() {
+        return firstFold < 0 ? -1 : offset + firstFold;
+    }
+
+    /** {@return the offset of the first LF without CR, or -1} */
+    long bareLfOffset() {
+        return firstBareLf < 0 ? -1 : offset + firstBareLf;
+    }
+
+    /** {@return the offset of the blank line} */
+    long endOffset() {
+        return offset + endOfSection;
+    }
+
+    long steps() {
+        return steps;
+    }
+
+    byte[] array() {
+        return octets.array();
+    }
+
+    int arrayOffset() {
+        return octets.arrayOffset();
+    }
+
+    int nameStart(int field) {
+        return fields[field * SLOTS];
+    }
+
+    int nameEnd(int field) {
+        return fields[field * SLOTS + 1];
+    }
+
+    boolean isFolded(int field) {
+        return fields[field * SLOTS + 4] != 0;
+    }
+
+    /** {@return where the value starts, blanks before it skipped} */
+    int valueStart(int field) {
+        byte[] array = octets.array();
+        int base = octets.arrayOffset();
+        int start = fields[field * SLOTS + 2];
+        int end = fields[field * SLOTS + 3];
+        while (start < end && isSpace(array[base + start])) {
+            start++;
+        }
+        return start;
+    }
+
+    /** {@return where the value ends, blanks behind it left out} */
+    int valueEnd(int field) {
+        byte[] array = octets.array();
+        int base = octets.arrayOffset();
+        int start = valueStart(field);
+        int end = fields[field * SLOTS + 3];
+        while (end > start && isSpace(array[base + end - 1])) {
+            end--;
+        }
+        return end;
+    }
+
+    /** A fold's line end counts as blank: a value may begin or end with one. */
+    private static boolean isSpace(byte octet) {
+        return Octets.isBlank(octet) || octet == Octets.CR || octet == Octets.LF;
+    }
+
+    /** {@return the octets of the section; borrowed} */
+    ByteBuf slice() {
+        return octets.slice(0, scanned);
+    }
+
+    /** {@return a copy of the section that lasts} */
+    PartHeaders snapshot(MultipartOptions options) {
+        byte[] array = Arrays.copyOfRange(octets.array(), octets.arrayOffset(), octets.arrayOffset() + scanned);
+        int[] bounds = new int[count * PartHeaders.SLOTS];
+        for (int field = 0; field < count; field++) {
+            bounds[field * PartHeaders.SLOTS] = nameStart(field);
+            bounds[field * PartHeaders.SLOTS + 1] = nameEnd(field);
+            bounds[field * PartHeaders.SLOTS + 2] = valueStart(field);
+            bounds[field * PartHeaders.SLOTS + 3] = valueEnd(field);
+        }
+        return new PartHeaders(array, bounds, count, options);
+    }
+
+    /** Adds all that decides how the section is read on. */
+    void addTo(StateHash hash) {
+        hash.add(state.ordinal()).add(totalBefore).add(limit).add(offset);
+        hash.add(endOfSection).add(firstFold).add(firstBareLf).add(error == null ? -1 : errorAt);
+        hash.add(octets.array(), octets.arrayOffset(), octets.arrayOffset() + scanned);
+        for (int i = 0; i < count * SLOTS; i++) {
+            hash.add(fields[i]);
+        }
+    }
+
+    @Override
+    public void close() {
+        octets.close();
+    }
+}

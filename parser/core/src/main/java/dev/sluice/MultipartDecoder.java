@@ -1,0 +1,832 @@
+package dev.sluice;
+
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.ChunkMemory;
+import dev.sluice.buffer.Delimiter;
+import dev.sluice.buffer.DelimiterSearch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes a {@code multipart/*} body apart while it streams in: buffers in, events out (RFC 2046 section 5.1, RFC 7578).
+ *
+ * <pre>{@code
+ * decoder.feed(chunk);                               // transferred
+ * for (;;) {
+ *     switch (decoder.next()) {
+ *         case PART_BEGIN -> open(decoder.name(), decoder.filename());
+ *         case DATA -> write(decoder.data());        // borrowed until the next call
+ *         case PART_END -> complete();
+ *         case NEED_INPUT, END -> { return; }
+ *     }
+ * }
+ * // at the end of the input: decoder.finish(), then the same loop
+ * }</pre>
+ *
+ * <p><b>Promises.</b> Events, data, deviations and the error with its offset do not depend on how the body is cut into chunks.
+ * File data is never copied: {@link #data()} is a slice of the chunk. The decoder holds one chunk and one header section, each
+ * bounded, whatever the input; it does work linear in the octets fed. Chunks are only read, between their reader and writer
+ * index; any kind of buffer will do, heap buffers and direct buffers of one piece being searched fastest.
+ *
+ * <p><b>Threads.</b> One at a time; a decoder may move between threads if each hand-over is a happens-before. There are no locks
+ * and nothing blocks.
+ *
+ * <p><b>Errors.</b> The peer's fault is a {@link MultipartException} from {@link #next()}, after everything before the offending
+ * octet has been handed out; it is thrown again by every later call. Misuse is an {@link IllegalStateException}. Always
+ * {@link #close()}.
+ *
+ * <p><b>The grammar</b>, and what each state looks at:
+ *
+ * <pre>
+ * body            = [preamble CRLF] dash-boundary line *(part delimiter line) close     RFC 2046 section 5.1.1
+ * delimiter       = CRLF dash-boundary           dash-boundary = "--" boundary
+ * line            = *LWSP CRLF                   close         = delimiter "--" *LWSP [CRLF epilogue]
+ *
+ * state           looks at          finds                    then                 emits
+ * PREAMBLE        all octets        delimiter                DELIMITER            -
+ * BODY            all octets        delimiter                DELIMITER            DATA (what is before it)
+ * DELIMITER       one octet         "-"                      CLOSE_DASH
+ *                                   blank                    PADDING
+ *                                   CR                       DELIMITER_CR
+ * PADDING         one octet         blank (up to 256)        PADDING
+ *                                   CR                       DELIMITER_CR
+ * DELIMITER_CR    one octet         LF                       PART                 PART_END of the part before
+ * PART            nothing                                    HEADERS
+ * HEADERS         octets            blank line               BODY                 PART_BEGIN
+ * CLOSE_DASH      one octet         "-"                      CLOSED               PART_END of the part before
+ * CLOSED          one octet         blank (up to 256)        CLOSED
+ *                                   CR                       CLOSED_CR
+ *                                   end of input             ENDED                END
+ * CLOSED_CR       one octet         LF                       EPILOGUE
+ * EPILOGUE        all octets        end of input             ENDED                END
+ * </pre>
+ *
+ * <p>Whatever is not listed is an error at that octet, or, where the {@link Preset} accepts {@link Deviation#FALSE_DELIMITER}, makes
+ * data of what looked like a delimiter. The search of PREAMBLE and BODY starts as if CRLF had been seen, so that the first
+ * delimiter and that of an empty body need no CRLF of their own.
+ */
+public final class MultipartDecoder implements AutoCloseable {
+    /** What {@link #next()} found. */
+    public enum Event {
+        /** All input is read: {@linkplain #feed feed} the next chunk, or {@link #finish()}. */
+        NEED_INPUT,
+        /** A part begins; its headers are complete. */
+        PART_BEGIN,
+        /** Some octets of the part's body, at least one: {@link #data()}. */
+        DATA,
+        /** The part ended well: its closing delimiter has been read. */
+        PART_END,
+        /** The body ended well. Only after {@link #finish()}. */
+        END
+    }
+
+    enum State {
+        PREAMBLE,
+        BODY,
+        BODY_FULL,
+        DELIMITER,
+        PADDING,
+        DELIMITER_CR,
+        CLOSE_DASH,
+        PART,
+        HEADERS,
+        CLOSED,
+        CLOSED_CR,
+        EPILOGUE,
+        ENDED,
+        FAILED,
+        RELEASED
+    }
+
+    private static final int MAX_PADDING = 256;
+    private static final long NONE = -1;
+
+    private final Delimiter delimiter;
+    private final MultipartOptions options;
+    private final Limits limits;
+    private final boolean acceptBareLf;
+    private final Deviations deviations;
+    private final HeaderSection section;
+    private final PartRules rules;
+
+    // What survives a call: see addTo(StateHash).
+    private State state = State.PREAMBLE;
+    private final DelimiterSearch search;
+    private long offset;
+    private int partIndex = -1;
+    private boolean partOpen;
+    private long partOffset;
+    private long partSize;
+    private long preambleAt = NONE;
+    private long delimiterAt = NONE;
+    private boolean delimiterAfterBareLf;
+    private long epilogueAt = NONE;
+    private int padding;
+    private byte[] paddingOctets = new byte[0];
+    private boolean finished;
+    private @Nullable MultipartException failure;
+
+    // The chunk being read.
+    private final ChunkMemory chunk = new ChunkMemory();
+    private int position;
+    private int limit;
+    private boolean beyondBodyLimit;
+
+    // The event just handed out.
+    private @Nullable ByteBuf constant;
+    private @Nullable ByteBuf data;
+    private int dataIndex;
+    private int dataLength;
+    private boolean headersReadable;
+    private long steps;
+
+    private MultipartDecoder(Boundary boundary, MultipartOptions options) {
+        this.delimiter = boundary.delimiter();
+        this.options = options;
+        this.limits = options.limits();
+        this.acceptBareLf = options.preset().accepts(Deviation.BARE_LF);
+        this.deviations = new Deviations(options.preset(), boundary.deviations());
+        this.section = new HeaderSection(options);
+        this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
+        this.search = new DelimiterSearch(delimiter, acceptBareLf);
+        search.prime();
+    }
+
+    /** {@return a decoder with the {@linkplain MultipartOptions#defaults() default options}} */
+    public static MultipartDecoder create(Boundary boundary) {
+        return create(boundary, MultipartOptions.defaults());
+    }
+
+    /**
+     * {@return a decoder for one body; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
+     *
+     * @param boundary from the Content-Type of the body
+     * @param options what is accepted
+     */
+    public static MultipartDecoder create(Boundary boundary, MultipartOptions options) {
+        return new MultipartDecoder(
+                Objects.requireNonNull(boundary, "boundary"), Objects.requireNonNull(options, "options"));
+    }
+
+    /**
+     * Gives the decoder the next octets of the body.
+     *
+     * @param input <em>transferred</em>: the decoder owns one reference, even if this throws; reader and writer index stay as they
+     *     are. May be empty. After a failure it is released, and {@link #next()} throws the failure again.
+     * @throws IllegalStateException while the chunk before is not read to its end (call {@link #next()} until it says
+     *     {@link Event#NEED_INPUT}), after {@link #finish()} and after {@link #close()}
+     */
+    public void feed(ByteBuf input) {
+        if (state == State.RELEASED || finished || chunk.isOpen()) {
+            input.release();
+            throw new IllegalStateException(
+                    state == State.RELEASED
+                            ? "the decoder is closed: make one per body"
+                            : finished
+                                    ? "no input after finish(): make one decoder per body"
+                                    : "input is unread: call next() until NEED_INPUT before feed()");
+        }
+        if (state == State.FAILED || !input.isReadable()) {
+            input.release();
+            return;
+        }
+        chunk.open(input);
+        position = chunk.start();
+        long room = limits.maxBodyBytes() - offset;
+        beyondBodyLimit = chunk.end() - position > room;
+        limit = beyondBodyLimit ? position + (int) room : chunk.end();
+    }
+
+    /**
+     * Says that all input has been fed; {@link #next()} then ends with {@link Event#END}, or throws for a truncated body.
+     *
+     * @throws IllegalStateException while input is unread, and after {@link #close()}
+     */
+    public void finish() {
+        if (state == State.RELEASED || chunk.isOpen()) {
+            throw new IllegalStateException(
+                    state == State.RELEASED
+                            ? "the decoder is closed: make one per body"
+                            : "input is unread: call next() until NEED_INPUT before finish()");
+        }
+        finished = true;
+    }
+
+    /**
+     * Reads on to the next event. What the event before has lent is invalid from here on.
+     *
+     * @return what was found; {@link Event#NEED_INPUT} and {@link Event#END} again and again
+     * @throws MultipartException if the body is not acceptable; everything held has then been released
+     * @throws IllegalStateException after {@link #close()}
+     */
+    public Event next() throws MultipartException {
+        data = null;
+        constant = null;
+        dataLength = 0;
+        headersReadable &= partOpen;
+        if (chunk.isOpen()) {
+            chunk.refresh();
+        }
+        for (; ; ) {
+            Event event = step();
+            if (event != null) {
+                return event;
+            }
+        }
+    }
+
+    private @Nullable Event step() throws MultipartException {
+        switch (state) {
+            case FAILED:
+                throw Objects.requireNonNull(failure);
+            case RELEASED:
+                throw new IllegalStateException("the decoder is closed: make one per body");
+            case ENDED:
+                return Event.END;
+            case PART:
+                return beginPart();
+            case BODY_FULL:
+                throw partTooLarge();
+            default:
+                return position < limit && chunk.isOpen() ? read() : endOfChunk();
+        }
+    }
+
+    private @Nullable Event read() throws MultipartException {
+        return switch (state) {
+            case PREAMBLE -> preamble();
+            case BODY -> body();
+            case DELIMITER, PADDING -> delimiterLine(chunk.getByte(position));
+            case DELIMITER_CR -> delimiterCr(chunk.getByte(position));
+            case CLOSE_DASH -> closeDash(chunk.getByte(position));
+            case HEADERS -> headers(position);
+            case CLOSED -> closed(chunk.getByte(position));
+            case CLOSED_CR -> closedCr(chunk.getByte(position));
+            case EPILOGUE -> epilogue();
+            case BODY_FULL, PART, ENDED, FAILED, RELEASED -> throw new AssertionError(state);
+        };
+    }
+
+    private Event endOfChunk() throws MultipartException {
+        if (chunk.isOpen()) {
+            offset = offsetOf(position);
+            if (beyondBodyLimit) {
+                throw fail(
+                        Reason.BODY_TOO_LARGE,
+                        limits.maxBodyBytes(),
+                        "the size of the multipart body exceeds the limit of " + limits.maxBodyBytes() + " bytes");
+            }
+            chunk.close();
+            position = 0;
+            limit = 0;
+        }
+        return finished ? endOfInput() : Event.NEED_INPUT;
+    }
+
+    private Event endOfInput() throws MultipartException {
+        if (state == State.CLOSED_CR && !accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, offset)) {
+            throw fail(
+                    Reason.MALFORMED_DELIMITER,
+                    offset,
+                    "the line of the close-delimiter ends with a CR that no LF follows");
+        }
+        if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
+            throw fail(Reason.TRUNCATED, offset, "the body ends before its close-delimiter");
+        }
+        state = State.ENDED;
+        section.close();
+        return Event.END;
+    }
+
+    // ---- before the first delimiter
+
+    private @Nullable Event preamble() throws MultipartException {
+        if (search.matched() > 0) {
+            position = search.resume(chunk, position, limit);
+            if (search.matched() == 0) {
+                notPreambleYet();
+                return null;
+            }
+        } else {
+            position = search.find(chunk, position, limit);
+            checkPreambleSize(offsetOf(position));
+            position += search.matched() - search.first();
+        }
+        if (search.isComplete()) {
+            atDelimiter();
+        }
+        return null;
+    }
+
+    /** The octet at {@code position} is not that of a delimiter; at the very start it may still begin the one CRLF allowed there. */
+    private void notPreambleYet() throws MultipartException {
+        if (offsetOf(position) == 0) {
+            int at = search.find(chunk, position, position + 1);
+            if (search.matched() > 0) {
+                position = at + 1;
+                return;
+            }
+            position = at;
+            preambleAt = 0;
+        } else if (preambleAt == NONE) {
+            preambleAt = offsetOf(position);
+        }
+        // What has been seen so far is preamble, except that this octet may begin a delimiter.
+        checkPreambleSize(offsetOf(position));
+    }
+
+    private void checkPreambleSize(long size) throws MultipartException {
+        if (size > limits.maxPreambleBytes()) {
+            throw !options.preset().accepts(Deviation.PREAMBLE)
+                    ? preambleRefused()
+                    : fail(
+                            Reason.PREAMBLE_TOO_LARGE,
+                            limits.maxPreambleBytes(),
+                            "the size of the preamble exceeds the limit of " + limits.maxPreambleBytes() + " bytes");
+        }
+    }
+
+    // ---- part bodies
+
+    private @Nullable Event body() throws MultipartException {
+        if (search.matched() > 0) {
+            position = search.resume(chunk, position, limit);
+            if (search.matched() == 0) {
+                return falseStart();
+            }
+            if (search.isComplete()) {
+                atDelimiter();
+            }
+            return null;
+        }
+        int start = position;
+        int end = search.find(chunk, start, limit);
+        position = end + search.matched() - search.first();
+        if (search.isComplete()) {
+            atDelimiter();
+        }
+        return end > start ? emit(null, start, end - start) : null;
+    }
+
+    /** What the chunks before ended with was no delimiter: known text, given out again from the delimiter itself. */
+    private @Nullable Event falseStart() throws MultipartException {
+        int from = search.falseFrom();
+        int to = search.falseTo();
+        return from == to ? null : emit(delimiter.text(from, to), 0, to - from);
+    }
+
+    /** Hands out data of {@code source}, or of the chunk where that is null, up to the limit of a part. */
+    private Event emit(@Nullable ByteBuf source, int index, int length) throws MultipartException {
+        long room = limits.maxPartBytes() - partSize;
+        if (length > room) {
+            if (room == 0) {
+                throw partTooLarge();
+            }
+            state = State.BODY_FULL;
+        }
+        constant = source;
+        dataIndex = index;
+        dataLength = (int) Math.min(length, room);
+        partSize += dataLength;
+        return Event.DATA;
+    }
+
+    private MultipartException partTooLarge() {
+        return fail(
+                Reason.PART_TOO_LARGE,
+                partOffset + limits.maxPartBytes(),
+                "the size of the part body exceeds the limit of " + limits.maxPartBytes() + " bytes");
+    }
+
+    // ---- the line of a delimiter
+
+    private void atDelimiter() {
+        delimiterAfterBareLf = search.first() == 1;
+        delimiterAt = offsetOf(position) - (delimiter.length() - search.first());
+        padding = 0;
+        state = State.DELIMITER;
+    }
+
+    private @Nullable Event delimiterLine(byte octet) throws MultipartException {
+        if (octet == Octets.CR) {
+            state = State.DELIMITER_CR;
+        } else if (Octets.isBlank(octet) && padding < MAX_PADDING) {
+            pad(octet);
+            state = State.PADDING;
+        } else if (octet == '-' && state == State.DELIMITER) {
+            state = State.CLOSE_DASH;
+        } else if (octet == Octets.LF && acceptBareLf) {
+            return delimiterComplete(true);
+        } else {
+            return falseDelimiter("");
+        }
+        advance();
+        return null;
+    }
+
+    private void pad(byte octet) {
+        if (options.preset().accepts(Deviation.FALSE_DELIMITER)) { // it may turn out to be data
+            if (padding == paddingOctets.length) {
+                paddingOctets = Arrays.copyOf(paddingOctets, Math.max(16, 2 * padding));
+            }
+            paddingOctets[padding] = octet;
+        }
+        padding++;
+    }
+
+    private @Nullable Event delimiterCr(byte octet) throws MultipartException {
+        return octet == Octets.LF ? delimiterComplete(false) : falseDelimiter("\r");
+    }
+
+    private @Nullable Event closeDash(byte octet) throws MultipartException {
+        if (octet != '-') {
+            return falseDelimiter("-");
+        }
+        if (isAfterPreamble() && !accept(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position))) {
+            throw fail(
+                    Reason.MALFORMED_DELIMITER,
+                    offsetOf(position),
+                    "the close-delimiter comes first, after a preamble");
+        }
+        acceptPreambleAndLf();
+        advance();
+        padding = 0;
+        state = State.CLOSED;
+        return endPart();
+    }
+
+    private @Nullable Event delimiterComplete(boolean bareLf) throws MultipartException {
+        acceptPreambleAndLf();
+        if (bareLf) {
+            accept(Deviation.BARE_LF, partIndex + 1, offsetOf(position));
+        }
+        advance();
+        state = State.PART;
+        return endPart();
+    }
+
+    private boolean isAfterPreamble() {
+        return partIndex < 0 && preambleAt != NONE;
+    }
+
+    /** What came before the delimiter at hand is decided upon once its line is known to be sound. */
+    private void acceptPreambleAndLf() throws MultipartException {
+        if (isAfterPreamble() && !accept(Deviation.PREAMBLE, -1, preambleAt)) {
+            throw preambleRefused();
+        }
+        if (delimiterAfterBareLf) {
+            accept(Deviation.BARE_LF, partIndex, delimiterAt);
+        }
+    }
+
+    private MultipartException preambleRefused() {
+        return fail(Reason.PREAMBLE, preambleAt, "there is text before the first delimiter");
+    }
+
+    private @Nullable Event endPart() {
+        if (!partOpen) {
+            return null;
+        }
+        partOpen = false;
+        return Event.PART_END;
+    }
+
+    /** What looked like a delimiter is followed by the octet at {@code position}, which may not follow it. */
+    private @Nullable Event falseDelimiter(String text) throws MultipartException {
+        long at = offsetOf(position);
+        if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
+            throw fail(
+                    Reason.MALFORMED_DELIMITER,
+                    at,
+                    padding == MAX_PADDING
+                            ? "the padding after a delimiter exceeds the limit of " + MAX_PADDING + " bytes"
+                            : "a delimiter is followed by " + Octets.show(chunk.getByte(position)));
+        }
+        int first = search.first();
+        search.reset();
+        if (!partOpen) {
+            preambleAt = preambleAt == NONE ? at : preambleAt;
+            state = State.PREAMBLE;
+            checkPreambleSize(at);
+            return null;
+        }
+        state = State.BODY;
+        ByteBuf octets = Unpooled.buffer(delimiter.length() + padding + text.length());
+        octets.writeBytes(delimiter.text(first, delimiter.length()));
+        octets.writeBytes(paddingOctets, 0, padding);
+        octets.writeBytes(text.getBytes(StandardCharsets.US_ASCII));
+        return emit(octets, 0, octets.readableBytes());
+    }
+
+    // ---- header sections
+
+    private @Nullable Event beginPart() throws MultipartException {
+        headersReadable = false;
+        partIndex++;
+        partSize = 0;
+        long begin = chunk.isOpen() ? offsetOf(position) : offset;
+        partOffset = begin;
+        if (partIndex >= limits.maxParts()) {
+            throw fail(
+                    Reason.TOO_MANY_PARTS, begin - 1, "the count of parts exceeds the limit of " + limits.maxParts());
+        }
+        section.begin(begin);
+        state = State.HEADERS;
+        return null;
+    }
+
+    private @Nullable Event headers(int from) throws MultipartException {
+        position = section.read(chunk, from, limit);
+        reportLines(section.foldOffset(), section.bareLfOffset());
+        Reason refused = section.error();
+        if (refused != null) {
+            throw fail(refused, section.errorOffset(), section.errorDetail());
+        }
+        if (!section.isComplete()) {
+            return null;
+        }
+        refused = rules.check(partIndex);
+        if (refused != null) {
+            throw fail(refused, rules.errorOffset(), rules.errorDetail());
+        }
+        partOffset = offsetOf(position);
+        partOpen = true;
+        headersReadable = true;
+        search.prime();
+        state = State.BODY;
+        return Event.PART_BEGIN;
+    }
+
+    /** Folds and bare LF were accepted by the section while it was read; reported in the order in which they came. */
+    private void reportLines(long fold, long bareLf) {
+        boolean foldFirst = fold != NONE && (bareLf == NONE || fold < bareLf);
+        if (foldFirst) {
+            accept(Deviation.FOLDED_HEADER, partIndex, fold);
+        }
+        if (bareLf != NONE) {
+            accept(Deviation.BARE_LF, partIndex, bareLf);
+        }
+        if (fold != NONE && !foldFirst) {
+            accept(Deviation.FOLDED_HEADER, partIndex, fold);
+        }
+    }
+
+    // ---- after the close-delimiter
+
+    private @Nullable Event closed(byte octet) throws MultipartException {
+        if (octet == Octets.CR) {
+            state = State.CLOSED_CR;
+        } else if (Octets.isBlank(octet) && padding < MAX_PADDING) {
+            padding++;
+        } else if (octet == Octets.LF && acceptBareLf) {
+            accept(Deviation.BARE_LF, -1, offsetOf(position));
+            state = State.EPILOGUE;
+        } else {
+            return textAfterClose();
+        }
+        advance();
+        return null;
+    }
+
+    private @Nullable Event closedCr(byte octet) throws MultipartException {
+        if (octet != Octets.LF) {
+            return textAfterClose();
+        }
+        advance();
+        state = State.EPILOGUE;
+        return null;
+    }
+
+    private @Nullable Event textAfterClose() throws MultipartException {
+        long at = offsetOf(position);
+        if (!accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, at)) {
+            throw fail(
+                    Reason.MALFORMED_DELIMITER,
+                    at,
+                    "the close-delimiter is followed by " + Octets.show(chunk.getByte(position)));
+        }
+        state = State.EPILOGUE;
+        return null;
+    }
+
+    private @Nullable Event epilogue() throws MultipartException {
+        if (epilogueAt == NONE) {
+            epilogueAt = offsetOf(position);
+            if (!accept(Deviation.EPILOGUE, -1, epilogueAt)) {
+                throw fail(Reason.EPILOGUE, epilogueAt, "there is text after the close-delimiter");
+            }
+        }
+        if (offsetOf(limit) - epilogueAt > limits.maxEpilogueBytes()) {
+            throw fail(
+                    Reason.EPILOGUE_TOO_LARGE,
+                    epilogueAt + limits.maxEpilogueBytes(),
+                    "the size of the epilogue exceeds the limit of " + limits.maxEpilogueBytes() + " bytes");
+        }
+        position = limit;
+        steps++;
+        return null;
+    }
+
+    // ---- common to all states
+
+    private boolean accept(Deviation kind, int part, long at) {
+        return deviations.accept(kind, part, at);
+    }
+
+    private void advance() {
+        position++;
+        steps++;
+    }
+
+    private long offsetOf(int index) {
+        return offset + index - chunk.start();
+    }
+
+    /** The one way to fail: sticky, and nothing is held any more. */
+    private MultipartException fail(Reason reason, long at, String message) {
+        boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
+        int part = afterClose ? -1 : partIndex;
+        String setting = Limits.settingOf(reason);
+        String where =
+                (setting == null ? "" : setting + "; ") + (part < 0 ? "" : "part " + part + ", ") + "offset " + at;
+        failure = new MultipartException(reason, at, part, message + " (" + where + ")");
+        state = State.FAILED;
+        release();
+        offset = at; // how far the search had looked ahead depends on the chunks
+        return failure;
+    }
+
+    private void release() {
+        if (chunk.isOpen()) {
+            offset = offsetOf(position);
+        }
+        data = null;
+        constant = null;
+        dataLength = 0;
+        headersReadable = false;
+        chunk.close();
+        section.close();
+    }
+
+    /** Releases everything held, at any moment; idempotent. What the last event has lent is invalid from here on. */
+    @Override
+    public void close() {
+        if (state != State.RELEASED) {
+            release();
+            state = State.RELEASED;
+        }
+    }
+
+    // ---- what the event before found
+
+    /**
+     * {@return the octets of the last {@link Event#DATA}: <em>borrowed</em> until the next call of {@link #next()} or
+     * {@link #close()}; retain it, or a slice of it, to keep it longer}
+     *
+     * <p>A retained slice keeps the whole chunk in memory: copy what is small and kept for long.
+     *
+     * @throws IllegalStateException if the last event was not {@link Event#DATA}
+     */
+    public ByteBuf data() {
+        if (dataLength == 0) {
+            throw new IllegalStateException("data() is for a DATA event, until the next call of next()");
+        }
+        if (data == null) {
+            data = constant != null
+                    ? constant.slice(dataIndex, dataLength)
+                    : chunk.slice(dataIndex, dataLength, partIndex, partOffset + partSize - dataLength);
+        }
+        return data;
+    }
+
+    /**
+     * {@return the header fields of the part being read: a copy that lasts, made at each call}
+     *
+     * @throws IllegalStateException before the first {@link Event#PART_BEGIN} and once a part has been left
+     */
+    public PartHeaders headers() {
+        checkHeaders();
+        return section.snapshot(options);
+    }
+
+    /**
+     * {@return the octets of the header section, its blank line included: <em>borrowed</em> until the part is left by
+     * {@link #next()}; retain it to keep it longer}
+     *
+     * @throws IllegalStateException as {@link #headers()}
+     */
+    public ByteBuf rawHeaders() {
+        checkHeaders();
+        return section.slice();
+    }
+
+    /**
+     * {@return the {@code name} of the part being read; null only outside of {@code multipart/form-data}}
+     *
+     * @throws IllegalStateException as {@link #headers()}
+     */
+    public @Nullable String name() {
+        checkHeaders();
+        return rules.name();
+    }
+
+    /**
+     * {@return the file name of the part being read as the peer sent it, or null where there is none, and outside of
+     * {@code multipart/form-data} (see {@link PartHeaders#contentDisposition()}); empty for a file input left
+     * empty. Never a path: see {@link ContentDisposition#safeFilename()}}
+     *
+     * @throws IllegalStateException as {@link #headers()}
+     */
+    public @Nullable String filename() {
+        checkHeaders();
+        return rules.filename();
+    }
+
+    /**
+     * {@return the {@code Content-Type} of the part being read as the peer sent it, or null where there is none}
+     *
+     * @throws IllegalStateException as {@link #headers()}
+     */
+    public @Nullable String contentType() {
+        checkHeaders();
+        return rules.contentType();
+    }
+
+    private void checkHeaders() {
+        if (!headersReadable) {
+            throw new IllegalStateException(
+                    "there is no part: headers are readable from PART_BEGIN until PART_END is left by next()");
+        }
+    }
+
+    /** {@return the 0-based index of the part being read or read last, or -1 before the first} */
+    public int partIndex() {
+        return partIndex;
+    }
+
+    /** {@return the offset at which the body of the part being read starts} */
+    public long partOffset() {
+        return partOffset;
+    }
+
+    /** {@return the size of the part's body so far, in octets, the last {@link #data()} included} */
+    public long partSize() {
+        return partSize;
+    }
+
+    /** {@return how many octets of the multipart body have been read; after a failure, its {@link MultipartException#offset()}} */
+    public long offset() {
+        return chunk.isOpen() ? offsetOf(position) : offset;
+    }
+
+    /** {@return the deviations to be reported so far, those of the Content-Type first; at most 100; a copy} */
+    public List<ReportedDeviation> deviations() {
+        return deviations.list();
+    }
+
+    /** {@return how many deviations were to be reported so far, listed or not} */
+    public long deviationCount() {
+        return deviations.count();
+    }
+
+    /** Adds to the {@linkplain #deviations() deviations} what a face on top of the decoder met in the part being read. */
+    public void report(Deviation kind) {
+        accept(kind, partIndex, partOffset);
+    }
+
+    // ---- for the proof
+
+    State state() {
+        return state;
+    }
+
+    /** Units of work so far: octets looked at one by one, and probes of the search. */
+    long steps() {
+        return steps + search.steps() + section.steps();
+    }
+
+    /** Adds everything that can influence what comes next. */
+    StateHash addTo(StateHash hash) {
+        hash.add(state.ordinal()).add(finished).add(partIndex).add(partSize);
+        deviations.addTo(hash);
+        if (failure != null) {
+            hash.add(failure.reason().ordinal()).add(failure.offset()).add(failure.partIndex());
+        }
+        if (state == State.FAILED || state == State.ENDED || state == State.RELEASED) {
+            return hash;
+        }
+        hash.add(search.matched()).add(search.matched() == 0 ? 0 : search.first());
+        hash.add(offset).add(partOpen).add(partOffset);
+        hash.add(preambleAt).add(delimiterAt).add(delimiterAfterBareLf).add(epilogueAt);
+        hash.add(padding)
+                .add(paddingOctets, 0, Math.min(padding, paddingOctets.length))
+                .add(rules.files());
+        section.addTo(hash);
+        return hash;
+    }
+}

@@ -1,0 +1,526 @@
+package dev.sluice;
+
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.Text;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a {@code multipart/*} body from a stream or channel, part by part; blocks while the source does.
+ *
+ * <pre>{@code
+ * try (MultipartReader reader = MultipartReader.create(in, Boundary.from(contentType))) {
+ *     MultipartReader.Part part;
+ *     while ((part = reader.nextPart()) != null) {
+ *         if (part.filename() == null) {
+ *             form.put(part.name(), part.text());
+ *         } else {
+ *             part.transferTo(store.open());
+ *         }
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Holds one chunk of {@value #CHUNK_SIZE} octets and one header section, whatever the body. What is accepted, the limits and the
+ * errors are those of {@link MultipartDecoder}. One thread at a time; no locks are held while blocking, so that virtual threads
+ * unmount.
+ */
+public final class MultipartReader implements AutoCloseable {
+    private static final int CHUNK_SIZE = 32 * 1024;
+
+    /** What every JVM can allocate as an array. */
+    private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
+
+    /** Where the body comes from. */
+    private interface Source {
+        /** Reads some octets behind the writer index. {@return false at the end} */
+        boolean read(ByteBuf chunk) throws IOException;
+
+        ByteBuf allocate(ByteBufAllocator allocator);
+    }
+
+    private final MultipartOptions options;
+    private final MultipartDecoder decoder;
+    private final Source source;
+    private @Nullable ByteBuf chunk;
+    private @Nullable Part current;
+    private boolean ended;
+    private boolean closed;
+
+    private MultipartReader(Source source, Boundary boundary, MultipartOptions options) {
+        this.source = source;
+        this.options = options;
+        this.decoder = MultipartDecoder.create(boundary, options);
+    }
+
+    /**
+     * {@return a reader with the {@linkplain MultipartOptions#defaults() default options}}
+     *
+     * @param in the body; read to its end, not closed
+     * @param boundary from the Content-Type of the body
+     */
+    public static MultipartReader create(InputStream in, Boundary boundary) {
+        return create(in, boundary, MultipartOptions.defaults());
+    }
+
+    /**
+     * {@return a reader}
+     *
+     * @param in the body; read to its end, not closed
+     * @param boundary from the Content-Type of the body
+     * @param options what is accepted
+     */
+    public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
+        return new MultipartReader(new StreamSource(Objects.requireNonNull(in, "in")), boundary, options);
+    }
+
+    /**
+     * {@return a reader with the {@linkplain MultipartOptions#defaults() default options}}
+     *
+     * @param in the body, a channel in blocking mode (an {@link IllegalBlockingModeException} tells when it is not); read to its
+     *     end, not closed
+     * @param boundary from the Content-Type of the body
+     */
+    public static MultipartReader create(ReadableByteChannel in, Boundary boundary) {
+        return create(in, boundary, MultipartOptions.defaults());
+    }
+
+    /**
+     * {@return a reader}
+     *
+     * @param in the body, a channel in blocking mode (an {@link IllegalBlockingModeException} tells when it is not); read to its
+     *     end, not closed
+     * @param boundary from the Content-Type of the body
+     * @param options what is accepted
+     */
+    public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
+        return new MultipartReader(new ChannelSource(Objects.requireNonNull(in, "in")), boundary, options);
+    }
+
+    /** Reads arrays. */
+    private record StreamSource(InputStream in) implements Source {
+        @Override
+        public boolean read(ByteBuf chunk) throws IOException {
+            return chunk.writeBytes(in, chunk.writableBytes()) >= 0;
+        }
+
+        @Override
+        public ByteBuf allocate(ByteBufAllocator allocator) {
+            return allocator.heapBuffer(CHUNK_SIZE, CHUNK_SIZE);
+        }
+    }
+
+    /** Reads into memory outside the heap, as channels do best. */
+    private record ChannelSource(ReadableByteChannel in) implements Source {
+        @Override
+        public boolean read(ByteBuf chunk) throws IOException {
+            ByteBuffer free = chunk.internalNioBuffer(chunk.writerIndex(), chunk.writableBytes());
+            int count = in.read(free);
+            if (count == 0) {
+                throw new IllegalBlockingModeException(); // it would have to be asked again and again
+            }
+            chunk.writerIndex(chunk.writerIndex() + Math.max(count, 0));
+            return count >= 0;
+        }
+
+        @Override
+        public ByteBuf allocate(ByteBufAllocator allocator) {
+            return allocator.directBuffer(CHUNK_SIZE, CHUNK_SIZE);
+        }
+    }
+
+    /**
+     * Goes on to the next part; what is left of the part before is skipped.
+     *
+     * @return the part, or null at the end of the body
+     * @throws MultipartException if the body is not acceptable
+     * @throws IOException of the source, as it comes
+     * @throws IllegalStateException after {@link #close()}
+     */
+    public @Nullable Part nextPart() throws IOException {
+        checkOpen();
+        current = null;
+        while (!ended) {
+            switch (advance()) {
+                case PART_BEGIN:
+                    current = new Part();
+                    return current;
+                case END:
+                    ended = true;
+                    break;
+                default:
+            }
+        }
+        return null;
+    }
+
+    /** {@return the next event that is not a request for input} */
+    private Event advance() throws IOException {
+        for (; ; ) {
+            Event event = decoder.next();
+            if (event != Event.NEED_INPUT) {
+                return event;
+            }
+            ByteBuf filled = refill();
+            if (!source.read(filled)) {
+                decoder.finish();
+            } else if (filled.isReadable()) {
+                decoder.feed(filled.retain());
+            }
+        }
+    }
+
+    /** {@return an empty chunk: the one before, unless a consumer kept a slice of it} */
+    private ByteBuf refill() {
+        ByteBuf free = chunk;
+        if (free != null && free.refCnt() > 1) {
+            free.release();
+            chunk = null;
+            free = null;
+        }
+        if (free == null) {
+            free = source.allocate(options.allocator());
+            chunk = free;
+        }
+        return free.clear();
+    }
+
+    /** {@return the deviations to be reported so far, as {@link MultipartDecoder#deviations()}} */
+    public List<ReportedDeviation> deviations() {
+        return decoder.deviations();
+    }
+
+    /** {@return how many deviations were to be reported so far, as {@link MultipartDecoder#deviationCount()}} */
+    public long deviationCount() {
+        return decoder.deviationCount();
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the reader is closed: make one per body");
+        }
+    }
+
+    /** Releases what is held; idempotent. The source is not closed, and not read to its end. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            current = null;
+            decoder.close();
+            if (chunk != null) {
+                chunk.release();
+                chunk = null;
+            }
+        }
+    }
+
+    /**
+     * One part, until the next call of {@link MultipartReader#nextPart()}. Its body can be read once, by one of
+     * {@link #inputStream()}, {@link #text()} and {@code transferTo}.
+     */
+    public final class Part {
+        private final int index = decoder.partIndex();
+        private final PartHeaders headers = decoder.headers();
+        private final @Nullable String name = decoder.name();
+        private final @Nullable String filename = decoder.filename();
+        private boolean taken;
+        private boolean ended;
+
+        /** Octets of the body handed out by the decoder and not read yet; borrowed until it is asked for more. */
+        private @Nullable ByteBuf data;
+
+        /** What reading the body itself has failed with. */
+        private @Nullable IOException trouble;
+
+        private Part() {}
+
+        /** {@return the 0-based index of the part} */
+        public int index() {
+            return index;
+        }
+
+        /** {@return the header fields; they outlive the part} */
+        public PartHeaders headers() {
+            return headers;
+        }
+
+        /** {@return the {@code name}; null only outside of {@code multipart/form-data}} */
+        public @Nullable String name() {
+            return name;
+        }
+
+        /** {@return the file name as the peer sent it, never a path, or null where there is none} */
+        public @Nullable String filename() {
+            return filename;
+        }
+
+        /** {@return a base name that is safe to show and to store, see {@link ContentDisposition#safeFilename()}, or null} */
+        public @Nullable String safeFilename() {
+            return filename == null ? null : SafeFilename.of(filename);
+        }
+
+        /** {@return the {@code Content-Type} as the peer sent it, or null where there is none} */
+        public @Nullable String contentType() {
+            return headers.contentType();
+        }
+
+        /**
+         * {@return the body as a stream; closing it skips the rest. A transfer encoding is undone where the preset accepts
+         * {@link Deviation#TRANSFER_ENCODING} silently, as {@link Preset#COMPATIBLE} does}
+         *
+         * @throws IllegalStateException if the body has been asked for before
+         */
+        public InputStream inputStream() {
+            take();
+            InputStream raw = new BodyStream();
+            return switch (transferEncoding()) {
+                case "base64" -> new Base64Stream(Base64.getMimeDecoder().wrap(raw));
+                case "quoted-printable" -> new QuotedPrintableInputStream(raw);
+                default -> raw;
+            };
+        }
+
+        /** {@return the encoding to be undone, in lower case, or empty} */
+        private String transferEncoding() {
+            Preset preset = options.preset();
+            if (!preset.accepts(Deviation.TRANSFER_ENCODING) || preset.reports(Deviation.TRANSFER_ENCODING)) {
+                return "";
+            }
+            String encoding = headers.first("Content-Transfer-Encoding");
+            String lowerCase = encoding == null ? "" : encoding.toLowerCase(Locale.ROOT);
+            return lowerCase.equals("base64") || lowerCase.equals("quoted-printable") ? lowerCase : "";
+        }
+
+        /**
+         * {@return the whole body as text, in the {@code charset} of the part's Content-Type, else in UTF-8; malformed octets as
+         * U+FFFD (RFC 7578 section 4.5). An unknown charset is reported and read as UTF-8. A {@code _charset_} field is not
+         * regarded: it may come later}
+         *
+         * @throws MultipartException if it has more than {@link Limits#maxFieldBytes()} octets; the reader can go on with the
+         *     next part all the same
+         * @throws IOException of the source, as it comes
+         * @throws IllegalStateException if the body has been asked for before
+         */
+        public String text() throws IOException {
+            checkNotTaken();
+            Charset charset = charset();
+            long max = options.limits().maxFieldBytes();
+            byte[] text;
+            boolean more;
+            try (InputStream in = inputStream()) {
+                text = in.readNBytes((int) Math.min(max, MAX_ARRAY));
+                more = in.read() >= 0;
+            }
+            if (more) {
+                long at = decoder.partOffset() + (transferEncoding().isEmpty() ? text.length : 0);
+                throw error(
+                        Reason.FIELD_TOO_LARGE,
+                        at,
+                        "the size of a part read as text exceeds the limit of " + text.length
+                                + " bytes (maxFieldBytes; ");
+            }
+            return Text.decode(text, 0, text.length, charset);
+        }
+
+        private MultipartException error(Reason reason, long at, String message) {
+            return new MultipartException(reason, at, index, message + "part " + index + ", offset " + at + ")");
+        }
+
+        private Charset charset() throws MultipartException {
+            Charset charset = PartCharset.of(contentType());
+            if (charset != null) {
+                return charset;
+            }
+            if (!options.preset().accepts(Deviation.UNKNOWN_CHARSET)) {
+                throw error(
+                        Deviation.UNKNOWN_CHARSET.reason(),
+                        decoder.partOffset(),
+                        "the charset of a part read as text is unknown (");
+            }
+            decoder.report(Deviation.UNKNOWN_CHARSET);
+            return StandardCharsets.UTF_8;
+        }
+
+        /**
+         * Writes the body, as {@link #inputStream()} gives it.
+         *
+         * @return the number of octets written
+         * @throws IllegalStateException if the body has been asked for before
+         */
+        public long transferTo(OutputStream out) throws IOException {
+            try (InputStream in = inputStream()) {
+                return in.transferTo(out);
+            }
+        }
+
+        /**
+         * Writes the body, as {@link #inputStream()} gives it; straight from the chunks where no transfer encoding is undone.
+         *
+         * @param out a channel in blocking mode
+         * @return the number of octets written
+         * @throws IllegalStateException if the body has been asked for before
+         */
+        public long transferTo(WritableByteChannel out) throws IOException {
+            if (!transferEncoding().isEmpty()) {
+                return transferTo(Channels.newOutputStream(out));
+            }
+            take();
+            long count = 0;
+            for (ByteBuf octets; (octets = readable()) != null; ) {
+                ByteBuffer memory = octets.nioBuffer();
+                while (memory.hasRemaining()) {
+                    count += out.write(memory);
+                }
+                octets.skipBytes(octets.readableBytes());
+            }
+            return count;
+        }
+
+        /**
+         * {@return the next octets of the body as they came, at least one, or null at its end: <em>borrowed</em> until the next
+         * call, to be retained to be kept. Mixes with no other way of reading the body}
+         *
+         * @throws MultipartException if the body is not acceptable
+         * @throws IOException of the source, as it comes
+         * @throws IllegalStateException once the next part has been asked for
+         */
+        public @Nullable ByteBuf nextData() throws IOException {
+            checkCurrent();
+            taken = true;
+            data = null; // the indices of what was lent are the consumer's
+            return readable();
+        }
+
+        private void take() {
+            checkNotTaken();
+            taken = true;
+        }
+
+        private void checkNotTaken() {
+            checkCurrent();
+            if (taken) {
+                throw new IllegalStateException(
+                        "the body of part " + index + " has been read before: it streams in once");
+            }
+        }
+
+        private void checkCurrent() {
+            checkOpen();
+            if (current != this) {
+                throw new IllegalStateException(
+                        "part " + index + " is over: read a part before the next call of nextPart()");
+            }
+        }
+
+        /** {@return some octets of the body, at least one, or null at its end} */
+        private @Nullable ByteBuf readable() throws IOException {
+            checkCurrent();
+            while (!ended && (data == null || !data.isReadable())) {
+                data = null;
+                Event event = advance();
+                if (event == Event.DATA) {
+                    data = decoder.data();
+                } else {
+                    ended = true; // PART_END: nothing else follows data
+                }
+            }
+            return data;
+        }
+
+        /** Tells the peer's malformed base64 from the troubles of the source. */
+        private final class Base64Stream extends FilterInputStream {
+            Base64Stream(InputStream decoded) {
+                super(decoded);
+            }
+
+            @Override
+            public int read() throws IOException {
+                try {
+                    return in.read();
+                } catch (IOException e) {
+                    throw blame(e);
+                }
+            }
+
+            @Override
+            public int read(byte[] target, int offset, int length) throws IOException {
+                try {
+                    return in.read(target, offset, length);
+                } catch (IOException e) {
+                    throw blame(e);
+                }
+            }
+
+            private IOException blame(IOException e) {
+                return e == trouble
+                        ? e
+                        : error(
+                                Reason.MALFORMED_TRANSFER_ENCODING,
+                                decoder.partOffset(),
+                                "the body of a part is not valid base64 (");
+            }
+        }
+
+        private final class BodyStream extends InputStream {
+            private boolean closed;
+
+            @Override
+            public int read() throws IOException {
+                ByteBuf octets = next();
+                return octets == null ? -1 : octets.readUnsignedByte();
+            }
+
+            @Override
+            public int read(byte[] target, int offset, int length) throws IOException {
+                Objects.checkFromIndexSize(offset, length, target.length);
+                ByteBuf octets = length == 0 ? null : next();
+                if (octets == null) {
+                    return length == 0 ? 0 : -1;
+                }
+                int count = Math.min(length, octets.readableBytes());
+                octets.readBytes(target, offset, count);
+                return count;
+            }
+
+            @Override
+            public int available() {
+                return closed || current != Part.this || data == null ? 0 : data.readableBytes();
+            }
+
+            private @Nullable ByteBuf next() throws IOException {
+                try {
+                    if (closed) {
+                        throw new IOException("the stream is closed");
+                    }
+                    return readable();
+                } catch (IOException e) {
+                    trouble = e;
+                    throw e;
+                }
+            }
+
+            @Override
+            public void close() {
+                closed = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+package dev.sluice;
+
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.Text;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides whether the header section of a part, complete and grammatical, is acceptable, and finds its name and file name.
+ *
+ * <p>Duplicate fields, undecodable octets and the transfer encoding for every multipart type (RFC 2046, RFC 2045 section 6);
+ * {@code Content-Disposition} for {@code multipart/form-data} only (RFC 7578 section 4.2).
+ */
+final class PartRules {
+    private static final int ABSENT = -1;
+
+    private static final Map<Deviation, String> DETAILS = Map.of(
+            Deviation.UNUSABLE_EXTENDED_PARAMETER, "an extended parameter cannot be used",
+            Deviation.EXTENDED_FILENAME, "filename* is not used in form-data",
+            Deviation.TWO_FILENAMES, "filename and filename* are both given",
+            Deviation.CONFLICTING_FILENAMES, "filename and filename* differ",
+            Deviation.PARAMETER_CONTINUATION, "filename* continuations are not used in form-data");
+
+    private final MultipartOptions options;
+    private final boolean formData;
+    private final DispositionParser disposition;
+
+    private final HeaderSection section;
+    private final Deviations deviations;
+    private int part;
+    private int dispositionField;
+    private int typeField;
+    private int encodingField;
+    /** Where each octet of an unfolded Content-Disposition was in the section; empty where it was not folded. */
+    private int[] origins = new int[0];
+
+    private boolean hasFilename;
+    private @Nullable String otherFilename;
+    private long files;
+
+    private long errorOffset;
+    private String errorDetail = "";
+
+    PartRules(MultipartOptions options, boolean formData, HeaderSection section, Deviations deviations) {
+        this.options = options;
+        this.formData = formData;
+        this.disposition = new DispositionParser(options.preset());
+        this.section = section;
+        this.deviations = deviations;
+    }
+
+    /** {@return null, or why the part is refused; {@link #errorOffset()} and {@link #errorDetail()} say where} */
+    @Nullable
+    Reason check(int partIndex) {
+        part = partIndex;
+        dispositionField = typeField = encodingField = ABSENT;
+        hasFilename = false;
+        otherFilename = null;
+        Reason refused = findFields();
+        refused = refused != null ? refused : checkText();
+        refused = refused != null ? refused : checkTransferEncoding();
+        if (formData) {
+            refused = refused != null ? refused : checkDisposition();
+            refused = refused != null ? refused : checkNested();
+            refused = refused != null ? refused : countFile();
+        }
+        return refused;
+    }
+
+    private @Nullable Reason findFields() {
+        for (int field = 0; field < section.count(); field++) {
+            int length = section.nameEnd(field) - section.nameStart(field);
+            boolean again = false;
+            if (length == 19 && isNamed(field, "content-disposition")) {
+                again = dispositionField != ABSENT;
+                dispositionField = field;
+            } else if (length == 12 && isNamed(field, "content-type")) {
+                again = typeField != ABSENT;
+                typeField = field;
+            } else if (length == 25 && isNamed(field, "content-transfer-encoding")) {
+                again = encodingField != ABSENT;
+                encodingField = field;
+            }
+            if (again) {
+                return refuse(Reason.DUPLICATE_HEADER, section.nameStart(field), "a header field occurs twice");
+            }
+        }
+        return null;
+    }
+
+    private boolean isNamed(int field, String lowerCase) {
+        int base = section.arrayOffset();
+        return Octets.equalsIgnoreCase(
+                section.array(), base + section.nameStart(field), base + section.nameEnd(field), lowerCase);
+    }
+
+    private @Nullable Reason checkText() {
+        for (int field = 0; field < section.count(); field++) {
+            int start = section.valueStart(field);
+            int from = section.arrayOffset() + start;
+            int length = section.valueEnd(field) - start;
+            if (!Text.isAscii(section.array(), from, length)) {
+                int malformed = Text.malformedAt(section.array(), from, length, options.headerCharset());
+                if (malformed >= 0 && !accept(Deviation.UNDECODABLE_HEADER, start + malformed)) {
+                    return refuse(
+                            Reason.MALFORMED_HEADER,
+                            start + malformed,
+                            "a header value is not valid " + options.headerCharset());
+                }
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Reason checkTransferEncoding() {
+        if (encodingField == ABSENT || isValue(encodingField, "7bit", "8bit", "binary")) {
+            return null;
+        }
+        int start = section.valueStart(encodingField);
+        return accept(Deviation.TRANSFER_ENCODING, start)
+                ? null
+                : refuse(
+                        Reason.UNSUPPORTED_TRANSFER_ENCODING,
+                        start,
+                        "the Content-Transfer-Encoding is not 7bit, 8bit or binary");
+    }
+
+    private boolean isValue(int field, String... lowerCase) {
+        int from = section.arrayOffset() + section.valueStart(field);
+        int to = section.arrayOffset() + section.valueEnd(field);
+        for (String candidate : lowerCase) {
+            if (Octets.equalsIgnoreCase(section.array(), from, to, candidate)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private @Nullable Reason checkDisposition() {
+        if (dispositionField == ABSENT) {
+            errorOffset = section.endOffset();
+            errorDetail = "the part has no Content-Disposition";
+            return Reason.MISSING_CONTENT_DISPOSITION;
+        }
+        Reason refused = parseDisposition();
+        int start = section.valueStart(dispositionField);
+        if (disposition.typeEnd > disposition.typeStart && !disposition.isFormData()) {
+            accept(Deviation.DISPOSITION_TYPE, start);
+        }
+        if (disposition.lenientAt >= 0) {
+            accept(Deviation.DISPOSITION_SYNTAX, index(disposition.lenientAt));
+        }
+        if (refused != null) {
+            return refuse(refused, index(disposition.errorAt), "Content-Disposition: " + disposition.errorDetail);
+        }
+        if (!disposition.hasName()) {
+            return refuse(Reason.MISSING_NAME, start, "the Content-Disposition has no name");
+        }
+        return checkFilename();
+    }
+
+    private @Nullable Reason parseDisposition() {
+        int from = section.arrayOffset() + section.valueStart(dispositionField);
+        int to = section.arrayOffset() + section.valueEnd(dispositionField);
+        if (!section.isFolded(dispositionField)) {
+            origins = new int[0];
+            return disposition.parse(section.array(), from, to);
+        }
+        origins = new int[to - from + 1];
+        byte[] unfolded = PartHeaders.unfold(section.array(), from, to, origins);
+        origins[unfolded.length] = to;
+        return disposition.parse(unfolded, 0, unfolded.length);
+    }
+
+    /** {@return the index in the section of a position of the disposition parser} */
+    private int index(int position) {
+        return (origins.length > 0 ? origins[position] : position) - section.arrayOffset();
+    }
+
+    private @Nullable Reason checkFilename() {
+        hasFilename = disposition.hasFilename();
+        if (!disposition.hasExtendedParameters()) {
+            return null;
+        }
+        String extended = disposition.extendedFilenameAt < 0 ? null : disposition.extendedFilename();
+        if (extended != null && (!hasFilename || disposition.filenameIsEncodedWord())) {
+            otherFilename = extended;
+        } else if (extended == null && !hasFilename) {
+            otherFilename = ContentDisposition.filename(disposition, options);
+        }
+        hasFilename |= otherFilename != null;
+        return checkExtendedParameters(extended);
+    }
+
+    /** Each extended parameter has a verdict of its own; from left to right. */
+    private @Nullable Reason checkExtendedParameters(@Nullable String extended) {
+        int extendedAt = disposition.extendedFilenameAt;
+        Deviation verdict = Deviation.UNUSABLE_EXTENDED_PARAMETER;
+        if (extended != null && !disposition.hasFilename()) {
+            verdict = Deviation.EXTENDED_FILENAME;
+        } else if (extended != null) {
+            boolean same = extended.equals(disposition.filename(options.headerCharset()));
+            verdict = same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES;
+            extendedAt = Math.max(extendedAt, disposition.filenameAt);
+        }
+        int[] positions = {
+            disposition.extendedNameAt, disposition.nameContinuationAt, extendedAt, disposition.continuationAt
+        };
+        Deviation[] verdicts = {
+            Deviation.UNUSABLE_EXTENDED_PARAMETER,
+            Deviation.UNUSABLE_EXTENDED_PARAMETER,
+            verdict,
+            Deviation.PARAMETER_CONTINUATION
+        };
+        for (int next; (next = leftmost(positions)) >= 0; positions[next] = ABSENT) {
+            int index = index(positions[next]);
+            if (!accept(verdicts[next], index)) {
+                return refuse(
+                        Reason.MALFORMED_CONTENT_DISPOSITION,
+                        index,
+                        "Content-Disposition: " + DETAILS.get(verdicts[next]));
+            }
+        }
+        return null;
+    }
+
+    private static int leftmost(int[] positions) {
+        int leftmost = ABSENT;
+        for (int i = 0; i < positions.length; i++) {
+            if (positions[i] >= 0 && (leftmost < 0 || positions[i] < positions[leftmost])) {
+                leftmost = i;
+            }
+        }
+        return leftmost;
+    }
+
+    private @Nullable Reason checkNested() {
+        if (typeField == ABSENT) {
+            return null;
+        }
+        int start = section.valueStart(typeField);
+        int from = section.arrayOffset() + start;
+        boolean nested = section.valueEnd(typeField) - start >= "multipart/".length()
+                && Octets.equalsIgnoreCase(section.array(), from, from + "multipart/".length(), "multipart/");
+        return !nested || accept(Deviation.NESTED_MULTIPART, start)
+                ? null
+                : refuse(Reason.UNSUPPORTED_MEDIA_TYPE, start, "a form-data part holds another multipart body");
+    }
+
+    private @Nullable Reason countFile() {
+        if (hasFilename && ++files > options.limits().maxFiles()) {
+            return refuse(
+                    Reason.TOO_MANY_FILES,
+                    section.valueStart(dispositionField),
+                    "the count of parts with a file name exceeds the limit of "
+                            + options.limits().maxFiles());
+        }
+        return null;
+    }
+
+    private boolean accept(Deviation kind, int index) {
+        return deviations.accept(kind, part, section.offsetOf(index));
+    }
+
+    private Reason refuse(Reason reason, int index, String detail) {
+        errorOffset = section.offsetOf(index);
+        errorDetail = detail;
+        return reason;
+    }
+
+    long errorOffset() {
+        return errorOffset;
+    }
+
+    String errorDetail() {
+        return errorDetail;
+    }
+
+    /** {@return the number of parts with a file name so far} */
+    long files() {
+        return files;
+    }
+
+    /** {@return the name, or null outside of form-data} */
+    @Nullable
+    String name() {
+        return formData ? escapes(disposition.name(options.headerCharset())) : null;
+    }
+
+    /** {@return the file name, or null where there is none} */
+    @Nullable
+    String filename() {
+        if (otherFilename != null || !hasFilename) {
+            return otherFilename;
+        }
+        return escapes(disposition.filename(options.headerCharset()));
+    }
+
+    private String escapes(String text) {
+        return options.decodePercentEscapes() ? DispositionParser.decodePercentEscapes(text) : text;
+    }
+
+    /** {@return the Content-Type of the part, or null} */
+    @Nullable
+    String contentType() {
+        if (typeField == ABSENT) {
+            return null;
+        }
+        int from = section.arrayOffset() + section.valueStart(typeField);
+        int to = section.arrayOffset() + section.valueEnd(typeField);
+        if (section.isFolded(typeField)) {
+            byte[] unfolded = PartHeaders.unfold(section.array(), from, to, new int[0]);
+            return Text.decode(unfolded, 0, unfolded.length, options.headerCharset());
+        }
+        return Text.decode(section.array(), from, to - from, options.headerCharset());
+    }
+}

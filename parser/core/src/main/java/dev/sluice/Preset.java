@@ -1,0 +1,139 @@
+package dev.sluice;
+
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Which {@linkplain Deviation deviations} are accepted, accepted and reported, or refused. Immutable and thread-safe.
+ *
+ * <p>Start from one of the three and change single deviations:
+ * {@code Preset.STANDARD.refusing(Deviation.FOLDED_HEADER)}.
+ */
+public final class Preset {
+    /**
+     * Takes what every mainstream client sends and what RFC 2046 and RFC 7578 allow; whatever two readers could read
+     * differently is refused; tolerated oddities are reported. The default.
+     */
+    public static final Preset STANDARD;
+
+    /** As {@link #STANDARD}, but refuses every reported oddity: behind an inspecting proxy, or as one. */
+    public static final Preset STRICT;
+
+    /** Takes also what Netty's decoder and Commons FileUpload take: old clients, migration. */
+    public static final Preset COMPATIBLE;
+
+    static {
+        Set<Deviation> reported = EnumSet.of(
+                Deviation.BOUNDARY_CHARACTERS,
+                Deviation.PREAMBLE,
+                Deviation.EPILOGUE,
+                Deviation.FOLDED_HEADER,
+                Deviation.TRANSFER_ENCODING,
+                Deviation.UNDECODABLE_HEADER,
+                Deviation.EXTENDED_FILENAME,
+                Deviation.TWO_FILENAMES,
+                Deviation.CONFLICTING_FILENAMES,
+                Deviation.UNUSABLE_EXTENDED_PARAMETER,
+                Deviation.PARAMETER_CONTINUATION,
+                Deviation.UNKNOWN_CHARSET);
+        STANDARD = new Preset("STANDARD", EnumSet.of(Deviation.NESTED_MULTIPART), reported);
+        STRICT = new Preset("STRICT", EnumSet.of(Deviation.TWO_FILENAMES), EnumSet.of(Deviation.UNKNOWN_CHARSET));
+        COMPATIBLE = new Preset(
+                "COMPATIBLE",
+                EnumSet.of(
+                        Deviation.BOUNDARY_CHARACTERS,
+                        Deviation.LONG_BOUNDARY,
+                        Deviation.PREAMBLE,
+                        Deviation.EPILOGUE,
+                        Deviation.FALSE_DELIMITER,
+                        Deviation.TEXT_AFTER_CLOSE_DELIMITER,
+                        Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE,
+                        Deviation.FOLDED_HEADER,
+                        Deviation.TRANSFER_ENCODING,
+                        Deviation.EXTENDED_FILENAME,
+                        Deviation.PARAMETER_CONTINUATION,
+                        Deviation.NESTED_MULTIPART),
+                EnumSet.of(
+                        Deviation.BARE_LF,
+                        Deviation.UNDECODABLE_HEADER,
+                        Deviation.DISPOSITION_TYPE,
+                        Deviation.DISPOSITION_SYNTAX,
+                        Deviation.TWO_FILENAMES,
+                        Deviation.CONFLICTING_FILENAMES,
+                        Deviation.UNUSABLE_EXTENDED_PARAMETER,
+                        Deviation.UNKNOWN_CHARSET));
+    }
+
+    private final String name;
+    private final int accepted;
+    private final int reported;
+
+    private Preset(String name, Set<Deviation> accepted, Set<Deviation> reported) {
+        this(name, bits(accepted), bits(reported));
+    }
+
+    private Preset(String name, int accepted, int reported) {
+        this.name = name;
+        this.accepted = accepted;
+        this.reported = reported;
+    }
+
+    /** {@return this preset, but with {@code deviations} accepted silently} */
+    public Preset accepting(Deviation... deviations) {
+        int bits = bits(List.of(deviations));
+        return new Preset(name + "+", accepted | bits, reported & ~bits);
+    }
+
+    /** {@return this preset, but with {@code deviations} accepted and reported} */
+    public Preset reporting(Deviation... deviations) {
+        int bits = bits(List.of(deviations));
+        return new Preset(name + "+", accepted & ~bits, reported | bits);
+    }
+
+    /** {@return this preset, but with {@code deviations} refused} */
+    public Preset refusing(Deviation... deviations) {
+        int bits = bits(List.of(deviations));
+        return new Preset(name + "+", accepted & ~bits, reported & ~bits);
+    }
+
+    /** {@return whether {@code deviation} is accepted, silently or reported} */
+    public boolean accepts(Deviation deviation) {
+        return ((accepted | reported) & bit(deviation)) != 0;
+    }
+
+    /** {@return whether {@code deviation} is accepted and reported} */
+    public boolean reports(Deviation deviation) {
+        return (reported & bit(deviation)) != 0;
+    }
+
+    private static int bits(Collection<Deviation> deviations) {
+        int bits = 0;
+        for (Deviation deviation : deviations) {
+            bits |= bit(deviation);
+        }
+        return bits;
+    }
+
+    private static int bit(Deviation deviation) {
+        return 1 << deviation.ordinal();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Preset that && accepted == that.accepted && reported == that.reported;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(accepted, reported);
+    }
+
+    /** {@return the name of the preset this one started from, with {@code +} for each change} */
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,129 @@
+package dev.sluice;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Set;
+
+/** Makes a base name that is safe to show and to store out of a file name chosen by the peer. */
+final class SafeFilename {
+    private static final int MAX_BYTES = 255;
+
+    /** Device names of Windows, in any case and with any extension. */
+    private static final Set<String> DEVICES = Set.of(
+            "con",
+            "prn",
+            "aux",
+            "nul",
+            "conin$",
+            "conout$",
+            "com0",
+            "com1",
+            "com2",
+            "com3",
+            "com4",
+            "com5",
+            "com6",
+            "com7",
+            "com8",
+            "com9",
+            "lpt0",
+            "lpt1",
+            "lpt2",
+            "lpt3",
+            "lpt4",
+            "lpt5",
+            "lpt6",
+            "lpt7",
+            "lpt8",
+            "lpt9",
+            "com\u00B9",
+            "com\u00B2",
+            "com\u00B3",
+            "lpt\u00B9",
+            "lpt\u00B2",
+            "lpt\u00B3");
+
+    private SafeFilename() {}
+
+    /**
+     * {@return the last path element of {@code filename}, without control, format and unpaired characters, with {@code _} for
+     * characters that Windows reserves, without blanks and dots at either end, at most 255 octets of UTF-8; empty where nothing
+     * is left}
+     */
+    static String of(String filename) {
+        int slash = Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\'));
+        StringBuilder base = new StringBuilder(filename.length() - slash - 1);
+        filename.substring(slash + 1)
+                .codePoints()
+                .filter(SafeFilename::isKept)
+                .forEach(c -> base.appendCodePoint(replace(c)));
+        String shortened = shorten(trim(base.toString()));
+        return isDevice(shortened) ? shorten("_" + shortened) : shortened; // cutting may have made it one
+    }
+
+    private static boolean isDevice(String name) {
+        int dot = name.indexOf('.');
+        String stem = dot < 0 ? name : name.substring(0, dot);
+        return DEVICES.contains(stem.strip().toLowerCase(Locale.ROOT));
+    }
+
+    private static boolean isKept(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+
+    private static int replace(int c) {
+        if ("<>:\"|?*".indexOf(c) >= 0) {
+            return '_';
+        }
+        return Character.getType(c) == Character.SPACE_SEPARATOR ? ' ' : c;
+    }
+
+    private static String trim(String name) {
+        int from = 0;
+        int to = name.length();
+        while (from < to && isDotOrBlank(name.charAt(from))) {
+            from++;
+        }
+        while (to > from && isDotOrBlank(name.charAt(to - 1))) {
+            to--;
+        }
+        return name.substring(from, to);
+    }
+
+    private static boolean isDotOrBlank(char c) {
+        return c == '.' || c == ' ';
+    }
+
+    /** Cuts the stem, not the extension, and never inside a character. */
+    private static String shorten(String name) {
+        if (size(name) <= MAX_BYTES) {
+            return name;
+        }
+        int dot = name.lastIndexOf('.');
+        String extension = dot > 0 && size(name.substring(dot)) <= 32 ? name.substring(dot) : "";
+        int room = MAX_BYTES - size(extension);
+        int end = 0;
+        while (end < name.length()) {
+            int c = name.codePointAt(end);
+            room -= size(Character.toString(c));
+            if (room < 0) {
+                break;
+            }
+            end += Character.charCount(c);
+        }
+        return trim(name.substring(0, end)) + extension;
+    }
+
+    private static int size(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
+    }
+}

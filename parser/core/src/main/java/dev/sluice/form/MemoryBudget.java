@@ -1,0 +1,200 @@
+package dev.sluice.form;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How much memory all uploads of the process may hold together. Make one, share it; thread-safe, without locks.
+ *
+ * <p>What is charged: parts kept in memory (their buffers, not only their octets), 512 octets for each part, names and
+ * header sections, the header section being read, and the chunk of the blocking driver. Chunks that are fed belong to
+ * whoever feeds them, who can charge them to an account too.
+ *
+ * <p>Refused is what would go beyond, before the memory is taken. A share is kept for small requests, so that a few
+ * large ones cannot lock them out: only an account that holds no more than {@link #smallRequestBytes()} after the
+ * reservation may use it.
+ */
+public final class MemoryBudget {
+    private static final long SMALL_REQUEST = 64 << 10;
+
+    private final long capacity;
+    private final long keptForSmall;
+    private final long smallRequestBytes;
+    private final AtomicLong used = new AtomicLong();
+    private final AtomicLong peak = new AtomicLong();
+    private final AtomicLong refusals = new AtomicLong();
+
+    private MemoryBudget(long capacity, long keptForSmall, long smallRequestBytes) {
+        if (capacity < 0 || keptForSmall < 0 || keptForSmall > capacity || smallRequestBytes < 0) {
+            throw new IllegalArgumentException(
+                    "capacity " + capacity + ", kept for small requests " + keptForSmall + ", small request "
+                            + smallRequestBytes + ": must be 0 or more, and the share within the capacity");
+        }
+        this.capacity = capacity;
+        this.keptForSmall = keptForSmall;
+        this.smallRequestBytes = smallRequestBytes;
+    }
+
+    /**
+     * {@return a budget of which a quarter is kept for requests of up to 64 KiB}
+     *
+     * @param capacity in octets, 0 or more
+     */
+    public static MemoryBudget of(long capacity) {
+        return new MemoryBudget(capacity, capacity / 4, SMALL_REQUEST);
+    }
+
+    /**
+     * {@return a budget}
+     *
+     * @param capacity in octets, 0 or more
+     * @param keptForSmall the octets of it that only small requests may use, at most {@code capacity}
+     * @param smallRequestBytes the largest total of a request that is small, in octets, 0 or more
+     */
+    public static MemoryBudget of(long capacity, long keptForSmall, long smallRequestBytes) {
+        return new MemoryBudget(capacity, keptForSmall, smallRequestBytes);
+    }
+
+    /** {@return a budget that refuses nothing and only counts} */
+    public static MemoryBudget unlimited() {
+        return new MemoryBudget(Long.MAX_VALUE, 0, SMALL_REQUEST);
+    }
+
+    /** {@return an account for one request} */
+    public Account open() {
+        return new Account();
+    }
+
+    /** {@return the octets that may be held in all} */
+    public long capacity() {
+        return capacity;
+    }
+
+    /** {@return the largest total of a request that may use the share kept for small ones, in octets} */
+    public long smallRequestBytes() {
+        return smallRequestBytes;
+    }
+
+    /** {@return the octets held now} */
+    public long used() {
+        return used.get();
+    }
+
+    /** {@return the most octets that were ever held} */
+    public long peak() {
+        return peak.get();
+    }
+
+    /** {@return how many reservations were refused} */
+    public long refusals() {
+        return refusals.get();
+    }
+
+    private boolean take(long bytes, long ceiling) {
+        for (; ; ) {
+            long before = used.get();
+            if (bytes > ceiling - before) {
+                refusals.incrementAndGet();
+                return false;
+            }
+            if (used.compareAndSet(before, before + bytes)) {
+                peak.accumulateAndGet(before + bytes, Math::max);
+                return true;
+            }
+        }
+    }
+
+    /** What one request holds. Thread-safe; closing gives everything back. */
+    public final class Account implements AutoCloseable {
+        private static final long CLOSED = -1;
+
+        private final AtomicLong held = new AtomicLong();
+
+        private Account() {}
+
+        /**
+         * {@return whether {@code bytes} more were reserved}
+         *
+         * @param bytes 0 or more
+         * @throws IllegalStateException after {@link #close()}
+         */
+        public boolean tryReserve(long bytes) {
+            requirePositive(bytes);
+            for (; ; ) {
+                long before = held.get();
+                if (before == CLOSED) {
+                    throw new IllegalStateException("the account is closed");
+                }
+                boolean small = bytes <= smallRequestBytes - before;
+                if (!take(bytes, small ? capacity : capacity - keptForSmall)) {
+                    return false;
+                }
+                if (held.compareAndSet(before, before + bytes)) {
+                    return true;
+                }
+                used.addAndGet(-bytes);
+            }
+        }
+
+        /**
+         * Reserves {@code bytes} more.
+         *
+         * @param bytes 0 or more
+         * @throws CapacityException if there are none
+         * @throws IllegalStateException after {@link #close()}
+         */
+        public void reserve(long bytes) throws CapacityException {
+            if (!tryReserve(bytes)) {
+                throw refusal();
+            }
+        }
+
+        CapacityException refusal() {
+            return new CapacityException(
+                    CapacityException.Resource.MEMORY,
+                    "the memory for uploads is used up: its size is limited to " + capacity
+                            + " bytes for all requests together");
+        }
+
+        /**
+         * Gives back some of what is held; nothing after {@link #close()}, which gave it all back.
+         *
+         * @param bytes 0 or more, at most what is held
+         */
+        public void release(long bytes) {
+            requirePositive(bytes);
+            for (; ; ) {
+                long before = held.get();
+                if (before == CLOSED) {
+                    return;
+                }
+                if (bytes > before) {
+                    throw new IllegalStateException("release of " + bytes + " bytes of " + before);
+                }
+                if (held.compareAndSet(before, before - bytes)) {
+                    used.addAndGet(-bytes);
+                    return;
+                }
+            }
+        }
+
+        private static void requirePositive(long bytes) {
+            if (bytes < 0) {
+                throw new IllegalArgumentException("bytes is " + bytes + ", must be 0 or more");
+            }
+        }
+
+        /** {@return the octets held} */
+        public long held() {
+            return Math.max(held.get(), 0);
+        }
+
+        /** Gives everything back; idempotent, and safe beside calls of other threads. */
+        @Override
+        public void close() {
+            long before = held.getAndSet(CLOSED);
+            if (before != CLOSED) {
+                used.addAndGet(-before);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package dev.sluice.form;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.ReportedDeviation;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A form that has been received as a whole: its fields and files, in the order in which they came (RFC 7578).
+ *
+ * <pre>{@code
+ * try (MultipartForm form = MultipartForm.read(in, Boundary.from(contentType), options)) {
+ *     String title = form.text("title");
+ *     for (FormPart file : form.parts("file")) {
+ *         file.moveTo(store.resolve(newName()));
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Close it: files are deleted and memory is given back then, except of parts that were moved or detached.
+ * Thread-safe.
+ */
+public final class MultipartForm implements Closeable {
+    private final List<FormPart> parts;
+    private final List<RefusedPart> refused;
+    private final List<ReportedDeviation> deviations;
+    private final long bodyBytes;
+    private final RequestMemory memory;
+
+    MultipartForm(
+            List<FormPart> parts,
+            List<RefusedPart> refused,
+            List<ReportedDeviation> deviations,
+            long bodyBytes,
+            RequestMemory memory) {
+        this.parts = List.copyOf(parts);
+        this.refused = List.copyOf(refused);
+        this.deviations = List.copyOf(deviations);
+        this.bodyBytes = bodyBytes;
+        this.memory = memory;
+    }
+
+    /**
+     * Reads a whole form; blocks while {@code in} does.
+     *
+     * @param in the body; read to its end, not closed
+     * @param boundary from the Content-Type of the body
+     * @return the form, to be closed by the caller
+     * @throws MultipartException if the body is not acceptable
+     * @throws CapacityException if there is no room for it now
+     * @throws PartRefusedException if the application refused it
+     * @throws IOException of the stream, of a sink or of the disk, as it comes; nothing is left behind in any of these
+     *     cases
+     */
+    public static MultipartForm read(InputStream in, Boundary boundary, FormOptions options) throws IOException {
+        try (FormAssembler assembler = FormAssembler.create(boundary, options)) {
+            return assembler.readAll(in);
+        }
+    }
+
+    /** {@return all parts that are kept, in order; unmodifiable} */
+    public List<FormPart> parts() {
+        return parts;
+    }
+
+    /** {@return all parts called {@code name}, in order; names compare exactly} */
+    public List<FormPart> parts(String name) {
+        return parts.stream().filter(part -> part.name().equals(name)).toList();
+    }
+
+    /** {@return the first part called {@code name}, or null} */
+    public @Nullable FormPart part(String name) {
+        List<FormPart> named = parts(name);
+        return named.isEmpty() ? null : named.get(0);
+    }
+
+    /** {@return the parts without a file name, in order, wherever they are stored} */
+    public List<FormPart> fields() {
+        return parts.stream().filter(part -> !part.isFile()).toList();
+    }
+
+    /** {@return the parts with a file name, be it empty, in order} */
+    public List<FormPart> files() {
+        return parts.stream().filter(FormPart::isFile).toList();
+    }
+
+    /**
+     * {@return the text of the first field called {@code name}, or null}
+     *
+     * @throws IOException as {@link FormPart#text()}
+     */
+    public @Nullable String text(String name) throws IOException {
+        for (FormPart part : parts) {
+            if (!part.isFile() && part.name().equals(name)) {
+                return part.text();
+            }
+        }
+        return null;
+    }
+
+    /**
+     * {@return the texts of all fields called {@code name}, in order; unmodifiable}
+     *
+     * @throws IOException as {@link FormPart#text()}
+     */
+    public List<String> texts(String name) throws IOException {
+        List<String> texts = new ArrayList<>();
+        for (FormPart part : parts) {
+            if (!part.isFile() && part.name().equals(name)) {
+                texts.add(part.text());
+            }
+        }
+        return List.copyOf(texts);
+    }
+
+    /** {@return the parts that the application refused while the rest went on; unmodifiable} */
+    public List<RefusedPart> refused() {
+        return refused;
+    }
+
+    /** {@return the oddities that were accepted and are to be reported, at most 100; unmodifiable} */
+    public List<ReportedDeviation> deviations() {
+        return deviations;
+    }
+
+    /** {@return the size of the multipart body, in octets} */
+    public long bodyBytes() {
+        return bodyBytes;
+    }
+
+    /**
+     * Deletes the files and gives back the memory of the parts that are still in the form; closes their streams.
+     * Idempotent.
+     */
+    @Override
+    public void close() throws IOException {
+        try {
+            closeAll(parts);
+        } finally {
+            memory.close();
+        }
+    }
+
+    /** Closes all, whatever single ones throw. */
+    static void closeAll(List<FormPart> parts) throws IOException {
+        IOException failure = null;
+        for (FormPart part : parts) {
+            try {
+                part.close();
+            } catch (IOException e) {
+                failure = Objects.requireNonNullElse(failure, e);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package dev.sluice.form;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What to do with one part. */
+public final class PartDecision {
+    private static final int MOST_FIRST_OCTETS = 8192;
+    private static final PartDecision SPILL = new PartDecision(Kind.SPILL, null, null, 0, 0, "");
+    private static final PartDecision MEMORY = new PartDecision(Kind.MEMORY, null, null, 0, 0, "");
+    private static final PartDecision SKIP = new PartDecision(Kind.SKIP, null, null, 0, 0, "");
+
+    enum Kind {
+        SPILL,
+        MEMORY,
+        SINK,
+        SKIP,
+        REFUSE,
+        REFUSE_ALL,
+        LOOK
+    }
+
+    /** Decides with the first octets of the part at hand. */
+    @FunctionalInterface
+    public interface Look {
+        /**
+         * {@return what to do with the part; not another look}
+         *
+         * @param first the first octets of the part, transfer encoding undone: as many as asked for, or all
+         * @throws IOException if it cannot be decided; the form has then failed
+         */
+        PartDecision decide(byte[] first) throws IOException;
+    }
+
+    private final Kind kind;
+    private final @Nullable PartSink sink;
+    private final @Nullable Look look;
+    private final int firstOctets;
+    private final int status;
+    private final String message;
+
+    private PartDecision(
+            Kind kind, @Nullable PartSink sink, @Nullable Look look, int firstOctets, int status, String message) {
+        this.kind = kind;
+        this.sink = sink;
+        this.look = look;
+        this.firstOctets = firstOctets;
+        this.status = status;
+        this.message = message;
+    }
+
+    /** {@return keep it in memory up to the threshold of the form, then in a file: the default} */
+    public static PartDecision spill() {
+        return SPILL;
+    }
+
+    /** {@return keep it in memory; beyond {@link dev.sluice.Limits#maxFieldBytes()} the form fails, with 413} */
+    public static PartDecision memory() {
+        return MEMORY;
+    }
+
+    /**
+     * {@return give it to {@code sink}; the part is not in the form then}
+     *
+     * @param sink <em>transferred</em>: closed on every path
+     */
+    public static PartDecision to(PartSink sink) {
+        return new PartDecision(Kind.SINK, Objects.requireNonNull(sink, "sink"), null, 0, 0, "");
+    }
+
+    /** {@return read over it} */
+    public static PartDecision skip() {
+        return SKIP;
+    }
+
+    /**
+     * {@return read over it and note it in {@link MultipartForm#refused()}; the rest of the form goes on}
+     *
+     * @param status the HTTP status to answer, 400 to 599
+     * @param message why, for the answer; of the application, not of the peer
+     */
+    public static PartDecision refuse(int status, String message) {
+        return new PartDecision(Kind.REFUSE, null, null, 0, checkStatus(status), message);
+    }
+
+    /**
+     * {@return end the form with a {@link PartRefusedException}}
+     *
+     * @param status the HTTP status to answer, 400 to 599
+     * @param message why, for the answer; of the application, not of the peer
+     */
+    public static PartDecision refuseForm(int status, String message) {
+        return new PartDecision(Kind.REFUSE_ALL, null, null, 0, checkStatus(status), message);
+    }
+
+    /**
+     * {@return hold the first octets back in memory and decide then, say by the magic number of a file type}
+     *
+     * @param octets how many to wait for, 1 to 8192
+     */
+    public static PartDecision look(int octets, Look look) {
+        if (octets < 1 || octets > MOST_FIRST_OCTETS) {
+            throw new IllegalArgumentException("octets is " + octets + ", must be 1 to " + MOST_FIRST_OCTETS);
+        }
+        return new PartDecision(Kind.LOOK, null, Objects.requireNonNull(look, "look"), octets, 0, "");
+    }
+
+    private static int checkStatus(int status) {
+        if (status < 400 || status > 599) {
+            throw new IllegalArgumentException("status is " + status + ", must be 400 to 599");
+        }
+        return status;
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    PartSink sink() {
+        return Objects.requireNonNull(sink);
+    }
+
+    Look look() {
+        return Objects.requireNonNull(look);
+    }
+
+    int firstOctets() {
+        return firstOctets;
+    }
+
+    int status() {
+        return status;
+    }
+
+    String message() {
+        return message;
+    }
+}

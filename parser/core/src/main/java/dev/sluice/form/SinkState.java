@@ -1,0 +1,36 @@
+package dev.sluice.form;
+
+/** The order of calls on a sink: {@code write* complete? close+}. */
+final class SinkState {
+    private boolean complete;
+    private boolean closed;
+
+    void checkWritable() {
+        if (complete || closed) {
+            throw new IllegalStateException(
+                    "the sink is " + (closed ? "closed" : "complete") + ": use one sink per part");
+        }
+    }
+
+    void complete() {
+        checkWritable();
+        complete = true;
+    }
+
+    boolean isComplete() {
+        return complete;
+    }
+
+    /** {@return whether this is the first call} */
+    boolean close() {
+        boolean first = !closed;
+        closed = true;
+        return first;
+    }
+
+    void requireComplete() {
+        if (!complete) {
+            throw new IllegalStateException("the part is not complete");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+package dev.sluice.form;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * Where uploads wait on disk. Make one per process, share it, close it at the end; thread-safe.
+ *
+ * <p>In the directory given to {@link #open} each spool makes one of its own ({@code rwx------}), with a lock file
+ * beside it. Files in it are made by this class only ({@code rw-------}, new or not at all, no links followed), with
+ * 128 random bits for a name: nothing the peer sends becomes part of a path. A file is deleted by its owner, on every
+ * path; those of a process that was killed are swept when the next spool opens in the same directory, those left at the
+ * end by {@link #close()}. If something removes the directory meanwhile, it is made again.
+ *
+ * <p>What is written is counted against a quota, and the file system is left some free space; beyond either is a {@link
+ * CapacityException}, before the octets are written. On file systems without POSIX attributes the permissions are those
+ * that the parent directory gives.
+ */
+public final class SpoolDirectory implements Closeable {
+    private static final long CHECK_EVERY = 1 << 20;
+
+    private final Path root;
+    private final Supplier<String> names;
+    private final long maxBytes;
+    private final long keepFreeBytes;
+    private final ReentrantLock homeLock = new ReentrantLock();
+    private final AtomicLong files = new AtomicLong();
+    private final AtomicLong bytes = new AtomicLong();
+    private final AtomicLong written = new AtomicLong();
+    private final AtomicLong failedDeletes = new AtomicLong();
+    private final AtomicLong unchecked = new AtomicLong(CHECK_EVERY);
+    private final Queue<SpoolFile> undeleted = new ConcurrentLinkedQueue<>();
+    private final int swept;
+    private volatile SpoolHome home;
+    private volatile boolean closed;
+    private boolean removed;
+
+    private SpoolDirectory(Builder builder) throws IOException {
+        this.root = builder.root;
+        this.names = builder.names;
+        this.maxBytes = builder.maxBytes;
+        this.keepFreeBytes = builder.keepFreeBytes;
+        this.home = SpoolHome.create(root, names);
+        try {
+            this.swept = SpoolHome.sweep(root, home);
+        } catch (IOException | RuntimeException e) {
+            home.closeQuietly(e);
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a spool with a quota of 1 GiB that leaves 256 MiB free, and sweeps what killed processes left.
+     *
+     * @param directory is made if need be; best on the file system where the files go in the end, so that moving is
+     *     renaming
+     * @throws IOException if it cannot be made, locked or listed
+     */
+    public static SpoolDirectory open(Path directory) throws IOException {
+        return builder(directory).open();
+    }
+
+    /** {@return a builder of a spool in {@code directory}, as {@link #open}} */
+    public static Builder builder(Path directory) {
+        return new Builder(directory);
+    }
+
+    /** {@return the directory that this spool has made for its files; another one if it had to be made again} */
+    public Path path() {
+        return home.directory();
+    }
+
+    /** {@return how many files there are now} */
+    public long files() {
+        return files.get();
+    }
+
+    /** {@return the octets that count against the quota now} */
+    public long bytes() {
+        return bytes.get();
+    }
+
+    /** {@return the octets that were written in all} */
+    public long writtenBytes() {
+        return written.get();
+    }
+
+    /** {@return the quota, in octets} */
+    public long maxBytes() {
+        return maxBytes;
+    }
+
+    /** {@return how many files of killed processes were swept when this spool opened} */
+    public int sweptFiles() {
+        return swept;
+    }
+
+    /**
+     * {@return how often a file could not be deleted; each is tried again later, and counts against the quota until
+     * then}
+     */
+    public long failedDeletes() {
+        return failedDeletes.get();
+    }
+
+    /** {@return a new empty file, open for writing} */
+    SpoolFile create() throws IOException {
+        retryDeletes();
+        SpoolHome current = checkedHome();
+        try {
+            return create(current);
+        } catch (NoSuchFileException e) {
+            restore(current);
+            return create(checkedHome());
+        }
+    }
+
+    private SpoolFile create(SpoolHome where) throws IOException {
+        Path path = where.directory().resolve(names.get());
+        WritableByteChannel channel = Files.newByteChannel(
+                path,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                SpoolHome.privateFile(path));
+        files.incrementAndGet();
+        return new SpoolFile(this, path, channel);
+    }
+
+    private SpoolHome checkedHome() {
+        if (closed) {
+            throw new IllegalStateException("the spool directory is closed");
+        }
+        return home;
+    }
+
+    private void restore(SpoolHome gone) throws IOException {
+        homeLock.lock();
+        try {
+            if (checkedHome() == gone && !gone.restore()) {
+                home = SpoolHome.create(root, names);
+                gone.close();
+            }
+        } finally {
+            homeLock.unlock();
+        }
+    }
+
+    /** Reserves room for octets that are about to be written. */
+    void reserve(long count) throws IOException {
+        for (; ; ) {
+            long before = bytes.get();
+            if (count > maxBytes - before) {
+                throw new CapacityException(
+                        CapacityException.Resource.SPOOL_QUOTA,
+                        "the size of all uploads on disk exceeds the limit of " + maxBytes
+                                + " bytes (maxBytes of the spool directory)");
+            }
+            if (bytes.compareAndSet(before, before + count)) {
+                break;
+            }
+        }
+        try {
+            checkFreeSpace(count);
+        } catch (IOException e) {
+            bytes.addAndGet(-count);
+            throw e;
+        }
+        written.addAndGet(count);
+    }
+
+    /** Asks the file system once per {@value #CHECK_EVERY} octets of all requests, and always after a refusal. */
+    private void checkFreeSpace(long count) throws IOException {
+        if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
+            return;
+        }
+        if (Files.getFileStore(root).getUsableSpace() - count < keepFreeBytes) {
+            throw new CapacityException(
+                    CapacityException.Resource.FREE_SPACE,
+                    "the upload would leave less than " + keepFreeBytes
+                            + " bytes free on disk (keepFreeBytes of the spool directory)");
+        }
+        unchecked.set(0);
+    }
+
+    /** A file is gone, by whatever name. */
+    void forget(long reserved) {
+        files.decrementAndGet();
+        bytes.addAndGet(-reserved);
+    }
+
+    void retryLater(SpoolFile file) {
+        failedDeletes.incrementAndGet();
+        undeleted.add(file);
+    }
+
+    private void retryDeletes() {
+        for (int count = undeleted.size(); count > 0; count--) {
+            SpoolFile file = undeleted.poll();
+            if (file != null) {
+                file.delete();
+            }
+        }
+    }
+
+    /**
+     * Removes the directory and all files that are left in it, detached ones included; idempotent.
+     *
+     * @throws IOException if something could not be removed; another call tries again, and a later process that opens a
+     *     spool there sweeps it
+     */
+    @Override
+    public void close() throws IOException {
+        homeLock.lock();
+        try {
+            closed = true;
+            if (!removed) {
+                home.close();
+                removed = true;
+            }
+        } finally {
+            homeLock.unlock();
+        }
+    }
+
+    /** {@return the directory, without what is in it} */
+    @Override
+    public String toString() {
+        return "SpoolDirectory[" + path() + "]";
+    }
+
+    /** Collects settings; not thread-safe. */
+    public static final class Builder {
+        private final Path root;
+        private long maxBytes = 1L << 30;
+        private long keepFreeBytes = 256L << 20;
+        private Supplier<String> names = randomNames();
+
+        private Builder(Path root) {
+            this.root = Objects.requireNonNull(root, "directory");
+        }
+
+        private static Supplier<String> randomNames() {
+            SecureRandom random = new SecureRandom();
+            return () -> {
+                byte[] name = new byte[16];
+                random.nextBytes(name);
+                return HexFormat.of().formatHex(name);
+            };
+        }
+
+        /** Sets how many octets all files together may have; 1 GiB by default. {@return this builder} */
+        public Builder maxBytes(long value) {
+            this.maxBytes = check("maxBytes", value);
+            return this;
+        }
+
+        /** Turns {@link #maxBytes} off. {@return this builder} */
+        public Builder unlimitedBytes() {
+            this.maxBytes = Long.MAX_VALUE;
+            return this;
+        }
+
+        /**
+         * Sets how many octets of the file system are left free; 256 MiB by default, 0 turns it off. Looked at once per
+         * MiB written, so it may be exceeded by that much.
+         *
+         * @return this builder
+         */
+        public Builder keepFreeBytes(long value) {
+            this.keepFreeBytes = check("keepFreeBytes", value);
+            return this;
+        }
+
+        Builder names(Supplier<String> value) {
+            this.names = value;
+            return this;
+        }
+
+        private static long check(String name, long value) {
+            if (value < 0) {
+                throw new IllegalArgumentException(name + " is " + value + ", must be 0 or more");
+            }
+            return value;
+        }
+
+        /**
+         * {@return the spool, its directory made and locked, and what killed processes left swept}
+         *
+         * @throws IOException if the directory cannot be made, locked or listed
+         */
+        public SpoolDirectory open() throws IOException {
+            return new SpoolDirectory(this);
+        }
+    }
+}

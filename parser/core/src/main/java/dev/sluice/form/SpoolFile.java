@@ -1,0 +1,112 @@
+package dev.sluice.form;
+
+import io.netty.buffer.ByteBuf;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** One file in a spool: open while it is written, closed afterwards, deleted by its owner. */
+final class SpoolFile implements Closeable {
+    private final SpoolDirectory spool;
+    private final Path path;
+    private final AtomicBoolean forgotten = new AtomicBoolean();
+    private @Nullable WritableByteChannel channel;
+    private long reserved;
+
+    SpoolFile(SpoolDirectory spool, Path path, WritableByteChannel channel) {
+        this.spool = spool;
+        this.path = path;
+        this.channel = channel;
+    }
+
+    void write(ByteBuf data) throws IOException {
+        reserve(data.readableBytes());
+        ChannelSink.writeFully(open(), data);
+    }
+
+    void write(MemoryContent content) throws IOException {
+        reserve(content.size());
+        content.writeTo(open());
+    }
+
+    private void reserve(long count) throws IOException {
+        spool.reserve(count);
+        reserved += count;
+    }
+
+    private WritableByteChannel open() {
+        if (channel == null) {
+            throw new IllegalStateException("the file is written");
+        }
+        return channel;
+    }
+
+    /** The file is whole. */
+    void complete() throws IOException {
+        WritableByteChannel written = open();
+        channel = null;
+        written.close();
+    }
+
+    long size() {
+        return reserved;
+    }
+
+    InputStream read() throws IOException {
+        return Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Renames or copies the file; it is no longer in the spool then. */
+    void moveTo(Path target, boolean replace) throws IOException {
+        Placement.move(path, target, replace);
+        delete();
+    }
+
+    private void forget() {
+        if (forgotten.compareAndSet(false, true)) {
+            spool.forget(reserved);
+        }
+    }
+
+    /** Deletes the file, now or, where the file system refuses, later; idempotent. */
+    void delete() {
+        if (forgotten.get()) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(path);
+            forget();
+        } catch (IOException e) {
+            spool.retryLater(this);
+        }
+    }
+
+    /** Closes on the way out, because of {@code reason}. */
+    void closeQuietly(Throwable reason) {
+        try {
+            close();
+        } catch (IOException e) {
+            reason.addSuppressed(e);
+        }
+    }
+
+    /** Closes what is open, then deletes the file. */
+    @Override
+    public void close() throws IOException {
+        WritableByteChannel open = channel;
+        channel = null;
+        try {
+            if (open != null) {
+                open.close();
+            }
+        } finally {
+            delete();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import dev.sluice.Decoding.Result;
+import dev.sluice.testkit.BufferKind;
+import dev.sluice.testkit.Corpus;
+import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.Outcome;
+import dev.sluice.testkit.ReferenceParser;
+import dev.sluice.testkit.Splits;
+import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Real bodies of real clients, and what other projects' tests know of: through every face, in every kind of buffer. */
+@ExtendWith(LeakCheck.class)
+class CorpusTest {
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    /** Larger bodies than these are not proved by all pairs, see {@link SplitProofTest}. */
+    private static final int PROVED = 2048;
+
+    private static final int CUT_EVERYWHERE = 20_000;
+
+    /** A case that is decoded, since its Content-Type is acceptable. */
+    private record Run(Corpus.Case source, Preset preset, Boundary boundary, MultipartOptions options) {
+        Result decode(Splits.Partition partition, BufferKind kind) {
+            List<ByteBuf> chunks = new ArrayList<>();
+            for (int i = 0; i < partition.count(); i++) {
+                chunks.add(partition.chunk(source.body(), i, kind));
+            }
+            return Decoding.decode(boundary, options, chunks);
+        }
+
+        Result whole() {
+            return decode(Splits.whole(source.body().length), BufferKind.HEAP);
+        }
+
+        @Override
+        public String toString() {
+            return source + " " + preset;
+        }
+    }
+
+    private static List<Run> runs() {
+        List<Run> runs = new ArrayList<>();
+        for (Corpus.Case source : Corpus.cases()) {
+            for (Preset preset : PRESETS) {
+                try {
+                    Boundary boundary = Boundary.from(source.contentType(), preset);
+                    runs.add(new Run(
+                            source,
+                            preset,
+                            boundary,
+                            MultipartOptions.builder().preset(preset).build()));
+                } catch (MultipartException e) {
+                    // refused before the first octet: see the verdict
+                }
+            }
+        }
+        return runs;
+    }
+
+    @Test
+    void everyCaseHasItsVerdictInEveryPreset() {
+        for (Corpus.Case source : Corpus.cases()) {
+            for (Preset preset : PRESETS) {
+                Outcome reference = ReferenceParser.parse(source.contentType(), source.body(), preset.toString());
+                assertNull(
+                        source.expected(preset.toString()).mismatch(reference, source.isFormData()),
+                        source + " " + preset);
+                Result actual = decode(source, preset);
+                Decoding.assertSame(ReferenceResult.of(reference, actual.size()), actual, source + " " + preset);
+            }
+        }
+    }
+
+    private static Result decode(Corpus.Case source, Preset preset) {
+        try {
+            Boundary boundary = Boundary.from(source.contentType(), preset);
+            MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+            return new Run(source, preset, boundary, options).whole();
+        } catch (MultipartException e) {
+            return new Result(List.of(), List.of(), 0, new Decoding.Failure(e.reason(), e.offset(), e.partIndex()));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theKindOfBufferChangesNothingAndNothingIsLeft(BufferKind kind) {
+        for (Run run : runs()) {
+            Result whole = run.whole();
+            int size = run.source.body().length;
+            long before = BufferKind.open();
+            for (Splits.Partition partition : List.of(
+                    Splits.whole(size),
+                    Splits.uniform(size, 61),
+                    Splits.uniform(size, 7).withEmptyChunks())) {
+                Decoding.assertSame(whole, run.decode(partition, kind), run + " " + kind + " " + partition);
+                assertEquals(before, BufferKind.open(), run + " " + kind + " " + partition);
+            }
+        }
+    }
+
+    @Test
+    void largeCasesAreTheSameAtEveryCutAndEveryChunkSize() {
+        for (Run run : runs()) {
+            int size = run.source.body().length;
+            if (size <= PROVED) {
+                continue;
+            }
+            Result whole = run.whole();
+            List<Splits.Partition> partitions = new ArrayList<>(Splits.uniforms(size, 100));
+            partitions.add(Splits.uniform(size, 1460));
+            if (size <= CUT_EVERYWHERE) {
+                partitions.addAll(Splits.twoWay(size));
+            } else {
+                int[] delimiters = delimiters(run);
+                partitions.addAll(Splits.twoWayNear(size, run.boundary.value().length() + 8, delimiters));
+            }
+            for (Splits.Partition partition : partitions) {
+                Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run + " " + partition);
+            }
+        }
+    }
+
+    private static int[] delimiters(Run run) {
+        String body = new String(run.source.body(), StandardCharsets.ISO_8859_1);
+        String dashBoundary = "--" + run.boundary.value();
+        List<Integer> found = new ArrayList<>();
+        for (int at = body.indexOf(dashBoundary); at >= 0; at = body.indexOf(dashBoundary, at + 1)) {
+            found.add(at);
+        }
+        return found.stream().mapToInt(at -> at).toArray();
+    }
+
+    @Test
+    void closingAfterAnyOctetLeavesNothing() {
+        for (Run run : runs()) {
+            byte[] body = run.source.body();
+            for (int end = 0; end <= Math.min(body.length, PROVED); end += run.preset == Preset.STANDARD ? 1 : 7) {
+                Decoding decoding = new Decoding(run.boundary, run.options);
+                decoding.feed(BufferKind.POOLED_DIRECT.wrap(body, 0, end));
+                decoding.decoder().close();
+                assertEquals(0, BufferKind.open(), run + " closed after " + end);
+            }
+        }
+    }
+
+    @Test
+    void closingInsideAChunkAfterAnyEventLeavesNothing() throws IOException {
+        for (Run run : runs()) {
+            boolean more = true;
+            for (int events = 0; more; events++) {
+                try (MultipartDecoder decoder = MultipartDecoder.create(run.boundary, run.options)) {
+                    decoder.feed(BufferKind.LEAK_AWARE_DIRECT.wrap(run.source.body(), 0, run.source.body().length));
+                    for (int i = 0; i < events && more; i++) {
+                        more = decoder.next() != MultipartDecoder.Event.NEED_INPUT;
+                    }
+                } catch (MultipartException e) {
+                    more = false;
+                }
+                assertEquals(0, BufferKind.open(), run + " closed after " + events + " events");
+            }
+        }
+    }
+
+    @Test
+    void theReaderGivesTheSamePartsAndTheSameError() throws IOException {
+        for (Run run : runs()) {
+            Result expected = run.whole();
+            byte[] body = run.source.body();
+            MultipartOptions options =
+                    run.options.toBuilder().preset(raw(run.preset)).build();
+            try (MultipartReader reader =
+                    MultipartReader.create(new ByteArrayInputStream(body), run.boundary, options)) {
+                assertReads(expected, reader, run);
+            }
+            try (MultipartReader reader = MultipartReader.create(
+                    Channels.newChannel(new ByteArrayInputStream(body)), run.boundary, options)) {
+                assertReads(expected, reader, run);
+            }
+        }
+    }
+
+    /** The decoder does not undo transfer encodings: nor does a reader that is to report them. */
+    private static Preset raw(Preset preset) {
+        return preset.accepts(Deviation.TRANSFER_ENCODING) ? preset.reporting(Deviation.TRANSFER_ENCODING) : preset;
+    }
+
+    private static void assertReads(Result expected, MultipartReader reader, Run run) throws IOException {
+        int read = 0;
+        try {
+            for (MultipartReader.Part part; (part = reader.nextPart()) != null; read++) {
+                Decoding.Part wanted = expected.parts().get(read);
+                assertEquals(wanted.name(), part.name(), run.toString());
+                assertEquals(wanted.filename(), part.filename(), run.toString());
+                assertEquals(wanted.contentType(), part.contentType(), run.toString());
+                ByteArrayOutputStream body = new ByteArrayOutputStream();
+                part.transferTo(Channels.newChannel(body));
+                assertEquals(wanted.body(), body.toString(StandardCharsets.ISO_8859_1), run.toString());
+            }
+            assertNull(expected.failure(), run.toString());
+        } catch (MultipartException e) {
+            Decoding.Failure failure = new Decoding.Failure(e.reason(), e.offset(), e.partIndex());
+            assertEquals(expected.failure(), failure, run.toString());
+        }
+        long complete =
+                expected.parts().stream().filter(Decoding.Part::complete).count();
+        assertEquals(complete, read, run.toString());
+    }
+}

@@ -1,0 +1,183 @@
+package dev.sluice;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Drives a decoder over a body cut into chunks and keeps all it says. */
+final class Decoding {
+    /** A part that came; {@code complete} only once its PART_END was seen. */
+    record Part(
+            int index,
+            List<PartHeaders.Header> headers,
+            @Nullable String name,
+            @Nullable String filename,
+            @Nullable String contentType,
+            long offset,
+            String body,
+            boolean complete) {}
+
+    record Failure(MultipartException.Reason reason, long offset, int part) {}
+
+    /** All that may not depend on the chunks. */
+    record Result(
+            List<Part> parts,
+            List<ReportedDeviation> deviations,
+            long size,
+            @Nullable Failure failure) {
+        List<String> reasons() {
+            return failure == null ? List.of() : List.of(failure.reason().name());
+        }
+    }
+
+    private final MultipartDecoder decoder;
+    private final List<Part> parts = new ArrayList<>();
+    private final ByteArrayOutputStream data = new ByteArrayOutputStream();
+    private @Nullable Failure failure;
+
+    Decoding(Boundary boundary, MultipartOptions options) {
+        this.decoder = MultipartDecoder.create(boundary, options);
+    }
+
+    /** Decodes octets given as ISO-8859-1 text, in one chunk. */
+    static Result decode(String body, Preset preset) {
+        return decode(body, MultipartOptions.builder().preset(preset).build(), Integer.MAX_VALUE);
+    }
+
+    static Result decode(String body, MultipartOptions options, int chunkSize) {
+        return decode(Boundary.of("x"), bytes(body), options, chunkSize);
+    }
+
+    static Result decode(Boundary boundary, byte[] body, MultipartOptions options, int chunkSize) {
+        List<ByteBuf> chunks = new ArrayList<>();
+        for (int from = 0; from < body.length; ) {
+            int to = (int) Math.min(body.length, (long) from + chunkSize);
+            chunks.add(Unpooled.wrappedBuffer(body, from, to - from));
+            from = to;
+        }
+        return decode(boundary, options, chunks);
+    }
+
+    static Result decode(Boundary boundary, MultipartOptions options, List<ByteBuf> chunks) {
+        Decoding decoding = new Decoding(boundary, options);
+        try {
+            for (ByteBuf chunk : chunks) {
+                decoding.feed(chunk);
+            }
+            return decoding.finish();
+        } finally {
+            decoding.decoder.close();
+        }
+    }
+
+    static byte[] bytes(String latin1) {
+        return latin1.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    MultipartDecoder decoder() {
+        return decoder;
+    }
+
+    /** Transferred. */
+    void feed(ByteBuf chunk) {
+        decoder.feed(chunk);
+        drain();
+    }
+
+    Result finish() {
+        if (failure == null) {
+            decoder.finish();
+            drain();
+        }
+        return result();
+    }
+
+    Result result() {
+        return new Result(List.copyOf(parts), decoder.deviations(), decoder.offset(), failure);
+    }
+
+    /** What has been handed out so far. */
+    String handedOut() {
+        return parts + "|" + data.toString(StandardCharsets.ISO_8859_1) + "|" + failure;
+    }
+
+    void drain() {
+        try {
+            for (; ; ) {
+                switch (decoder.next()) {
+                    case PART_BEGIN -> {
+                        List<PartHeaders.Header> headers = new ArrayList<>();
+                        decoder.headers().forEach(headers::add);
+                        parts.add(new Part(
+                                decoder.partIndex(),
+                                headers,
+                                decoder.name(),
+                                decoder.filename(),
+                                decoder.contentType(),
+                                decoder.partOffset(),
+                                "",
+                                false));
+                        data.reset();
+                    }
+                    case DATA -> {
+                        ByteBuf octets = decoder.data();
+                        byte[] copy = new byte[octets.readableBytes()];
+                        octets.getBytes(octets.readerIndex(), copy);
+                        data.writeBytes(copy);
+                        replaceLast(false);
+                    }
+                    case PART_END -> replaceLast(true);
+                    case NEED_INPUT, END -> {
+                        return;
+                    }
+                }
+            }
+        } catch (MultipartException e) {
+            failure = new Failure(e.reason(), e.offset(), e.partIndex());
+        }
+    }
+
+    private void replaceLast(boolean complete) {
+        Part part = parts.get(parts.size() - 1);
+        String body = data.toString(StandardCharsets.ISO_8859_1);
+        parts.set(
+                parts.size() - 1,
+                new Part(
+                        part.index,
+                        part.headers,
+                        part.name,
+                        part.filename,
+                        part.contentType,
+                        part.offset,
+                        body,
+                        complete));
+    }
+
+    /** Fails with the difference when two results are not equal. */
+    static void assertSame(Result expected, Result actual, String what) {
+        if (!Objects.equals(expected, actual)) {
+            throw new AssertionError(what + "\nexpected " + expected + "\nbut was  " + actual);
+        }
+    }
+
+    /** {@return the octets as a Java string literal would have them} */
+    static String show(byte[] body) {
+        StringBuilder text = new StringBuilder();
+        for (byte octet : body) {
+            switch (octet) {
+                case '\r' -> text.append("\\r");
+                case '\n' -> text.append("\\n");
+                case '\t' -> text.append("\\t");
+                default ->
+                    text.append(
+                            octet >= ' ' && octet < 0x7F ? "" + (char) octet : String.format("\\x%02x", octet & 0xFF));
+            }
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,274 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException.Reason;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** Faults of the caller: each has an exception that says what to do. */
+class MisuseTest {
+    private static final String BODY = Verdict.headers(Verdict.A);
+
+    private static MultipartDecoder decoder() {
+        return MultipartDecoder.create(Boundary.of("x"));
+    }
+
+    private static ByteBuf body() {
+        return Unpooled.wrappedBuffer(Decoding.bytes(BODY));
+    }
+
+    private static void assertState(String advice, Executable call) {
+        IllegalStateException e = assertThrows(IllegalStateException.class, call);
+        assertTrue(e.getMessage().contains(advice), e.getMessage());
+    }
+
+    @Test
+    void feedingWhileInputIsUnreadIsRefused() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(body());
+            assertState("call next() until NEED_INPUT", () -> decoder.feed(body()));
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            assertState("call next() until NEED_INPUT", () -> decoder.feed(body()));
+            assertState("call next() until NEED_INPUT", () -> decoder.feed(Unpooled.EMPTY_BUFFER));
+        }
+    }
+
+    @Test
+    void aRefusedFeedChangesNothing() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(body());
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            assertThrows(IllegalStateException.class, () -> decoder.feed(body()));
+            assertEquals(Event.DATA, decoder.next());
+            assertEquals("v", decoder.data().toString(StandardCharsets.US_ASCII));
+            assertThrows(IllegalStateException.class, decoder::finish);
+            assertEquals("v", decoder.data().toString(StandardCharsets.US_ASCII));
+            assertEquals(Event.PART_END, decoder.next());
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+        }
+    }
+
+    @Test
+    void finishingWhileInputIsUnreadIsRefused() {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(body());
+            assertState("call next() until NEED_INPUT", decoder::finish);
+        }
+    }
+
+    @Test
+    void feedingAfterFinishIsRefused() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(body());
+            while (decoder.next() != Event.NEED_INPUT) {}
+            decoder.finish();
+            assertState("one decoder per body", () -> decoder.feed(body()));
+            assertEquals(Event.END, decoder.next());
+            assertState("one decoder per body", () -> decoder.feed(body()));
+        }
+    }
+
+    @Test
+    void finishingTwiceIsHarmless() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(body());
+            while (decoder.next() != Event.NEED_INPUT) {}
+            decoder.finish();
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+        }
+    }
+
+    @Test
+    void needInputIsSaidAgainAndAgain() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            decoder.feed(Unpooled.EMPTY_BUFFER);
+            assertEquals(Event.NEED_INPUT, decoder.next());
+        }
+    }
+
+    @Test
+    void aClosedDecoderCanDoNothing() {
+        MultipartDecoder decoder = decoder();
+        decoder.close();
+        assertState("make one per body", () -> decoder.feed(body()));
+        assertState("make one per body", decoder::next);
+        assertState("make one per body", decoder::finish);
+        assertThrows(IllegalStateException.class, decoder::data);
+        assertThrows(IllegalStateException.class, decoder::headers);
+        decoder.close();
+    }
+
+    @Test
+    void dataIsThereOnlyAfterADataEvent() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            assertState("DATA event", decoder::data);
+            decoder.feed(body());
+            assertState("DATA event", decoder::data);
+            decoder.next();
+            assertState("DATA event", decoder::data);
+            assertEquals(Event.DATA, decoder.next());
+            assertSame(decoder.data(), decoder.data());
+            assertEquals(Event.PART_END, decoder.next());
+            assertState("DATA event", decoder::data);
+        }
+    }
+
+    @Test
+    void headersAreThereFromTheBeginOfAPartUntilItsEndIsLeft() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            List<Executable> calls = List.of(
+                    decoder::headers, decoder::rawHeaders, decoder::name, decoder::filename, decoder::contentType);
+            calls.forEach(call -> assertState("from PART_BEGIN until PART_END", call));
+            decoder.feed(body());
+            for (Event expected : List.of(Event.PART_BEGIN, Event.DATA, Event.PART_END)) {
+                assertEquals(expected, decoder.next());
+                assertEquals("a", decoder.name());
+                assertEquals(1, decoder.headers().count());
+                assertEquals(Verdict.A + "\r\n", decoder.rawHeaders().toString(StandardCharsets.US_ASCII));
+            }
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            calls.forEach(call -> assertState("from PART_BEGIN until PART_END", call));
+        }
+    }
+
+    @Test
+    void aFailureIsThrownAgainAndInputAfterItIsIgnored() {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--xy")));
+            MultipartException first = assertThrows(MultipartException.class, decoder::next);
+            assertEquals(Reason.MALFORMED_DELIMITER, first.reason());
+            ByteBuf more = body();
+            decoder.feed(more);
+            assertEquals(0, more.refCnt());
+            assertSame(first, assertThrows(MultipartException.class, decoder::next));
+            decoder.finish();
+            assertSame(first, assertThrows(MultipartException.class, decoder::next));
+            assertEquals(3, decoder.offset());
+        }
+    }
+
+    @Test
+    void aClosedReaderCanDoNothing() throws IOException {
+        MultipartReader reader =
+                MultipartReader.create(new ByteArrayInputStream(Decoding.bytes(BODY)), Boundary.of("x"));
+        MultipartReader.Part part = reader.nextPart();
+        assertNotNull(part);
+        InputStream stream = part.inputStream();
+        reader.close();
+        assertState("make one per body", reader::nextPart);
+        assertState("make one per body", stream::read);
+        assertState("make one per body", part::text);
+        assertState("make one per body", part::inputStream);
+        reader.close();
+    }
+
+    @Test
+    void aBodyIsReadOnceAndBeforeTheNextPart() throws IOException {
+        byte[] body = Decoding.bytes(BODY.replace("--x--", BODY));
+        try (MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), Boundary.of("x"))) {
+            MultipartReader.Part first = reader.nextPart();
+            assertNotNull(first);
+            InputStream stream = first.inputStream();
+            assertState("has been read before", first::inputStream);
+            assertState("has been read before", first::text);
+            assertState("has been read before", () -> first.transferTo(java.io.OutputStream.nullOutputStream()));
+            MultipartReader.Part second = reader.nextPart();
+            assertNotNull(second);
+            assertState("before the next call of nextPart()", stream::read);
+            assertState("before the next call of nextPart()", first::text);
+            assertEquals("v", second.text());
+            assertEquals("a", first.name());
+        }
+    }
+
+    @Test
+    void textOfAPartThatIsOverReportsNothing() throws IOException {
+        String unknown = Verdict.headers(Verdict.A + "Content-Type: text/plain; charset=x-none\r\n");
+        byte[] body = Decoding.bytes(unknown.replace("--x--\r\n", BODY));
+        try (MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), Boundary.of("x"))) {
+            MultipartReader.Part first = reader.nextPart();
+            assertNotNull(first);
+            assertNotNull(reader.nextPart());
+            assertThrows(IllegalStateException.class, first::text);
+            assertEquals(List.of(), reader.deviations());
+        }
+    }
+
+    @Test
+    void aHeaderCharsetThatIsNoSupersetOfAsciiIsRefused() {
+        for (Charset charset : List.of(
+                StandardCharsets.UTF_16,
+                StandardCharsets.UTF_16LE,
+                Charset.forName("UTF-32"),
+                Charset.forName("IBM037"))) {
+            IllegalArgumentException e = assertThrows(
+                    IllegalArgumentException.class,
+                    () -> MultipartOptions.builder().headerCharset(charset));
+            assertTrue(e.getMessage().contains("pass UTF-8"), e.getMessage());
+        }
+        assertEquals(
+                StandardCharsets.ISO_8859_1,
+                MultipartOptions.builder()
+                        .headerCharset(StandardCharsets.ISO_8859_1)
+                        .build()
+                        .headerCharset());
+    }
+
+    @Test
+    void aHeaderIndexIsChecked() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(body());
+            decoder.next();
+            PartHeaders headers = decoder.headers();
+            assertThrows(IndexOutOfBoundsException.class, () -> headers.name(1));
+            assertThrows(IndexOutOfBoundsException.class, () -> headers.value(-1));
+            assertThrows(IndexOutOfBoundsException.class, () -> headers.rawValue(1));
+            var fields = headers.iterator();
+            fields.next();
+            assertThrows(NoSuchElementException.class, fields::next);
+        }
+    }
+
+    @Test
+    void nullIsRefusedAtOnce() {
+        assertThrows(NullPointerException.class, () -> MultipartDecoder.create(null));
+        assertThrows(NullPointerException.class, () -> MultipartDecoder.create(Boundary.of("x"), null));
+        assertThrows(NullPointerException.class, () -> MultipartReader.create((InputStream) null, Boundary.of("x")));
+        assertThrows(
+                NullPointerException.class, () -> MultipartReader.create((ReadableByteChannel) null, Boundary.of("x")));
+        assertThrows(NullPointerException.class, () -> Boundary.of(null));
+        assertThrows(NullPointerException.class, () -> Boundary.from("multipart/form-data; boundary=x", null));
+        assertThrows(
+                NullPointerException.class, () -> MultipartOptions.builder().preset(null));
+        assertThrows(
+                NullPointerException.class, () -> MultipartOptions.builder().limits(null));
+        assertThrows(
+                NullPointerException.class, () -> MultipartOptions.builder().headerCharset(null));
+        assertThrows(
+                NullPointerException.class, () -> MultipartOptions.builder().allocator(null));
+        assertThrows(NullPointerException.class, () -> ContentDisposition.parse(null));
+    }
+}

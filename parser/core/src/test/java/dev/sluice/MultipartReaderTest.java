@@ -1,0 +1,658 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartReader.Part;
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.Pipe;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class MultipartReaderTest {
+    private static final Boundary X = Boundary.of("x");
+    private static final String PART = "--x\r\n" + Verdict.A + "\r\n";
+    private static final String FILE = "--x\r\n"
+            + "Content-Disposition: form-data; name=\"f\"; filename=\"../f.txt\"\r\n"
+            + "Content-Type: text/plain\r\n\r\n";
+    private static final String BODY = PART + "one\r\n" + FILE + "a\r\n-\r\n--y\r\n" + PART + "\r\n--x--\r\n";
+
+    private static final MultipartOptions COMPATIBLE =
+            MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
+
+    private static InputStream stream(String body) {
+        return new ByteArrayInputStream(Decoding.bytes(body));
+    }
+
+    private static Part next(MultipartReader reader) throws IOException {
+        return Objects.requireNonNull(reader.nextPart(), "there is a part");
+    }
+
+    /** {@return the first part's text} */
+    private static String text(String headerLines, String body, MultipartOptions options) throws IOException {
+        String form = "--x\r\n" + Verdict.A + headerLines + "\r\n" + body + "\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream(form), X, options)) {
+            return next(reader).text();
+        }
+    }
+
+    // ---- sources
+
+    @Test
+    void everySourceGivesTheSameParts() throws IOException {
+        byte[] octets = Decoding.bytes(BODY);
+        List<MultipartReader> readers = List.of(
+                MultipartReader.create(stream(BODY), X),
+                MultipartReader.create(new LimitsTest.OneByteStream(octets), X),
+                MultipartReader.create(Channels.newChannel(stream(BODY)), X),
+                MultipartReader.create(new OneByteChannel(octets), X));
+        for (MultipartReader reader : readers) {
+            try (reader) {
+                Part first = next(reader);
+                assertEquals(0, first.index());
+                assertEquals("a", first.name());
+                assertNull(first.filename());
+                assertNull(first.safeFilename());
+                assertNull(first.contentType());
+                assertEquals("one", first.text());
+                Part second = next(reader);
+                assertEquals(1, second.index());
+                assertEquals("f", second.name());
+                assertEquals("../f.txt", second.filename());
+                assertEquals("f.txt", second.safeFilename());
+                assertEquals("text/plain", second.contentType());
+                assertEquals(2, second.headers().count());
+                assertEquals("a\r\n-\r\n--y", second.text());
+                assertEquals("", next(reader).text());
+                assertNull(reader.nextPart());
+                assertNull(reader.nextPart());
+            }
+        }
+    }
+
+    /** Gives one octet at a time, and none at every second call. */
+    @Test
+    void aChannelThatDoesNotBlockIsRefusedInsteadOfAskedAgainAndAgain() {
+        ReadableByteChannel idle = new ReadableByteChannel() {
+            @Override
+            public int read(ByteBuffer target) {
+                return 0;
+            }
+
+            @Override
+            public boolean isOpen() {
+                return true;
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (MultipartReader reader = MultipartReader.create(idle, X)) {
+            assertThrows(IllegalBlockingModeException.class, reader::nextPart);
+        }
+    }
+
+    @Test
+    void dataIsLentUntilTheNextCallAndKeptWhenRetained() throws IOException {
+        String large = "0123456789".repeat(10_000);
+        List<ByteBuf> kept = new ArrayList<>();
+        StringBuilder text = new StringBuilder();
+        try (MultipartReader reader = MultipartReader.create(stream(PART + large + "\r\n--x--"), X)) {
+            Part part = next(reader);
+            for (ByteBuf data; (data = part.nextData()) != null; ) {
+                kept.add(data.retain());
+            }
+            assertThrows(IllegalStateException.class, part::text);
+            assertNull(reader.nextPart());
+        }
+        for (ByteBuf data : kept) {
+            text.append(data.toString(StandardCharsets.ISO_8859_1));
+            data.release();
+            assertEquals(0, data.refCnt());
+        }
+        assertTrue(large.contentEquals(text), "what was kept has changed");
+    }
+
+    private static final class OneByteChannel implements ReadableByteChannel {
+        private final byte[] octets;
+        private int calls;
+        private boolean open = true;
+
+        OneByteChannel(byte[] octets) {
+            this.octets = octets;
+        }
+
+        @Override
+        public int read(ByteBuffer target) {
+            if (calls == octets.length) {
+                return -1;
+            }
+            target.put(octets[calls++]);
+            return 1;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return open;
+        }
+
+        @Override
+        public void close() {
+            open = false;
+        }
+    }
+
+    @Test
+    void theSourceIsReadToItsEndAndNotClosed() throws IOException {
+        boolean[] closed = new boolean[1];
+        InputStream in = new ByteArrayInputStream(Decoding.bytes(BODY + "epilogue")) {
+            @Override
+            public void close() {
+                closed[0] = true;
+            }
+        };
+        try (MultipartReader reader = MultipartReader.create(in, X)) {
+            while (reader.nextPart() != null) {}
+            assertEquals(-1, in.read());
+            assertEquals(List.of(new ReportedDeviation(Deviation.EPILOGUE, -1, BODY.length())), reader.deviations());
+        }
+        assertFalse(closed[0]);
+        OneByteChannel channel = new OneByteChannel(Decoding.bytes(BODY));
+        MultipartReader.create(channel, X).close();
+        assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void nothingIsReadBeforeItIsAskedFor() throws IOException {
+        InputStream in = stream(BODY);
+        try (MultipartReader reader = MultipartReader.create(in, X)) {
+            assertEquals(BODY.length(), in.available());
+            assertNotNull(reader.nextPart());
+            assertTrue(in.available() < BODY.length());
+        }
+    }
+
+    @Test
+    void aBodyLargerThanManyChunksArrivesWhole() throws IOException {
+        byte[] data = new byte[300_001];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = (byte) (i * 31 + i / 251);
+        }
+        String body = PART + new String(data, StandardCharsets.ISO_8859_1) + "\r\n--x--";
+        for (MultipartReader reader : List.of(
+                MultipartReader.create(stream(body), X),
+                MultipartReader.create(Channels.newChannel(stream(body)), X))) {
+            try (reader) {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                assertEquals(data.length, next(reader).transferTo(out));
+                assertArrayEquals(data, out.toByteArray());
+            }
+        }
+    }
+
+    // ---- parts
+
+    @Test
+    void whatIsLeftOfAPartIsSkipped() throws IOException {
+        try (MultipartReader reader = MultipartReader.create(new LimitsTest.OneByteStream(Decoding.bytes(BODY)), X)) {
+            next(reader);
+            Part second = next(reader);
+            assertEquals('a', second.inputStream().read());
+            assertEquals(2, next(reader).index());
+            assertNull(reader.nextPart());
+        }
+    }
+
+    @Test
+    void headersOutliveTheReader() throws IOException {
+        PartHeaders headers;
+        try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
+            next(reader);
+            headers = next(reader).headers();
+        }
+        assertEquals("text/plain", headers.contentType());
+        assertEquals(List.of("text/plain"), headers.all("CONTENT-TYPE"));
+        ContentDisposition disposition = headers.contentDisposition();
+        assertNotNull(disposition);
+        assertEquals("../f.txt", disposition.filename());
+        assertFalse(headers.toString().contains("f.txt"), "values are not for logs");
+    }
+
+    @Test
+    void theStreamOfABodyKeepsTheContractOfStreams() throws IOException {
+        try (MultipartReader reader = MultipartReader.create(stream(PART + "\u00ff23456\r\n--x--"), X)) {
+            InputStream in = next(reader).inputStream();
+            byte[] target = new byte[4];
+            assertEquals(0, in.read(target, 0, 0));
+            assertEquals(0xFF, in.read(), "octets are not negative");
+            assertTrue(in.available() > 0 && in.available() <= 5);
+            assertEquals(2, in.read(target, 1, 2));
+            assertArrayEquals(new byte[] {0, '2', '3', 0}, target);
+            assertThrows(IndexOutOfBoundsException.class, () -> in.read(target, 3, 2));
+            assertEquals(1, in.skip(1));
+            assertArrayEquals(Decoding.bytes("56"), in.readAllBytes());
+            assertEquals(-1, in.read());
+            assertEquals(-1, in.read(target));
+            assertEquals(0, in.available());
+        }
+    }
+
+    @Test
+    void aClosedStreamIsNotReadOn() throws IOException {
+        for (String encoding : List.of("8bit", "base64", "quoted-printable")) {
+            String body = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: " + encoding + "\r\n\r\nYWJj\r\n" + PART
+                    + "w\r\n--x--";
+            try (MultipartReader reader = MultipartReader.create(stream(body), X, COMPATIBLE)) {
+                InputStream in = next(reader).inputStream();
+                in.close();
+                assertThrows(IOException.class, in::read, encoding);
+                in.close();
+                assertEquals("w", next(reader).text());
+            }
+        }
+    }
+
+    @Test
+    void aBodyCanBeWrittenToAStreamAndToAChannel() throws IOException {
+        String data = "d".repeat(100_000) + "\r\n--y";
+        String body = PART + data + "\r\n" + PART + data + "\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream(body), X)) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            assertEquals(data.length(), next(reader).transferTo(out));
+            assertEquals(data, out.toString(StandardCharsets.ISO_8859_1));
+            SlowChannel channel = new SlowChannel();
+            assertEquals(data.length(), next(reader).transferTo(channel));
+            assertEquals(data, channel.written.toString(StandardCharsets.ISO_8859_1));
+        }
+    }
+
+    /** Takes at most 1000 octets at a time. */
+    private static final class SlowChannel implements WritableByteChannel {
+        private final ByteArrayOutputStream written = new ByteArrayOutputStream();
+
+        @Override
+        public int write(ByteBuffer octets) {
+            byte[] some = new byte[Math.min(1000, octets.remaining())];
+            octets.get(some);
+            written.writeBytes(some);
+            return some.length;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void anExceptionOfTheTargetPassesUntouchedAndTheReaderGoesOn() throws IOException {
+        IOException full = new IOException("disk full");
+        try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
+            Part first = next(reader);
+            assertSame(
+                    full,
+                    assertThrows(
+                            IOException.class,
+                            () -> first.transferTo(new ByteArrayOutputStream() {
+                                @Override
+                                public void write(byte[] octets, int index, int length) {
+                                    throw Unchecked.of(full);
+                                }
+                            })));
+            assertEquals("a\r\n-\r\n--y", next(reader).text());
+        }
+    }
+
+    /** Throws what the signature of {@link ByteArrayOutputStream} does not allow. */
+    private static final class Unchecked {
+        @SuppressWarnings("unchecked")
+        static <E extends Exception> RuntimeException of(Exception e) throws E {
+            throw (E) e;
+        }
+    }
+
+    // ---- text
+
+    @Test
+    void textIsInTheCharsetOfThePartElseInUtf8() throws IOException {
+        MultipartOptions defaults = MultipartOptions.defaults();
+        assertEquals("\u00fc", text("", "\u00c3\u00bc", defaults));
+        assertEquals("\u00fc", text("Content-Type: text/plain\r\n", "\u00c3\u00bc", defaults));
+        assertEquals("\u00fc", text("Content-Type: text/plain; charset=ISO-8859-1\r\n", "\u00fc", defaults));
+        assertEquals("\u00fc", text("Content-Type: text/plain;CHARSET=\"iso-8859-1\"\r\n", "\u00fc", defaults));
+        assertEquals(
+                "\u00fc",
+                text("Content-Type: text/plain; x=\";charset=utf-8\"; charset=latin1\r\n", "\u00fc", defaults));
+        assertEquals("\u20ac", text("Content-Type: text/plain; charset=windows-1252\r\n", "\u0080", defaults));
+        assertEquals(
+                "\u8868",
+                text(
+                        "Content-Type: text/plain; charset=Shift_JIS\r\n",
+                        new String("\u8868".getBytes(Charset.forName("Shift_JIS")), StandardCharsets.ISO_8859_1),
+                        defaults));
+        assertEquals("\uFFFD", text("", "\u00ff", defaults));
+        assertEquals("", text("", "", defaults));
+        assertEquals("a\r\nb", text("", "a\r\nb", defaults));
+    }
+
+    @Test
+    void aCharacterIsWholeWhereverTheSourceCutsIt() throws IOException {
+        String text = "\u4e2d\ud83d\ude00\u00fc".repeat(500);
+        byte[] body = Decoding.bytes(PART + Verdict.utf8(text) + "\r\n--x--");
+        try (MultipartReader reader = MultipartReader.create(new LimitsTest.OneByteStream(body), X)) {
+            assertEquals(text, next(reader).text());
+        }
+    }
+
+    @Test
+    void anUnknownCharsetIsReportedAndReadAsUtf8() throws IOException {
+        for (String charset : List.of("x-none", "\"\"", "!!", "")) {
+            String form = "--x\r\n" + Verdict.A + "Content-Type: text/plain; charset=" + charset
+                    + "\r\n\r\n\u00c3\u00bc\r\n--x--";
+            for (Preset preset : Verdict.ALL) {
+                MultipartOptions options =
+                        MultipartOptions.builder().preset(preset).build();
+                try (MultipartReader reader = MultipartReader.create(stream(form), X, options)) {
+                    assertEquals("\u00fc", next(reader).text());
+                    assertEquals(
+                            List.of(new ReportedDeviation(Deviation.UNKNOWN_CHARSET, 0, form.indexOf("\r\n\r\n") + 4)),
+                            reader.deviations());
+                }
+            }
+        }
+    }
+
+    @Test
+    void anUnknownCharsetIsRefusedWhereThePresetRefusesIt() {
+        MultipartOptions options = MultipartOptions.builder()
+                .preset(Preset.STANDARD.refusing(Deviation.UNKNOWN_CHARSET))
+                .build();
+        MultipartException e = assertThrows(
+                MultipartException.class, () -> text("Content-Type: text/plain; charset=x-none\r\n", "v", options));
+        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());
+        assertEquals(0, e.partIndex());
+    }
+
+    @Test
+    void afterATextThatIsTooLargeTheNextPartCanBeRead() throws IOException {
+        MultipartOptions options = MultipartOptions.builder()
+                .limits(Limits.builder().maxFieldBytes(2).build())
+                .build();
+        try (MultipartReader reader = MultipartReader.create(stream(BODY), X, options)) {
+            assertEquals(
+                    Reason.FIELD_TOO_LARGE,
+                    assertThrows(MultipartException.class, next(reader)::text).reason());
+            assertEquals(
+                    "a\r\n-\r\n--y", new String(next(reader).inputStream().readAllBytes(), StandardCharsets.UTF_8));
+        }
+    }
+
+    // ---- transfer encodings
+
+    @Test
+    void compatibleUndoesBase64() throws IOException {
+        byte[] data = new byte[10_000];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = (byte) (i * 7);
+        }
+        String encoded = Base64.getMimeEncoder().encodeToString(data);
+        String part = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: BASE64\r\n\r\n" + encoded + "\r\n";
+        try (MultipartReader reader = MultipartReader.create(stream(part.repeat(3) + "--x--"), X, COMPATIBLE)) {
+            assertArrayEquals(data, next(reader).inputStream().readAllBytes());
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            assertEquals(data.length, next(reader).transferTo(out));
+            assertArrayEquals(data, out.toByteArray());
+            SlowChannel channel = new SlowChannel();
+            assertEquals(data.length, next(reader).transferTo(channel));
+            assertArrayEquals(data, channel.written.toByteArray());
+        }
+    }
+
+    @Test
+    void compatibleUndoesQuotedPrintable() throws IOException {
+        String header = "Content-Transfer-Encoding: Quoted-Printable\r\n";
+        assertEquals("\u00fc=a b", text(header, "=C3=BC=3Da b", COMPATIBLE));
+        assertEquals("\u00fc", text(header, "=c3=bc", COMPATIBLE));
+        assertEquals("ab", text(header, "a=\r\nb", COMPATIBLE));
+        assertEquals("ab", text(header, "a=\nb", COMPATIBLE));
+        assertEquals("a\r\nb", text(header, "a\r\nb", COMPATIBLE));
+        assertEquals("a=", text(header, "a=", COMPATIBLE));
+        assertEquals("=4", text(header, "=4", COMPATIBLE));
+        assertEquals("=zz=", text(header, "=zz=", COMPATIBLE));
+        assertEquals("=\r=41", text(header, "=\r=3D41", COMPATIBLE));
+        assertEquals("==", text(header, "==3D", COMPATIBLE));
+    }
+
+    @Test
+    void standardAndUnknownEncodingsLeaveTheOctetsAlone() throws IOException {
+        assertEquals("dg==", text("Content-Transfer-Encoding: base64\r\n", "dg==", MultipartOptions.defaults()));
+        assertEquals(
+                "=41", text("Content-Transfer-Encoding: quoted-printable\r\n", "=41", MultipartOptions.defaults()));
+        assertEquals("=41", text("Content-Transfer-Encoding: x-uuencode\r\n", "=41", COMPATIBLE));
+        assertEquals("v", text("Content-Transfer-Encoding: base64\r\n", "dg==", COMPATIBLE));
+    }
+
+    // ---- errors
+
+    @Test
+    void anExceptionOfTheSourcePassesUntouchedAndReadingCanGoOn() throws IOException {
+        IOException reset = new IOException("connection reset");
+        boolean[] thrown = new boolean[1];
+        InputStream in = new LimitsTest.OneByteStream(Decoding.bytes(PART + "one\r\n--x--")) {
+            @Override
+            public int read(byte[] target, int offset, int length) {
+                if (available() == 8 && !thrown[0]) {
+                    thrown[0] = true;
+                    throw Unchecked.of(reset);
+                }
+                return super.read(target, offset, length);
+            }
+        };
+        try (MultipartReader reader = MultipartReader.create(in, X)) {
+            InputStream body = next(reader).inputStream();
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            assertSame(reset, assertThrows(IOException.class, () -> body.transferTo(out)));
+            body.transferTo(out);
+            assertEquals("one", out.toString(StandardCharsets.US_ASCII));
+            assertNull(reader.nextPart());
+        }
+    }
+
+    @Test
+    void anErrorOfTheBodyIsThrownAgainByEveryCall() throws IOException {
+        try (MultipartReader reader = MultipartReader.create(stream(PART + "one\r\n--x!"), X)) {
+            Part part = next(reader);
+            InputStream body = part.inputStream();
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            MultipartException first = assertThrows(MultipartException.class, () -> body.transferTo(out));
+            assertEquals("one", out.toString(StandardCharsets.US_ASCII), "what came before the error is handed out");
+            assertEquals(Reason.MALFORMED_DELIMITER, first.reason());
+            assertEquals(PART.length() + 8, first.offset());
+            assertSame(first, assertThrows(MultipartException.class, body::read));
+            assertSame(first, assertThrows(MultipartException.class, reader::nextPart));
+            assertSame(first, assertThrows(MultipartException.class, reader::nextPart));
+        }
+    }
+
+    @Test
+    void theEndOfTheSourceInsideABodyIsTruncation() throws IOException {
+        for (String body : List.of("", "--x", PART, PART + "v", PART + "v\r\n--x")) {
+            try (MultipartReader reader = MultipartReader.create(stream(body), X)) {
+                MultipartException e = assertThrows(MultipartException.class, () -> {
+                    for (Part part; (part = reader.nextPart()) != null; ) {
+                        part.inputStream().readAllBytes();
+                    }
+                });
+                assertEquals(Reason.TRUNCATED, e.reason());
+                assertEquals(body.length(), e.offset());
+            }
+        }
+    }
+
+    // ---- ownership
+
+    @Test
+    void closingMidwayReleasesEverything() throws IOException {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
+        MultipartOptions options =
+                MultipartOptions.builder().allocator(allocator).build();
+        for (int reads = 0; reads < 12; reads++) {
+            for (boolean channel : List.of(false, true)) {
+                InputStream in = new LimitsTest.OneByteStream(Decoding.bytes(BODY));
+                MultipartReader reader = channel
+                        ? MultipartReader.create(Channels.newChannel(in), X, options)
+                        : MultipartReader.create(in, X, options);
+                next(reader);
+                InputStream body = next(reader).inputStream();
+                for (int i = 0; i < reads; i++) {
+                    body.read();
+                }
+                reader.close();
+                reader.close();
+                assertEquals(
+                        0,
+                        allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory());
+            }
+        }
+    }
+
+    @Test
+    void closingAfterAnExceptionOfTheSourceReleasesEverything() throws IOException {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
+        MultipartOptions options =
+                MultipartOptions.builder().allocator(allocator).build();
+        InputStream in = new InputStream() {
+            @Override
+            public int read() throws IOException {
+                throw new IOException("reset");
+            }
+        };
+        MultipartReader reader = MultipartReader.create(in, X, options);
+        assertThrows(IOException.class, reader::nextPart);
+        reader.close();
+        assertEquals(0, allocator.metric().usedHeapMemory());
+    }
+
+    @Test
+    void oneChunkIsUsedAgainAndAgainUnlessItIsHeldByAnother() throws IOException {
+        KeepingAllocator allocator = new KeepingAllocator();
+        MultipartOptions options =
+                MultipartOptions.builder().allocator(allocator).build();
+        byte[] body = Decoding.bytes(PART + "v".repeat(1000) + "\r\n--x--");
+        try (MultipartReader reader = MultipartReader.create(new LimitsTest.OneByteStream(body), X, options)) {
+            InputStream in = next(reader).inputStream();
+            assertArrayEquals(Decoding.bytes("v".repeat(100)), in.readNBytes(100));
+            assertEquals(1, allocator.chunks().size(), "one chunk so far");
+            ByteBuf held = allocator.chunks().get(0).retain();
+            String before = held.toString(0, 1, StandardCharsets.US_ASCII);
+            assertEquals("v", before);
+            assertArrayEquals(Decoding.bytes("v".repeat(900)), in.readAllBytes());
+            assertEquals("v", held.toString(0, 1, StandardCharsets.US_ASCII), "the delimiter was not read into it");
+            assertEquals(2, allocator.chunks().size(), "one more, because the first is held");
+            assertEquals(1, held.refCnt());
+            held.release();
+        }
+        allocator.made.forEach(buffer -> assertEquals(0, buffer.refCnt()));
+    }
+
+    /** Remembers what it made. */
+    private static final class KeepingAllocator extends AbstractByteBufAllocator {
+        private final List<ByteBuf> made = new ArrayList<>();
+
+        /** The chunks of the reader; header sections are smaller. */
+        List<ByteBuf> chunks() {
+            return made.stream().filter(buffer -> buffer.capacity() >= 8192).toList();
+        }
+
+        @Override
+        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+            ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity);
+            made.add(buffer);
+            return buffer;
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+            ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
+            made.add(buffer);
+            return buffer;
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
+    }
+
+    // ---- threads
+
+    @Test
+    @Timeout(60)
+    void aReaderWorksOnAThreadOfItsOwnAndOnAVirtualOne() throws Exception {
+        for (boolean virtual : List.of(false, true)) {
+            Pipe pipe = Pipe.open();
+            FutureTask<List<String>> task = new FutureTask<>(() -> {
+                List<String> texts = new ArrayList<>();
+                try (MultipartReader reader = MultipartReader.create(pipe.source(), X)) {
+                    for (Part part; (part = reader.nextPart()) != null; ) {
+                        texts.add(part.text());
+                    }
+                }
+                return texts;
+            });
+            start(task, virtual);
+            for (byte octet : Decoding.bytes(BODY)) {
+                pipe.sink().write(ByteBuffer.wrap(new byte[] {octet}));
+            }
+            pipe.sink().close();
+            assertEquals(List.of("one", "a\r\n-\r\n--y", ""), get(task));
+            pipe.source().close();
+        }
+    }
+
+    /** Virtual threads exist from JDK 21 on. */
+    private static void start(Runnable task, boolean virtual) throws ReflectiveOperationException {
+        if (virtual && Runtime.version().feature() >= 21) {
+            Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+        } else {
+            new Thread(task, "reader").start();
+        }
+    }
+
+    private static <T> T get(FutureTask<T> task) throws InterruptedException {
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            throw new AssertionError(e.getCause());
+        }
+    }
+}

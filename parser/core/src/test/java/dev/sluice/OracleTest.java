@@ -1,0 +1,75 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.testkit.Outcome;
+import dev.sluice.testkit.ReferenceParser;
+import dev.sluice.testkit.Soup;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** The decoder says what the reference parser says: parts, data, deviations, error and offset, on generated bodies cut at random. */
+class OracleTest {
+    private static final long BODIES = Long.getLong("sluice.oracle.bodies", 1_000_000);
+    private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
+
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    @Test
+    void generatedBodiesMeanTheSameToTheReferenceParser() {
+        AtomicLong accepted = new AtomicLong();
+        LongStream.range(0, BODIES).parallel().forEach(i -> {
+            long seed = SEED + i;
+            Preset preset = PRESETS.get((int) (i % 3));
+            if (check(seed, preset)) {
+                accepted.incrementAndGet();
+            }
+        });
+        System.out.println("oracle: " + BODIES + " bodies from seed " + SEED + ", " + accepted + " accepted");
+        assertTrue(accepted.get() > BODIES / 10, "accepted only " + accepted);
+    }
+
+    private static boolean check(long seed, Preset preset) {
+        Soup.Body soup = Soup.body(seed);
+        Outcome outcome = ReferenceParser.parse(soup.contentType(), soup.bytes(), preset.toString(), soup.limits());
+        MultipartOptions options = MultipartOptions.builder()
+                .preset(preset)
+                .limits(ReferenceResult.limits(soup.limits()))
+                .build();
+        Decoding.Result actual;
+        try {
+            actual = Decoding.decode(
+                    Boundary.from(soup.contentType(), preset),
+                    options,
+                    chunks(soup.bytes(), new SplittableRandom(seed)));
+        } catch (MultipartException e) {
+            actual = new Decoding.Result(
+                    List.of(), List.of(), 0, new Decoding.Failure(e.reason(), e.offset(), e.partIndex()));
+        }
+        Decoding.Result expected = ReferenceResult.of(outcome, actual.size());
+        if (!expected.equals(actual)) {
+            throw new AssertionError("seed " + seed + " " + preset + "\ncontent type " + soup.contentType() + "\nbody "
+                    + Decoding.show(soup.bytes()) + "\nexpected " + Decoding.show(Decoding.bytes(expected.toString()))
+                    + "\nbut was  "
+                    + Decoding.show(Decoding.bytes(actual.toString())));
+        }
+        return actual.failure() == null;
+    }
+
+    private static List<ByteBuf> chunks(byte[] body, SplittableRandom random) {
+        int largest = 1 + random.nextInt(1 + random.nextInt(body.length + 1));
+        List<ByteBuf> chunks = new ArrayList<>();
+        for (int from = 0; from < body.length; ) {
+            int size = Math.min(body.length - from, 1 + random.nextInt(largest));
+            chunks.add(Unpooled.wrappedBuffer(body, from, size));
+            from += size;
+        }
+        return chunks;
+    }
+}

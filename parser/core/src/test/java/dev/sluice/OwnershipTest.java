@@ -1,0 +1,412 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartDecoder.Event;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Who owns which buffer when: reference counts are compared exactly, and nothing is outstanding in the end. */
+class OwnershipTest {
+    private static final String BODY = "pre\r\n--x\r\n" + Verdict.A
+            + "X: y\r\n\r\nvalue\r\n--y\r\n--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f.bin\"\r\n"
+            + "Content-Type: a/b\r\n\r\n\r\r\n-\r\n\r\n--x--\r\nepilogue";
+
+    /** Counts what it gave out, to the octet. */
+    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
+
+    private final MultipartOptions options =
+            MultipartOptions.builder().allocator(allocator).build();
+
+    @AfterEach
+    void nothingIsOutstanding() {
+        assertEquals(0, outstanding());
+    }
+
+    private long outstanding() {
+        return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
+    }
+
+    private MultipartDecoder decoder() {
+        return MultipartDecoder.create(Boundary.of("x"), options);
+    }
+
+    private ByteBuf chunk(String text) {
+        return allocator.heapBuffer(text.length()).writeBytes(Decoding.bytes(text));
+    }
+
+    private static String text(ByteBuf octets) {
+        return octets.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    @Test
+    void fedChunksBelongToTheDecoderUntilTheyAreRead() throws MultipartException {
+        ByteBuf chunk = chunk(BODY);
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk);
+            for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                assertEquals(1, chunk.refCnt(), () -> "after " + event(decoder));
+                if (event == Event.DATA) {
+                    decoder.data();
+                    assertEquals(1, chunk.refCnt(), "data() is borrowed");
+                }
+            }
+            assertEquals(0, chunk.refCnt(), "a chunk is released before the next is asked for");
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+            assertEquals(0, outstanding(), "the end releases the header section");
+        }
+    }
+
+    private static String event(MultipartDecoder decoder) {
+        return "part " + decoder.partIndex() + " at " + decoder.offset();
+    }
+
+    @Test
+    void theIndicesOfAChunkStayAsTheyAre() throws MultipartException {
+        ByteBuf chunk = chunk("??" + BODY + "??");
+        chunk.readerIndex(2).writerIndex(2 + BODY.length());
+        chunk.retain();
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk);
+            while (decoder.next() != Event.NEED_INPUT) {
+                assertEquals(2, chunk.readerIndex());
+                assertEquals(2 + BODY.length(), chunk.writerIndex());
+            }
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+        }
+        assertEquals("??" + BODY, chunk.readerIndex(0).toString(StandardCharsets.ISO_8859_1));
+        chunk.release();
+    }
+
+    @Test
+    void aRefusedFeedReleasesWhatItWasGiven() {
+        MultipartDecoder decoder = decoder();
+        ByteBuf first = chunk("--x\r\n");
+        decoder.feed(first);
+        ByteBuf second = chunk("y");
+        assertThrows(IllegalStateException.class, () -> decoder.feed(second));
+        assertEquals(0, second.refCnt());
+        assertEquals(1, first.refCnt());
+        decoder.close();
+        ByteBuf third = chunk("z");
+        assertThrows(IllegalStateException.class, () -> decoder.feed(third));
+        assertEquals(0, third.refCnt());
+        assertEquals(0, first.refCnt());
+    }
+
+    @Test
+    void feedAfterFinishReleasesWhatItWasGiven() {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.finish();
+            ByteBuf chunk = chunk("z");
+            assertThrows(IllegalStateException.class, () -> decoder.feed(chunk));
+            assertEquals(0, chunk.refCnt());
+        }
+    }
+
+    @Test
+    void anEmptyChunkIsReleasedAtOnce() {
+        try (MultipartDecoder decoder = decoder()) {
+            ByteBuf empty = allocator.heapBuffer(8);
+            decoder.feed(empty);
+            assertEquals(0, empty.refCnt());
+        }
+    }
+
+    @Test
+    void aChunkThatWasReleasedBeforeIsRefusedAndTheDecoderGoesOn() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            ByteBuf released = chunk("--x");
+            released.release();
+            assertThrows(IllegalReferenceCountException.class, () -> decoder.feed(released));
+            decoder.feed(chunk("--x--"));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+        }
+    }
+
+    @Test
+    void aRetainedChunkIsReleasedOnceOnly() throws MultipartException {
+        ByteBuf chunk = chunk(BODY).retain();
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk);
+            while (decoder.next() != Event.NEED_INPUT) {
+                assertEquals(2, chunk.refCnt());
+            }
+            assertEquals(1, chunk.refCnt());
+        }
+        assertEquals(1, chunk.refCnt());
+        chunk.release();
+    }
+
+    @Test
+    void dataRetainedByTheConsumerOutlivesTheDecoder() throws MultipartException {
+        for (int size : new int[] {1, 2, 3, 7, BODY.length()}) {
+            Deque<ByteBuf> kept = new ArrayDeque<>();
+            MultipartDecoder decoder = decoder();
+            for (int from = 0; from < BODY.length(); from += size) {
+                decoder.feed(chunk(BODY.substring(from, Math.min(BODY.length(), from + size))));
+                for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                    if (event == Event.DATA) {
+                        kept.add(
+                                kept.size() % 2 == 0
+                                        ? decoder.data().retain()
+                                        : decoder.data().retainedSlice());
+                    }
+                }
+            }
+            decoder.close();
+            StringBuilder data = new StringBuilder();
+            for (ByteBuf slice : kept) {
+                data.append(text(slice));
+                slice.release();
+            }
+            assertEquals("value\r\n--y" + "\r\r\n-\r\n", data.toString(), "chunks of " + size);
+            assertEquals(0, outstanding());
+        }
+    }
+
+    @Test
+    void dataIsTheMemoryOfTheChunkAndNotACopy() throws MultipartException {
+        ByteBuf chunk = chunk("--x\r\n" + Verdict.A + "\r\n0123456789\r\n--x--");
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk);
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            assertEquals(Event.DATA, decoder.next());
+            int at = (int) decoder.partOffset();
+            chunk.setByte(at + 4, '!');
+            assertEquals("0123!56789", text(decoder.data()));
+        }
+    }
+
+    @Test
+    void closingAtEveryOctetReleasesEverything() throws MultipartException {
+        for (int size : new int[] {1, 4, BODY.length()}) {
+            for (int stop = 0; stop <= BODY.length(); stop++) {
+                List<ByteBuf> chunks = new ArrayList<>();
+                MultipartDecoder decoder = decoder();
+                for (int from = 0; from < stop; from += size) {
+                    ByteBuf chunk = chunk(BODY.substring(from, Math.min(stop, from + size)));
+                    chunks.add(chunk);
+                    decoder.feed(chunk);
+                    while (decoder.next() != Event.NEED_INPUT) {}
+                }
+                decoder.close();
+                decoder.close();
+                chunks.forEach(chunk -> assertEquals(0, chunk.refCnt()));
+                assertEquals(0, outstanding(), "closed after " + stop + " octets");
+            }
+        }
+    }
+
+    @Test
+    void closingAfterEveryEventReleasesEverything() throws MultipartException {
+        for (int events = 0; events < 12; events++) {
+            ByteBuf chunk = chunk(BODY);
+            MultipartDecoder decoder = decoder();
+            decoder.feed(chunk);
+            for (int i = 0; i < events; i++) {
+                if (decoder.next() == Event.DATA) {
+                    decoder.data();
+                }
+            }
+            decoder.close();
+            assertEquals(0, chunk.refCnt());
+            assertEquals(0, outstanding(), "closed after " + events + " events");
+        }
+    }
+
+    @Test
+    void aFailureReleasesEverythingBeforeItIsThrown() {
+        for (String body : List.of(
+                "--xy",
+                "--x\r\nX\r\n",
+                "--x\r\nX: y\r\n\r\n",
+                "--x\r\n" + Verdict.A + "\r\nv\r\n--x!",
+                "--x\r\n" + Verdict.A + "\r\nv\r\n--x--!",
+                "--x\r\n" + Verdict.A + Verdict.A + "\r\n",
+                "p".repeat(5000),
+                "--x\r\n" + "N".repeat(9000))) {
+            for (int size : new int[] {1, body.length()}) {
+                try (MultipartDecoder decoder = decoder()) {
+                    MultipartException failure = null;
+                    for (int from = 0; from < body.length() && failure == null; from += size) {
+                        ByteBuf chunk = chunk(body.substring(from, Math.min(body.length(), from + size)));
+                        decoder.feed(chunk);
+                        try {
+                            while (decoder.next() != Event.NEED_INPUT) {}
+                        } catch (MultipartException e) {
+                            failure = e;
+                            assertEquals(0, chunk.refCnt());
+                        }
+                    }
+                    assertTrue(failure != null, body);
+                    assertEquals(0, outstanding(), "held after " + failure);
+                    assertThrows(IllegalStateException.class, decoder::data);
+                    assertThrows(IllegalStateException.class, decoder::rawHeaders);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aTruncatedBodyReleasesEverything() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk("--x\r\nX: y"));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            assertTrue(outstanding() > 0, "the header section is gathered");
+            decoder.finish();
+            assertThrows(MultipartException.class, decoder::next);
+            assertEquals(0, outstanding());
+        }
+    }
+
+    @Test
+    void whatTheConsumerRetainedSurvivesAFailure() throws MultipartException {
+        MultipartDecoder decoder = decoder();
+        decoder.feed(chunk("--x\r\n" + Verdict.A + "\r\nkept\r\n--x!"));
+        assertEquals(Event.PART_BEGIN, decoder.next());
+        ByteBuf headers = decoder.rawHeaders().retain();
+        assertEquals(Event.DATA, decoder.next());
+        ByteBuf data = decoder.data().retain();
+        assertThrows(MultipartException.class, decoder::next);
+        decoder.close();
+        assertEquals("kept", text(data));
+        assertEquals(Verdict.A + "\r\n", text(headers));
+        assertTrue(data.release());
+        assertTrue(headers.release());
+    }
+
+    @Test
+    void rawHeadersRetainedByTheConsumerSurviveTheHeadersOfTheNextParts() throws MultipartException {
+        String body = BODY.replace("--x--", "--x\r\n" + Verdict.A + "Z: " + "z".repeat(2000) + "\r\n\r\n--x--");
+        for (int size : new int[] {1, 5, body.length()}) {
+            List<ByteBuf> kept = new ArrayList<>();
+            List<String> expected = new ArrayList<>();
+            MultipartDecoder decoder = decoder();
+            for (int from = 0; from < body.length(); from += size) {
+                decoder.feed(chunk(body.substring(from, Math.min(body.length(), from + size))));
+                for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                    if (event == Event.PART_BEGIN) {
+                        kept.add(decoder.rawHeaders().retain());
+                        expected.add(text(decoder.rawHeaders()));
+                    }
+                }
+            }
+            assertEquals(3, kept.size());
+            assertEquals(expected, kept.stream().map(OwnershipTest::text).toList());
+            decoder.close();
+            assertEquals(expected, kept.stream().map(OwnershipTest::text).toList());
+            kept.forEach(headers -> assertEquals(1, headers.refCnt(), "held by nobody else"));
+            kept.forEach(ByteBuf::release);
+            assertEquals(0, outstanding());
+        }
+    }
+
+    @Test
+    void headersAreACopyThatLasts() throws MultipartException {
+        MultipartDecoder decoder = decoder();
+        ByteBuf chunk = chunk(BODY);
+        decoder.feed(chunk);
+        assertEquals(Event.PART_BEGIN, decoder.next());
+        PartHeaders headers = decoder.headers();
+        assertNotSame(headers, decoder.headers());
+        byte[] raw = headers.rawValue(1);
+        raw[0] = '!';
+        while (decoder.next() != Event.NEED_INPUT) {}
+        decoder.close();
+        assertEquals("y", headers.first("x"));
+        assertEquals(2, headers.count());
+    }
+
+    @Test
+    void aFalseStartAcrossChunksHoldsNoOldChunk() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            ByteBuf first = chunk("--x\r\n" + Verdict.A + "\r\nv\r\n--");
+            decoder.feed(first);
+            while (decoder.next() != Event.NEED_INPUT) {}
+            assertEquals(0, first.refCnt(), "the octets of a possible delimiter are not kept back with their chunk");
+            ByteBuf second = chunk("y");
+            decoder.feed(second);
+            assertEquals(Event.DATA, decoder.next());
+            ByteBuf constant = decoder.data().retain();
+            assertEquals("\r\n--", text(constant));
+            assertEquals(Event.DATA, decoder.next());
+            assertEquals("y", text(decoder.data()));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            assertEquals("\r\n--", text(constant), "known text may be kept");
+            constant.release();
+            assertEquals("\r\n--", text(constant), "and released by who retained it");
+        }
+    }
+
+    @Test
+    void borrowedDataIsNotForWriting() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk("--x\r\n" + Verdict.A + "\r\nv\r\n--"));
+            while (decoder.next() != Event.NEED_INPUT) {}
+            decoder.feed(chunk("y"));
+            assertEquals(Event.DATA, decoder.next());
+            assertThrows(RuntimeException.class, () -> decoder.data().setByte(0, '!'), "constant text is read-only");
+        }
+    }
+
+    @Test
+    void headersInAChunkTakeBoundedMemory() throws MultipartException {
+        try (MultipartDecoder decoder = decoder()) {
+            decoder.feed(chunk("--x\r\n" + Verdict.A + "X: "));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            for (int i = 0; i < 8000; i++) {
+                decoder.feed(chunk("y"));
+                assertEquals(Event.NEED_INPUT, decoder.next());
+                assertTrue(outstanding() <= 2 * 8192, "after " + i + ": " + outstanding());
+            }
+        }
+    }
+
+    @Test
+    void everyKindOfBufferIsReleased() throws MultipartException {
+        ByteBufAllocator pooled = PooledByteBufAllocator.DEFAULT;
+        byte[] octets = Decoding.bytes(BODY);
+        int half = octets.length / 2;
+        List<ByteBuf> kinds = List.of(
+                pooled.heapBuffer().writeBytes(octets),
+                pooled.directBuffer().writeBytes(octets),
+                Unpooled.directBuffer().writeBytes(octets),
+                Unpooled.wrappedBuffer(octets).asReadOnly(),
+                pooled.directBuffer().writeBytes(octets).asReadOnly(),
+                pooled.compositeBuffer()
+                        .addComponents(
+                                true,
+                                pooled.directBuffer().writeBytes(octets, 0, half),
+                                pooled.heapBuffer().writeBytes(octets, half, octets.length - half)),
+                pooled.directBuffer().writeZero(3).writeBytes(octets).slice(3, octets.length));
+        Decoding.Result expected = Decoding.decode(BODY, options, Integer.MAX_VALUE);
+        assertFalse(expected.parts().isEmpty());
+        for (ByteBuf kind : kinds) {
+            Decoding decoding = new Decoding(Boundary.of("x"), options);
+            decoding.feed(kind);
+            assertEquals(0, kind.refCnt(), kind.toString());
+            Decoding.assertSame(expected, decoding.finish(), "fed otherwise");
+            decoding.decoder().close();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException.Reason;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+class PresetTest {
+    private static Set<Deviation> all(Predicate<Deviation> which) {
+        EnumSet<Deviation> all = EnumSet.allOf(Deviation.class);
+        all.removeIf(which.negate());
+        return all;
+    }
+
+    @Test
+    void standardReportsWhatItTolerates() {
+        assertEquals(
+                EnumSet.of(
+                        Deviation.BOUNDARY_CHARACTERS, // row 2
+                        Deviation.PREAMBLE, // 9
+                        Deviation.EPILOGUE, // 9
+                        Deviation.FOLDED_HEADER, // 20
+                        Deviation.TRANSFER_ENCODING, // 26
+                        Deviation.UNDECODABLE_HEADER, // 37
+                        Deviation.EXTENDED_FILENAME, // 38
+                        Deviation.TWO_FILENAMES, // 39
+                        Deviation.CONFLICTING_FILENAMES, // 39
+                        Deviation.UNUSABLE_EXTENDED_PARAMETER, // 40
+                        Deviation.PARAMETER_CONTINUATION, // 40
+                        Deviation.UNKNOWN_CHARSET), // 45
+                all(Preset.STANDARD::reports));
+        assertEquals(
+                EnumSet.of(Deviation.NESTED_MULTIPART), // 46
+                all(d -> Preset.STANDARD.accepts(d) && !Preset.STANDARD.reports(d)));
+    }
+
+    @Test
+    void strictRefusesWhatStandardReportsExceptTwoEqualFilenamesAndAnUnknownCharset() {
+        assertEquals(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.UNKNOWN_CHARSET), all(Preset.STRICT::accepts));
+        assertEquals(EnumSet.of(Deviation.UNKNOWN_CHARSET), all(Preset.STRICT::reports));
+    }
+
+    @Test
+    void compatibleAcceptsEverything() {
+        assertEquals(EnumSet.allOf(Deviation.class), all(Preset.COMPATIBLE::accepts));
+    }
+
+    @Test
+    void aSingleDeviationCanBeAcceptedReportedOrRefused() {
+        Preset accepting = Preset.STRICT.accepting(Deviation.PREAMBLE);
+        assertTrue(accepting.accepts(Deviation.PREAMBLE));
+        assertFalse(accepting.reports(Deviation.PREAMBLE));
+        assertFalse(accepting.accepts(Deviation.EPILOGUE));
+
+        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.PREAMBLE, Deviation.EPILOGUE);
+        assertTrue(reporting.accepts(Deviation.PREAMBLE));
+        assertTrue(reporting.reports(Deviation.PREAMBLE));
+        assertTrue(reporting.reports(Deviation.EPILOGUE));
+
+        Preset refusing = Preset.STANDARD.refusing(Deviation.FOLDED_HEADER);
+        assertFalse(refusing.accepts(Deviation.FOLDED_HEADER));
+        assertFalse(refusing.reports(Deviation.FOLDED_HEADER));
+        assertTrue(refusing.reports(Deviation.PREAMBLE));
+    }
+
+    @Test
+    void theLastWordAboutADeviationCounts() {
+        for (Deviation deviation : Deviation.values()) {
+            Preset preset = Preset.STANDARD.refusing(deviation).reporting(deviation);
+            assertTrue(preset.reports(deviation));
+            preset = preset.accepting(deviation);
+            assertTrue(preset.accepts(deviation) && !preset.reports(deviation));
+            preset = preset.refusing(deviation);
+            assertFalse(preset.accepts(deviation));
+        }
+    }
+
+    @Test
+    void aDeviationNamedTwiceIsNamedOnce() {
+        assertEquals(
+                Preset.STRICT.accepting(Deviation.PREAMBLE),
+                Preset.STRICT.accepting(Deviation.PREAMBLE, Deviation.PREAMBLE));
+    }
+
+    @Test
+    void aChangedPresetIsANewOneAndTheThreeStayAsTheyAre() {
+        Preset changed = Preset.STANDARD.refusing(Deviation.PREAMBLE);
+        assertTrue(Preset.STANDARD.accepts(Deviation.PREAMBLE));
+        assertNotEquals(Preset.STANDARD, changed);
+        assertEquals(Preset.STANDARD, changed.reporting(Deviation.PREAMBLE));
+        assertEquals(
+                Preset.STANDARD.hashCode(),
+                changed.reporting(Deviation.PREAMBLE).hashCode());
+        assertEquals("STANDARD", Preset.STANDARD.toString());
+        assertEquals("STANDARD+", changed.toString());
+    }
+
+    @Test
+    void aChangedPresetDecidesInTheDecoder() {
+        String folded = Verdict.headers(Verdict.A + "X: a\r\n^ b\r\n");
+        Verdict.assertRefused(Preset.STANDARD.refusing(Deviation.FOLDED_HEADER), folded, Reason.MALFORMED_HEADER, 0);
+        Verdict.assertAccepted(Preset.STANDARD.accepting(Deviation.FOLDED_HEADER), Verdict.unmarked(folded));
+        Verdict.assertReported(Preset.STRICT.reporting(Deviation.FOLDED_HEADER), folded, Deviation.FOLDED_HEADER, 0);
+    }
+
+    @Test
+    void theReasonOfARefusalIsThatOfTheDeviation() {
+        assertEquals(Reason.INVALID_BOUNDARY, Deviation.BOUNDARY_CHARACTERS.reason());
+        assertEquals(Reason.PREAMBLE, Deviation.PREAMBLE.reason());
+        assertEquals(Reason.EPILOGUE, Deviation.EPILOGUE.reason());
+        assertEquals(Reason.MALFORMED_DELIMITER, Deviation.FALSE_DELIMITER.reason());
+        assertEquals(Reason.MALFORMED_HEADER, Deviation.FOLDED_HEADER.reason());
+        assertEquals(Reason.UNSUPPORTED_TRANSFER_ENCODING, Deviation.TRANSFER_ENCODING.reason());
+        assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, Deviation.EXTENDED_FILENAME.reason());
+        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, Deviation.NESTED_MULTIPART.reason());
+    }
+}

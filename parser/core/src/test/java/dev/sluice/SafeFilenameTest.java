@@ -1,0 +1,215 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Row 43 of the table of odd inputs, and the table of hostile file names. */
+class SafeFilenameTest {
+    private static void assertSafe(String expected, String filename) {
+        assertEquals(expected, SafeFilename.of(filename), filename);
+    }
+
+    @Test
+    void anOrdinaryNameStaysAsItIs() {
+        for (String name : List.of(
+                "a",
+                "a.txt",
+                "A b (1).tar.gz",
+                "r\u00e9sum\u00e9.pdf",
+                "\u4e2d\u6587.doc",
+                "x\ud83d\ude00.png",
+                "-rf",
+                "~",
+                "$(id)",
+                "a,b;c'd")) {
+            assertSafe(name, name);
+        }
+    }
+
+    @Test
+    void onlyTheLastPathElementIsLeft() {
+        assertSafe("passwd", "../../etc/passwd");
+        assertSafe("passwd", "/etc/passwd");
+        assertSafe("f.txt", "C:\\dir\\f.txt");
+        assertSafe("f.txt", "..\\..\\f.txt");
+        assertSafe("f", "\\\\host\\share\\f");
+        assertSafe("f", "\\\\?\\C:\\f");
+        assertSafe("f", "a\\b/f");
+        assertSafe("f", "a/b\\f");
+        assertSafe("f", "file:///x/f");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                ".",
+                "..",
+                "...",
+                ". .",
+                "/",
+                "\\",
+                "C:\\",
+                "\\\\?\\",
+                "a/",
+                "a/..",
+                "a\\..",
+                "a/.",
+                "/ ",
+                "../",
+                "\u0000",
+                "\u202e",
+                ".\u200b.",
+                "\u00a0",
+                "\u3000",
+                "\ud800",
+                "\udfff"
+            })
+    void whereNothingIsLeftTheNameIsEmpty(String filename) {
+        assertSafe("", filename);
+    }
+
+    @Test
+    void driveLettersStreamsAndReservedCharactersBecomeUnderscores() {
+        assertSafe("C_f", "C:f");
+        assertSafe("a_stream", "a:stream");
+        assertSafe("f.txt__$DATA", "f.txt::$DATA");
+        assertSafe("a_b_c_d_e_f_g", "a<b>c:d\"e|f?g");
+        assertSafe("_.txt", "*.txt");
+    }
+
+    @Test
+    void blanksAndDotsAtEitherEndAreRemoved() {
+        assertSafe("a.txt", "a.txt.");
+        assertSafe("a.txt", "a.txt ");
+        assertSafe("a.txt", "a.txt. . ");
+        assertSafe("a.txt", " a.txt");
+        assertSafe("htaccess", ".htaccess");
+        assertSafe("a", "..a");
+        assertSafe("a", "\u00a0a\u3000");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CON",
+                "con",
+                "Con.txt",
+                "PRN",
+                "AUX.",
+                "NUL",
+                "nul.tar.gz",
+                "COM1",
+                "COM9.log",
+                "com0",
+                "LPT1",
+                "LPT9",
+                "CONIN$",
+                "CONOUT$",
+                "COM\u00b9",
+                "LPT\u00b3.x",
+                "CON .txt",
+                "con  ",
+                "CON.",
+                "\u200bCON",
+                "C\u0000ON",
+                "AUX. .x",
+                "dir/CON"
+            })
+    void aDeviceNameOfWindowsIsNeverLeft(String filename) {
+        String safe = SafeFilename.of(filename);
+        assertTrue(safe.startsWith("_"), safe);
+    }
+
+    @Test
+    void aNameThatOnlyLooksLikeADeviceStays() {
+        for (String name : List.of("CONSOLE", "COM", "COM10", "NULL.txt", "xCON", "LPT", "my.con")) {
+            assertSafe(name, name);
+        }
+    }
+
+    @Test
+    void charactersThatHideOrReorderAreRemoved() {
+        assertSafe("gpj.exe", "\u202egpj.exe");
+        assertSafe("agpj.exe", "a\u202e\u202agpj\u202c.exe");
+        assertSafe("ab.txt", "a\u2066b\u2069.txt");
+        assertSafe("ab", "a\u200b\u200d\ufeffb");
+        assertSafe("ab", "a\u0000\u0001\u001f\u007f\u0085b");
+        assertSafe("ab", "a\r\nb");
+        assertSafe("ab", "a\tb");
+        assertSafe("ab", "a\u2028\u2029b");
+        assertSafe("ab", "a\ue000b");
+        assertSafe("a b", "a\u00a0b");
+    }
+
+    @Test
+    void aNulCannotHideTheExtension() {
+        assertSafe("f.jsp.png", "f.jsp\u0000.png");
+    }
+
+    @Test
+    void aHalfCharacterIsRemovedAndAWholeOneStays() {
+        assertSafe("ab", "a\ud83db");
+        assertSafe("ab", "a\ude00b");
+        assertSafe("ab", "a\ude00\ud83db");
+        assertSafe("a\ud83d\ude00b", "a\ud83d\ude00b");
+    }
+
+    @Test
+    void aLongNameIsCutTo255OctetsAndKeepsItsExtension() {
+        assertSafe("a".repeat(255), "a".repeat(255));
+        assertSafe("a".repeat(255), "a".repeat(256));
+        assertSafe("a".repeat(251) + ".txt", "a".repeat(251) + ".txt");
+        assertSafe("a".repeat(251) + ".txt", "a".repeat(252) + ".txt");
+        assertSafe("a".repeat(251) + ".txt", "a".repeat(100_000) + ".txt");
+        assertSafe("\u4e2d".repeat(83) + ".txt", "\u4e2d".repeat(200) + ".txt"); // 83 * 3 + 4 = 253
+        assertSafe("\ud83d\ude00".repeat(63), "\ud83d\ude00".repeat(100)); // 63 * 4 = 252
+    }
+
+    @Test
+    void anExtensionThatIsTooLongIsCutLikeTheRest() {
+        assertSafe("a." + "b".repeat(253), "a." + "b".repeat(300));
+    }
+
+    @Test
+    void cuttingMakesNoDeviceNameAndNoBlankAtTheEnd() {
+        assertTrue(SafeFilename.of("CON" + " ".repeat(300) + "x.txt").startsWith("_CON"));
+        assertTrue(SafeFilename.of("NUL" + " ".repeat(300) + "x").startsWith("_NUL"));
+        assertSafe("a.txt", "a" + " ".repeat(300) + "b.txt");
+        assertSafe("a", "a" + ". ".repeat(300) + "b".repeat(40));
+    }
+
+    @Test
+    void whateverIsSentTheResultIsSafe() {
+        SplittableRandom random = new SplittableRandom(20_261_120);
+        String alphabet = "aC.: /\\\u0000\u202e\ud83d\ude00\u4e2d\u00a0ON*\u0085";
+        for (int n = 0; n < 20_000; n++) {
+            StringBuilder text = new StringBuilder();
+            int length = random.nextInt(random.nextInt(2, 400));
+            for (int i = 0; i < length; i++) {
+                text.append(alphabet.charAt(random.nextInt(alphabet.length())));
+            }
+            String safe = SafeFilename.of(text.toString());
+            assertTrue(safe.getBytes(StandardCharsets.UTF_8).length <= 255, () -> "too long for " + text);
+            assertEquals(safe, SafeFilename.of(safe), "a safe name is its own safe name");
+            for (char forbidden : "/\\:*\u0000\u202e\u0085\u00a0".toCharArray()) {
+                assertFalse(safe.indexOf(forbidden) >= 0, () -> "for " + text);
+            }
+            assertFalse(safe.startsWith(".") || safe.endsWith(".") || safe.startsWith(" ") || safe.endsWith(" "), safe);
+            assertFalse(
+                    safe.equalsIgnoreCase("con")
+                            || safe.toUpperCase(Locale.ROOT).startsWith("CON."),
+                    safe);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.testkit.Corpus;
+import dev.sluice.testkit.Soup;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** The transitions seen, octet by octet, are those of the table in {@link MultipartDecoder}: nothing missing, nothing extra. */
+class TransitionTest {
+    private static final Set<String> STANDARD = Set.of(
+            "PREAMBLE>PREAMBLE",
+            "PREAMBLE>DELIMITER",
+            "DELIMITER>PADDING",
+            "DELIMITER>DELIMITER_CR",
+            "DELIMITER>CLOSE_DASH",
+            "PADDING>PADDING",
+            "PADDING>DELIMITER_CR",
+            "DELIMITER_CR>HEADERS",
+            "HEADERS>HEADERS",
+            "HEADERS>BODY",
+            "BODY>BODY",
+            "BODY>DELIMITER",
+            "CLOSE_DASH>CLOSED",
+            "CLOSED>CLOSED",
+            "CLOSED>CLOSED_CR",
+            "CLOSED_CR>EPILOGUE",
+            "EPILOGUE>EPILOGUE",
+            "PREAMBLE>FAILED",
+            "DELIMITER>FAILED",
+            "PADDING>FAILED",
+            "DELIMITER_CR>FAILED",
+            "CLOSE_DASH>FAILED",
+            "HEADERS>FAILED",
+            "CLOSED>FAILED",
+            "CLOSED_CR>FAILED",
+            "EPILOGUE>FAILED",
+            "FAILED>FAILED",
+            "end CLOSED>ENDED",
+            "end EPILOGUE>ENDED",
+            "end CLOSED_CR>FAILED",
+            "end PREAMBLE>FAILED",
+            "end DELIMITER>FAILED",
+            "end PADDING>FAILED",
+            "end DELIMITER_CR>FAILED",
+            "end CLOSE_DASH>FAILED",
+            "end HEADERS>FAILED",
+            "end BODY>FAILED");
+
+    /** What accepting a false delimiter, text after the close-delimiter and bare LF adds, and takes away. */
+    private static final Set<String> ADDED_BY_COMPATIBLE = Set.of(
+            "DELIMITER>HEADERS",
+            "PADDING>HEADERS",
+            "DELIMITER>BODY",
+            "PADDING>BODY",
+            "DELIMITER_CR>BODY",
+            "CLOSE_DASH>BODY",
+            "DELIMITER>PREAMBLE",
+            "PADDING>PREAMBLE",
+            "DELIMITER_CR>PREAMBLE",
+            "CLOSE_DASH>PREAMBLE",
+            "CLOSED>EPILOGUE",
+            "end CLOSED_CR>ENDED");
+
+    private static final Set<String> TAKEN_AWAY_BY_COMPATIBLE = Set.of(
+            "DELIMITER>FAILED",
+            "PADDING>FAILED",
+            "DELIMITER_CR>FAILED",
+            "CLOSE_DASH>FAILED",
+            "CLOSED>FAILED",
+            "CLOSED_CR>FAILED",
+            "end CLOSED_CR>FAILED");
+
+    @Test
+    void theStandardPresetTakesTheDeclaredTransitionsAndNoOther() {
+        assertEquals(new TreeSet<>(STANDARD), observed(Preset.STANDARD));
+    }
+
+    @Test
+    void theCompatiblePresetTakesTheDeclaredTransitionsAndNoOther() {
+        TreeSet<String> declared = new TreeSet<>(STANDARD);
+        declared.removeAll(TAKEN_AWAY_BY_COMPATIBLE);
+        declared.addAll(ADDED_BY_COMPATIBLE);
+        assertEquals(declared, observed(Preset.COMPATIBLE));
+    }
+
+    private static TreeSet<String> observed(Preset preset) {
+        TreeSet<String> observed = new TreeSet<>();
+        Corpus.cases().stream()
+                .filter(c -> c.body().length <= 4096)
+                .forEach(c -> observe(c.contentType(), c.body(), preset, observed));
+        for (long seed = 0; seed < 30_000; seed++) {
+            Soup.Body soup = Soup.body(seed);
+            observe(soup.contentType(), soup.bytes(), preset, observed);
+        }
+        String part = "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n";
+        for (String body : List.of(
+                "y".repeat(5000),
+                part + "\r\n--x--\r\n" + "y".repeat(5000),
+                "--x" + " ".repeat(257) + "\r\n",
+                "--x-y\r\n",
+                "--x \n",
+                part + "a\r\n--x y",
+                part + "a\r\n--x-y",
+                part + "a\r\n--x\ry",
+                part + "\r\n--x--\ry",
+                part + "\r\n--x--y",
+                "--x--\r",
+                "--x-",
+                "--x ",
+                "--x\r")) {
+            observe("multipart/form-data; boundary=x", Decoding.bytes(body), preset, observed);
+        }
+        return observed;
+    }
+
+    private static void observe(String contentType, byte[] body, Preset preset, Set<String> observed) {
+        Boundary boundary;
+        try {
+            boundary = Boundary.from(contentType, preset);
+        } catch (MultipartException e) {
+            return; // refused before the first octet
+        }
+        Decoding decoding =
+                new Decoding(boundary, MultipartOptions.builder().preset(preset).build());
+        MultipartDecoder decoder = decoding.decoder();
+        for (int i = 0; i < body.length; i++) {
+            MultipartDecoder.State before = decoder.state();
+            decoding.feed(Unpooled.wrappedBuffer(body, i, 1));
+            observed.add(before + ">" + decoder.state());
+        }
+        if (decoder.state() != MultipartDecoder.State.FAILED) {
+            MultipartDecoder.State before = decoder.state();
+            decoding.finish();
+            observed.add("end " + before + ">" + decoder.state());
+        }
+        decoder.close();
+    }
+}

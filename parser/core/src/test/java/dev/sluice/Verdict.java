@@ -1,0 +1,111 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import dev.sluice.Decoding.Failure;
+import dev.sluice.Decoding.Result;
+import dev.sluice.MultipartException.Reason;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * What a preset makes of a body written by hand with the boundary {@code x}. A {@code ^} in a body marks the
+ * octet behind it, the one that is refused or reported; the mark itself is no part of the body. Every body is decoded
+ * whole and octet by octet.
+ */
+final class Verdict {
+    static final Preset STANDARD = Preset.STANDARD;
+    static final Preset STRICT = Preset.STRICT;
+    static final Preset COMPATIBLE = Preset.COMPATIBLE;
+    static final List<Preset> ALL = List.of(STANDARD, STRICT, COMPATIBLE);
+
+    /** The header line of a form field called {@code a}. */
+    static final String A = "Content-Disposition: form-data; name=\"a\"\r\n";
+
+    private static final char MARK = '^';
+
+    private Verdict() {}
+
+    /** {@return a form of one part that has these header lines, each with its line end, and the body {@code v}} */
+    static String headers(String lines) {
+        return "--x\r\n" + lines + "\r\nv\r\n--x--\r\n";
+    }
+
+    /** {@return a form of one part with this Content-Disposition} */
+    static String disposition(String value) {
+        return headers("Content-Disposition: " + value + "\r\n");
+    }
+
+    /** {@return the text of a body that has {@code text} in UTF-8} */
+    static String utf8(String text) {
+        return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+    }
+
+    static String unmarked(String marked) {
+        int mark = marked.indexOf(MARK);
+        assertEquals(mark, marked.lastIndexOf(MARK), "one mark at most: " + marked);
+        return mark < 0 ? marked : marked.substring(0, mark) + marked.substring(mark + 1);
+    }
+
+    static Result decode(Preset preset, String body) {
+        return decode(MultipartOptions.builder().preset(preset).build(), body);
+    }
+
+    /** {@return the result, which is the same octet by octet} */
+    static Result decode(MultipartOptions options, String body) {
+        Result whole = Decoding.decode(body, options, Integer.MAX_VALUE);
+        Decoding.assertSame(whole, Decoding.decode(body, options, 1), "octet by octet: " + show(body));
+        return whole;
+    }
+
+    /** The body is refused at the mark, or at its end where nothing is marked. */
+    static Result assertRefused(Preset preset, String marked, Reason reason, int part) {
+        return assertRefused(MultipartOptions.builder().preset(preset).build(), marked, reason, part);
+    }
+
+    static Result assertRefused(MultipartOptions options, String marked, Reason reason, int part) {
+        String body = unmarked(marked);
+        Result result = decode(options, body);
+        String what = options.preset() + " " + show(marked);
+        Failure failure = result.failure();
+        assertNotNull(failure, what + " is not refused: " + result);
+        int offset = marked.indexOf(MARK) < 0 ? body.length() : marked.indexOf(MARK);
+        assertEquals(new Failure(reason, offset, part), failure, what);
+        return result;
+    }
+
+    static void assertRefused(List<Preset> presets, String marked, Reason reason, int part) {
+        presets.forEach(preset -> assertRefused(preset, marked, reason, part));
+    }
+
+    /** The body is accepted and nothing is reported. */
+    static Result assertAccepted(Preset preset, String body) {
+        Result result = decode(preset, body);
+        assertNull(result.failure(), () -> preset + " " + show(body) + " is refused: " + result);
+        assertEquals(List.of(), result.deviations(), () -> preset + " " + show(body));
+        assertEquals(body.length(), result.size());
+        return result;
+    }
+
+    static void assertAccepted(List<Preset> presets, String body) {
+        presets.forEach(preset -> assertAccepted(preset, body));
+    }
+
+    /** The body is accepted, and exactly one deviation is reported, at the mark. */
+    static Result assertReported(Preset preset, String marked, Deviation kind, int part) {
+        String body = unmarked(marked);
+        Result result = decode(preset, body);
+        assertNull(result.failure(), () -> preset + " " + show(marked) + " is refused: " + result);
+        assertEquals(
+                List.of(new ReportedDeviation(kind, part, marked.indexOf(MARK))),
+                result.deviations(),
+                () -> preset + " " + show(marked));
+        return result;
+    }
+
+    private static String show(String body) {
+        return Decoding.show(Decoding.bytes(body));
+    }
+}

@@ -1,0 +1,47 @@
+package dev.sluice.form;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+
+/**
+ * Fails after a number of octets, holding a reference to one of its chunks until it is closed, as a queueing sink
+ * would.
+ */
+final class FailingSink implements PartSink {
+    private final IOException failure;
+    private long left;
+    private ByteBuf held;
+    private boolean closed;
+
+    FailingSink(IOException failure, long octets) {
+        this.failure = failure;
+        this.left = octets;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public void write(ByteBuf data) throws IOException {
+        if (held == null) {
+            held = data.retain();
+        }
+        left -= data.readableBytes();
+        if (left < 0) {
+            throw failure;
+        }
+    }
+
+    @Override
+    public void complete() {}
+
+    @Override
+    public void close() {
+        closed = true;
+        if (held != null) {
+            held.release();
+            held = null;
+        }
+    }
+}

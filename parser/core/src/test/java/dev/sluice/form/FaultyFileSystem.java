@@ -1,0 +1,392 @@
+package dev.sluice.form;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.AccessMode;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.CopyOption;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.nio.file.WatchService;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.FileAttributeView;
+import java.nio.file.attribute.UserPrincipalLookupService;
+import java.nio.file.spi.FileSystemProvider;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The file system of the machine, failing on request. Every call that can fail counts as one. */
+final class FaultyFileSystem extends FileSystem {
+    private final FileSystem real;
+    private final Provider provider = new Provider();
+    private final List<String> calls = new ArrayList<>();
+    private int failAt = -1;
+    private long diskSpace = Long.MAX_VALUE;
+    private int largestWrite = Integer.MAX_VALUE;
+    private boolean basicOnly;
+    private boolean otherFileSystem;
+
+    FaultyFileSystem(FileSystem real) {
+        this.real = real;
+    }
+
+    /** Fails call number {@code n} from here on, counted from 0; -1 for none. */
+    void failAt(int n) {
+        calls.clear();
+        failAt = n;
+    }
+
+    /** {@return whether the call that was to fail was made} */
+    boolean hasFailed() {
+        return failAt >= 0 && calls.size() > failAt;
+    }
+
+    List<String> calls() {
+        return calls;
+    }
+
+    /** Lets so many octets be written, then none. */
+    void diskSpace(long octets) {
+        diskSpace = octets;
+    }
+
+    void largestWrite(int octets) {
+        largestWrite = octets;
+    }
+
+    /** No POSIX attributes, no owners and no hard links, as on FAT. */
+    void basicOnly() {
+        basicOnly = true;
+    }
+
+    /** Every move crosses file systems. */
+    void otherFileSystem() {
+        otherFileSystem = true;
+    }
+
+    Path wrap(Path path) {
+        return (Path) Proxy.newProxyInstance(
+                FaultyFileSystem.class.getClassLoader(),
+                new Class<?>[] {Path.class, Wrapped.class},
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "unwrap":
+                            return path;
+                        case "getFileSystem":
+                            return this;
+                        default:
+                    }
+                    Object[] real = arguments == null ? new Object[0] : arguments.clone();
+                    for (int i = 0; i < real.length; i++) {
+                        real[i] = real[i] instanceof Wrapped wrapped ? wrapped.unwrap() : real[i];
+                    }
+                    try {
+                        Object result = method.invoke(path, real);
+                        return result instanceof Path other ? wrap(other) : result;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    interface Wrapped {
+        Path unwrap();
+    }
+
+    private static Path unwrap(Path path) {
+        return path instanceof Wrapped wrapped ? wrapped.unwrap() : path;
+    }
+
+    private void call(String name, Path path) throws IOException {
+        int number = calls.size();
+        calls.add(name);
+        if (number == failAt) {
+            throw new FileSystemException(
+                    path == null ? null : path.toString(), null, "injected: " + name + " #" + number);
+        }
+    }
+
+    private final class Provider extends FileSystemProvider {
+        @Override
+        public String getScheme() {
+            return "faulty";
+        }
+
+        @Override
+        public FileSystem newFileSystem(URI uri, Map<String, ?> environment) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public FileSystem getFileSystem(URI uri) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Path getPath(URI uri) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public SeekableByteChannel newByteChannel(
+                Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes) throws IOException {
+            call("open", path);
+            return new Channel(Files.newByteChannel(unwrap(path), options, attributes), path);
+        }
+
+        @Override
+        public FileChannel newFileChannel(Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes)
+                throws IOException {
+            call("openLock", path);
+            return FileChannel.open(unwrap(path), options, attributes);
+        }
+
+        @Override
+        public DirectoryStream<Path> newDirectoryStream(Path directory, DirectoryStream.Filter<? super Path> filter)
+                throws IOException {
+            call("list", directory);
+            DirectoryStream<Path> stream = Files.newDirectoryStream(unwrap(directory));
+            return new DirectoryStream<>() {
+                @Override
+                public Iterator<Path> iterator() {
+                    Iterator<Path> paths = stream.iterator();
+                    return new Iterator<>() {
+                        @Override
+                        public boolean hasNext() {
+                            return paths.hasNext();
+                        }
+
+                        @Override
+                        public Path next() {
+                            return wrap(paths.next());
+                        }
+                    };
+                }
+
+                @Override
+                public void close() throws IOException {
+                    stream.close();
+                }
+            };
+        }
+
+        @Override
+        public void createDirectory(Path directory, FileAttribute<?>... attributes) throws IOException {
+            call("mkdir", directory);
+            Files.createDirectory(unwrap(directory), attributes);
+        }
+
+        @Override
+        public void createLink(Path link, Path existing) throws IOException {
+            call("link", link);
+            if (basicOnly || otherFileSystem) {
+                throw new FileSystemException(link.toString(), existing.toString(), "Invalid cross-device link");
+            }
+            Files.createLink(unwrap(link), unwrap(existing));
+        }
+
+        @Override
+        public void delete(Path path) throws IOException {
+            call("delete", path);
+            Files.delete(unwrap(path));
+        }
+
+        @Override
+        public void copy(Path source, Path target, CopyOption... options) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void move(Path source, Path target, CopyOption... options) throws IOException {
+            call("move", source);
+            if (otherFileSystem && !source.getParent().equals(target.getParent())) {
+                throw new AtomicMoveNotSupportedException(
+                        source.toString(), target.toString(), "Invalid cross-device link");
+            }
+            Files.move(unwrap(source), unwrap(target), options);
+        }
+
+        @Override
+        public boolean isSameFile(Path path, Path other) throws IOException {
+            return Files.isSameFile(unwrap(path), unwrap(other));
+        }
+
+        @Override
+        public boolean isHidden(Path path) throws IOException {
+            return Files.isHidden(unwrap(path));
+        }
+
+        @Override
+        public FileStore getFileStore(Path path) throws IOException {
+            call("statfs", path);
+            return Files.getFileStore(unwrap(path));
+        }
+
+        @Override
+        public void checkAccess(Path path, AccessMode... modes) throws IOException {
+            Path real = unwrap(path);
+            real.getFileSystem().provider().checkAccess(real, modes);
+        }
+
+        @Override
+        public <V extends FileAttributeView> V getFileAttributeView(Path path, Class<V> type, LinkOption... options) {
+            return Files.getFileAttributeView(unwrap(path), type, options);
+        }
+
+        @Override
+        public <A extends BasicFileAttributes> A readAttributes(Path path, Class<A> type, LinkOption... options)
+                throws IOException {
+            return Files.readAttributes(unwrap(path), type, options);
+        }
+
+        @Override
+        public Map<String, Object> readAttributes(Path path, String names, LinkOption... options) throws IOException {
+            return Files.readAttributes(unwrap(path), names, options);
+        }
+
+        @Override
+        public void setAttribute(Path path, String name, Object value, LinkOption... options) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private final class Channel implements SeekableByteChannel {
+        private final SeekableByteChannel channel;
+        private final Path path;
+
+        Channel(SeekableByteChannel channel, Path path) {
+            this.channel = channel;
+            this.path = path;
+        }
+
+        @Override
+        public int read(ByteBuffer target) throws IOException {
+            call("read", path);
+            return channel.read(target);
+        }
+
+        @Override
+        public int write(ByteBuffer source) throws IOException {
+            call("write", path);
+            int count = (int) Math.min(Math.min(source.remaining(), largestWrite), diskSpace);
+            if (count == 0 && source.hasRemaining()) {
+                throw new FileSystemException(path.toString(), null, "No space left on device");
+            }
+            diskSpace -= diskSpace == Long.MAX_VALUE ? 0 : count;
+            int limit = source.limit();
+            channel.write(source.limit(source.position() + count));
+            source.limit(limit);
+            return count;
+        }
+
+        @Override
+        public long position() throws IOException {
+            return channel.position();
+        }
+
+        @Override
+        public SeekableByteChannel position(long position) throws IOException {
+            channel.position(position);
+            return this;
+        }
+
+        @Override
+        public long size() throws IOException {
+            return channel.size();
+        }
+
+        @Override
+        public SeekableByteChannel truncate(long size) throws IOException {
+            channel.truncate(size);
+            return this;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return channel.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            boolean open = channel.isOpen();
+            channel.close(); // a close that reports an error has closed all the same
+            if (open) {
+                call("close", path);
+            }
+        }
+    }
+
+    @Override
+    public FileSystemProvider provider() {
+        return provider;
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public boolean isOpen() {
+        return true;
+    }
+
+    @Override
+    public boolean isReadOnly() {
+        return false;
+    }
+
+    @Override
+    public String getSeparator() {
+        return real.getSeparator();
+    }
+
+    @Override
+    public Iterable<Path> getRootDirectories() {
+        return real.getRootDirectories();
+    }
+
+    @Override
+    public Iterable<FileStore> getFileStores() {
+        return real.getFileStores();
+    }
+
+    @Override
+    public Set<String> supportedFileAttributeViews() {
+        return basicOnly ? Set.of("basic") : real.supportedFileAttributeViews();
+    }
+
+    @Override
+    public Path getPath(String first, String... more) {
+        return wrap(real.getPath(first, more));
+    }
+
+    @Override
+    public PathMatcher getPathMatcher(String pattern) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public UserPrincipalLookupService getUserPrincipalLookupService() {
+        return real.getUserPrincipalLookupService();
+    }
+
+    @Override
+    public WatchService newWatchService() {
+        throw new UnsupportedOperationException();
+    }
+}

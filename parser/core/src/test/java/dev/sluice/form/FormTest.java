@@ -1,0 +1,339 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.Deviation;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.Preset;
+import dev.sluice.ReportedDeviation;
+import dev.sluice.testkit.LeakCheck;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a form gives. */
+@ExtendWith(LeakCheck.class)
+class FormTest {
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(16 << 20);
+    private SpoolDirectory spool;
+
+    @BeforeEach
+    void openSpool() throws IOException {
+        spool = SpoolDirectory.builder(root).keepFreeBytes(0).open();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertEquals(0, spool.files());
+        assertEquals(0, spool.bytes());
+        assertEquals(List.of(), Upload.list(spool.path()));
+        assertEquals(0, budget.used());
+        spool.close();
+        assertEquals(List.of(), Upload.list(root));
+    }
+
+    private FormOptions.Builder options() {
+        return FormOptions.builder(spool, budget);
+    }
+
+    private static FormOptions.Builder compatible(FormOptions.Builder options) {
+        return options.multipart(multipart -> multipart.preset(Preset.COMPATIBLE));
+    }
+
+    private static String utf8(String text) {
+        return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+    }
+
+    private static List<Deviation> kinds(MultipartForm form) {
+        return form.deviations().stream().map(ReportedDeviation::kind).toList();
+    }
+
+    @Test
+    void partsKeepTheirOrderAndRepeatedNames() throws IOException {
+        Upload upload = new Upload()
+                .field("a", "1")
+                .file("f", "x.txt", "file")
+                .field("a", "2")
+                .field("", "none")
+                .file("f", "", "");
+        try (MultipartForm form = upload.read(options().build())) {
+            assertEquals(
+                    List.of("a", "f", "a", "", "f"),
+                    form.parts().stream().map(FormPart::name).toList());
+            assertEquals(List.of("1", "2"), form.texts("a"));
+            assertEquals("1", form.text("a"));
+            assertNull(form.text("f"));
+            assertNull(form.part("F"));
+            assertEquals(3, form.fields().size());
+            assertEquals(
+                    List.of("x.txt", ""),
+                    form.files().stream().map(FormPart::filename).toList());
+            assertEquals(upload.toBytes().length, form.bodyBytes());
+        }
+    }
+
+    @Test
+    void aPartAboveTheThresholdGoesToAFileWithOrWithoutAFilename() throws IOException {
+        String at = "a".repeat(1000);
+        Upload upload = new Upload()
+                .field("f", at)
+                .field("g", at + "b")
+                .file("h", "h", at)
+                .file("i", "i", at + "b");
+        try (MultipartForm form = upload.read(options().spillThreshold(1000).build())) {
+            assertEquals(
+                    List.of(true, false, true, false),
+                    form.parts().stream().map(FormPart::isInMemory).toList());
+            assertEquals(2, spool.files());
+            assertEquals(2002, spool.bytes());
+            assertEquals(at + "b", form.text("g"));
+            assertEquals(1001, form.parts().get(3).size());
+        }
+    }
+
+    @Test
+    void contentCanBeReadManyTimesSideBySide() throws IOException {
+        Upload upload = new Upload().file("m", "m", "memory").file("s", "s", "s".repeat(70_000));
+        try (MultipartForm form = upload.read(options().build())) {
+            for (FormPart part : form.parts()) {
+                try (InputStream first = part.inputStream();
+                        InputStream second = part.inputStream()) {
+                    assertEquals(first.read(), second.read());
+                    assertArrayEquals(first.readAllBytes(), second.readAllBytes());
+                    assertEquals(-1, first.read());
+                }
+            }
+        }
+    }
+
+    @Test
+    void streamsAreClosedWithTheForm() throws IOException {
+        MultipartForm form = new Upload()
+                .file("m", "m", "memory")
+                .file("s", "s", "s".repeat(70_000))
+                .read(options().build());
+        InputStream memory = form.parts().get(0).inputStream();
+        InputStream file = form.parts().get(1).inputStream();
+        assertEquals(1, Upload.openFilesIn(spool.path()).size());
+        form.close();
+        form.close();
+        assertThrows(IOException.class, memory::read);
+        assertThrows(IOException.class, file::read);
+        assertThrows(IllegalStateException.class, form.parts().get(0)::inputStream);
+        assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+    }
+
+    @Test
+    void textIsReadInTheCharsetOfThePartThenOfTheFormThenInUtf8() throws IOException {
+        Upload upload = new Upload()
+                .field("before", "\u00E9")
+                .field("_charset_", "windows-1252")
+                .field("after", "\u0080")
+                .part(
+                        "Content-Disposition: form-data; name=own\r\nContent-Type: text/plain; charset=\"utf-8\"\r\n",
+                        utf8("\u20AC"));
+        try (MultipartForm form = upload.read(options().build())) {
+            assertEquals("\u00E9", form.text("before"));
+            assertEquals("\u20AC", form.text("after"));
+            assertEquals("\u20AC", form.text("own"));
+            assertEquals("windows-1252", form.text("_charset_"));
+            assertEquals(Charset.forName("windows-1252"), form.part("after").charset());
+            assertEquals(List.of(), kinds(form));
+        }
+        try (MultipartForm form = new Upload()
+                .field("f", utf8("\u20AC"))
+                .field("g", "\u00FF")
+                .read(options().build())) {
+            assertEquals("\u20AC", form.text("f"));
+            assertEquals("\uFFFD", form.text("g"));
+        }
+    }
+
+    @Test
+    void anUnknownCharsetIsReadAsUtf8AndReported() throws IOException {
+        Upload ofPart = new Upload()
+                .part(
+                        "Content-Disposition: form-data; name=f\r\nContent-Type: text/plain; charset=klingon\r\n",
+                        utf8("\u20AC"));
+        try (MultipartForm form = ofPart.read(options().build())) {
+            assertEquals("\u20AC", form.text("f"));
+            assertEquals(List.of(Deviation.UNKNOWN_CHARSET), kinds(form));
+        }
+        for (String value : List.of("klingon", "not a name!", "", "u".repeat(65))) {
+            try (MultipartForm form = new Upload()
+                    .field("_charset_", value)
+                    .field("f", utf8("\u20AC"))
+                    .read(options().build())) {
+                assertEquals("\u20AC", form.text("f"));
+                assertEquals(List.of(Deviation.UNKNOWN_CHARSET), kinds(form));
+            }
+        }
+    }
+
+    @Test
+    void aFileCalledCharsetIsAFile() throws IOException {
+        try (MultipartForm form = new Upload()
+                .file("_charset_", "c", "utf-16")
+                .field("f", "x")
+                .read(options().build())) {
+            assertEquals("x", form.text("f"));
+        }
+    }
+
+    @Test
+    void transferEncodingsAreUndoneOnlyByTheCompatiblePreset() throws IOException {
+        String disposition = "Content-Disposition: form-data; name=f\r\nContent-Transfer-Encoding: ";
+        String large = "0123456789".repeat(10_000);
+        String encoded = Base64.getMimeEncoder().encodeToString(large.getBytes(StandardCharsets.US_ASCII));
+        Upload upload = new Upload()
+                .part(disposition + "BASE64\r\n", "aGFs\r\nbG8=")
+                .part(disposition + "quoted-printable\r\n", "a=3Db=\r\nc=zz=")
+                .part(disposition + "x-unknown\r\n", "raw")
+                .part(disposition + "base64\r\n", encoded);
+        try (MultipartForm form = upload.read(compatible(options()).build())) {
+            assertEquals(List.of("hallo", "a=bc=zz=", "raw", large), form.texts("f"));
+            assertEquals(5, form.parts().get(0).size());
+            assertFalse(form.parts().get(3).isInMemory());
+        }
+        try (MultipartForm form = upload.read(options().build())) {
+            assertEquals("aGFs\r\nbG8=", form.text("f"));
+            assertEquals(4, form.deviations().size());
+        }
+    }
+
+    private static Upload nested() {
+        return new Upload()
+                .field("before", "1")
+                .part(
+                        "Content-Disposition: form-data; name=files\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                        "--y\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\nA\r\n"
+                                + "--y\r\nContent-Type: text/plain\r\n\r\nB\r\n--y--")
+                .field("after", "2");
+    }
+
+    @Test
+    void aNestedBodyIsExpandedByTheCompatiblePreset() throws IOException {
+        try (MultipartForm form = nested().read(compatible(options()).build())) {
+            assertEquals(
+                    List.of("before", "files", "files", "after"),
+                    form.parts().stream().map(FormPart::name).toList());
+            assertEquals("a.txt", form.parts("files").get(0).filename());
+            assertEquals("a.txt", form.parts("files").get(0).safeFilename());
+            assertEquals("A", form.parts("files").get(0).text());
+            assertEquals("B", form.parts("files").get(1).text());
+            assertEquals(1, form.parts("files").get(1).head().index());
+        }
+    }
+
+    @Test
+    void aNestedBodyIsOneOpaquePartByTheStandardPresetAndRefusedByTheStrictOne() throws IOException {
+        try (MultipartForm form = nested().read(options().build())) {
+            assertEquals(3, form.parts().size());
+            assertTrue(form.text("files").startsWith("--y\r\n"));
+        }
+        FormOptions strict = options()
+                .multipart(multipart -> multipart.preset(Preset.STRICT))
+                .build();
+        MultipartException refused = assertThrows(MultipartException.class, () -> nested().read(strict));
+        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, refused.reason());
+    }
+
+    @Test
+    void aNestedBodyThatIsCutOffIsTruncatedAtItsPlaceInTheWhole() {
+        Upload upload = new Upload()
+                .part(
+                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                        "--y\r\n\r\nA");
+        MultipartException refused = assertThrows(
+                MultipartException.class,
+                () -> upload.read(compatible(options()).build()));
+        assertEquals(Reason.TRUNCATED, refused.reason());
+        assertEquals(0, refused.partIndex());
+        assertEquals(
+                new String(upload.toBytes(), StandardCharsets.ISO_8859_1).indexOf("A\r\n--x--") + 1, refused.offset());
+    }
+
+    @Test
+    void odditiesOfNestedBodiesAreReportedAsSeenFromOutsideAndBounded() throws IOException {
+        Upload upload = new Upload();
+        for (int i = 0; i < 60; i++) {
+            upload.part(
+                    "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                    "--y\r\nX: \u00FF\r\n\r\nA\r\n--y\r\nX: \u00FF\r\n\r\nB\r\n--y--");
+        }
+        try (MultipartForm form = upload.read(compatible(options()).build())) {
+            assertEquals(100, form.deviations().size());
+            ReportedDeviation second = form.deviations().get(1);
+            assertEquals(Deviation.UNDECODABLE_HEADER, second.kind());
+            assertEquals(0, second.partIndex());
+            String body = new String(upload.toBytes(), StandardCharsets.ISO_8859_1);
+            assertEquals(body.indexOf('\u00FF', body.indexOf('\u00FF') + 1), second.offset());
+            assertEquals(49, form.deviations().get(99).partIndex());
+        }
+    }
+
+    @Test
+    void aNestedBodyWithinANestedBodyStaysOpaque() throws IOException {
+        String inner = "--z\r\n\r\ninner\r\n--z--";
+        Upload upload = new Upload()
+                .part(
+                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                        "--y\r\nContent-Type: multipart/mixed; boundary=z\r\n\r\n" + inner + "\r\n--y--");
+        try (MultipartForm form = upload.read(compatible(options()).build())) {
+            assertEquals(List.of(inner), form.texts("f"));
+        }
+    }
+
+    @Test
+    void aBodyThatIsNoFormIsOfAnUnsupportedType() throws IOException {
+        Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
+        MultipartException refused = assertThrows(
+                MultipartException.class,
+                () -> FormAssembler.create(mixed, options().build()));
+        assertEquals(415, refused.httpStatus());
+    }
+
+    @Test
+    void misuseIsRefused() throws IOException {
+        FormAssembler assembler =
+                FormAssembler.create(Upload.BOUNDARY, options().build());
+        byte[] body = new Upload().field("a", "1").toBytes();
+        Upload.feed(assembler, body, 0, body.length, 10);
+        MultipartForm form = assembler.finish();
+        assertThrows(IllegalStateException.class, assembler::finish);
+        assertThrows(IllegalStateException.class, () -> Upload.feed(assembler, body, 0, 1, 1));
+        assembler.close();
+        assertEquals("1", form.text("a"));
+        form.close();
+        assertThrows(IllegalStateException.class, () -> form.text("a"));
+    }
+
+    @Test
+    void withoutASpoolEverythingStaysInMemory() throws IOException {
+        Upload upload = new Upload().file("f", "f", "x".repeat(100_000));
+        try (MultipartForm form = upload.read(FormOptions.inMemory(budget).build())) {
+            assertTrue(form.parts().get(0).isInMemory());
+            assertEquals(100_000, form.parts().get(0).size());
+            assertTrue(budget.used() >= 100_000);
+        }
+    }
+}

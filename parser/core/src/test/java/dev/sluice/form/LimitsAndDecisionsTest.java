@@ -1,0 +1,396 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Limits;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.Preset;
+import dev.sluice.testkit.LeakCheck;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How much a form may have, where its parts go, and what the caller is told. */
+@ExtendWith(LeakCheck.class)
+class LimitsAndDecisionsTest {
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(16 << 20);
+    private final List<FormSummary> summaries = new ArrayList<>();
+    private SpoolDirectory spool;
+
+    @BeforeEach
+    void openSpool() throws IOException {
+        spool = SpoolDirectory.builder(root).keepFreeBytes(0).open();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertEquals(0, spool.files());
+        assertEquals(0, spool.bytes());
+        assertEquals(List.of(), Upload.list(spool.path()));
+        assertEquals(0, budget.used());
+        spool.close();
+    }
+
+    private FormOptions.Builder options() {
+        return FormOptions.builder(spool, budget).metrics(summaries::add);
+    }
+
+    private FormOptions limits(UnaryOperator<Limits.Builder> change) {
+        return options().limits(change).build();
+    }
+
+    private static void passes(Upload upload, FormOptions options) throws IOException {
+        upload.read(options).close();
+    }
+
+    private static MultipartException fails(Reason reason, Upload upload, FormOptions options) {
+        MultipartException failure = assertThrows(MultipartException.class, () -> passes(upload, options));
+        assertEquals(reason, failure.reason());
+        assertEquals(413, failure.httpStatus());
+        assertTrue(failure.getMessage().contains(" exceeds the limit of "), failure.getMessage());
+        return failure;
+    }
+
+    @Test
+    void theDefaultsAreThoseOfForms() {
+        Limits limits = options().build().multipart().limits();
+        assertEquals(64 << 20, limits.maxBodyBytes());
+        assertEquals(100, limits.maxFiles());
+        assertEquals(1000, limits.maxParts());
+        assertEquals(256 << 10, limits.maxFieldBytes());
+        assertEquals(1 << 20, options().build().maxInMemoryBytes());
+        assertEquals(64 << 10, options().build().spillThreshold());
+    }
+
+    @Test
+    void eachLimitOfTheDecoderPassesAtItsValueAndFailsOneBeyond() throws IOException {
+        Upload upload =
+                new Upload().field("a", "12345").file("f", "f", "123456").file("g", "g", "1");
+        int size = upload.toBytes().length;
+        passes(upload, limits(l -> l.maxBodyBytes(size + 1)));
+        passes(
+                upload,
+                limits(l -> l.maxBodyBytes(size).maxPartBytes(6).maxParts(3).maxFiles(2)));
+        fails(Reason.BODY_TOO_LARGE, upload, limits(l -> l.maxBodyBytes(size - 1)));
+        fails(Reason.PART_TOO_LARGE, upload, limits(l -> l.maxPartBytes(5)));
+        fails(Reason.TOO_MANY_PARTS, upload, limits(l -> l.maxParts(2)));
+        fails(Reason.TOO_MANY_FILES, upload, limits(l -> l.maxFiles(1)));
+    }
+
+    @Test
+    void textPassesAtMaxFieldBytesAndFailsOneBeyond() throws IOException {
+        String value = "v".repeat(100);
+        for (long threshold : new long[] {0, 1000}) {
+            for (int max : new int[] {99, 100, 101}) {
+                FormOptions options = options()
+                        .limits(l -> l.maxFieldBytes(max))
+                        .spillThreshold(threshold)
+                        .build();
+                try (MultipartForm form = new Upload().field("f", value).read(options)) {
+                    if (max >= 100) {
+                        assertEquals(value, form.text("f"));
+                    } else {
+                        MultipartException failure = assertThrows(MultipartException.class, () -> form.text("f"));
+                        assertEquals(Reason.FIELD_TOO_LARGE, failure.reason());
+                        assertEquals(form.part("f").head().offset() + 99, failure.offset());
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void aPartDecidedToMemoryFailsAtTheOctetBeyondMaxFieldBytes() throws IOException {
+        Upload upload = new Upload().field("f", "v".repeat(100));
+        for (int max : new int[] {100, 101}) {
+            passes(
+                    upload,
+                    options()
+                            .decider(p -> PartDecision.memory())
+                            .limits(l -> l.maxFieldBytes(max))
+                            .build());
+        }
+        FormOptions options = options()
+                .decider(p -> PartDecision.memory())
+                .limits(l -> l.maxFieldBytes(99))
+                .build();
+        MultipartException failure = fails(Reason.FIELD_TOO_LARGE, upload, options);
+        assertEquals(
+                new String(upload.toBytes(), StandardCharsets.ISO_8859_1).indexOf("\r\n\r\n") + 4 + 99,
+                failure.offset());
+    }
+
+    @Test
+    void whatAFormHoldsInMemoryCountsNamesHeadersAndOverhead() throws IOException {
+        // 512 for the part, 52 for its header section, 3 for its name, 256 for the first segment while it is filled
+        Upload upload = new Upload().field("abc", "value");
+        long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 3 + 256;
+        FormOptions.Builder inMemory = FormOptions.inMemory(budget);
+        passes(upload, inMemory.maxInMemoryBytes(most).build());
+        passes(upload, inMemory.maxInMemoryBytes(most + 1).build());
+        fails(
+                Reason.IN_MEMORY_TOO_LARGE,
+                upload,
+                inMemory.maxInMemoryBytes(most - 1).build());
+        passes(upload, options().maxInMemoryBytes(most - 1).build()); // to a file instead
+    }
+
+    @Test
+    void manySmallFieldsStayWithinTheLimitOfTheFormByGoingToFiles() throws IOException {
+        Upload upload = new Upload();
+        for (int i = 0; i < 100; i++) {
+            upload.field("f" + i, "v".repeat(8000));
+        }
+        try (MultipartForm form =
+                upload.read(options().maxInMemoryBytes(400_000).build())) {
+            assertEquals(100, form.parts().size());
+            assertTrue(spool.files() > 40, "files: " + spool.files());
+            assertTrue(budget.used() <= 400_000 && budget.used() > 300_000, "used: " + budget.used());
+        }
+        fails(
+                Reason.IN_MEMORY_TOO_LARGE,
+                upload,
+                options().maxInMemoryBytes(50_000).build());
+    }
+
+    @Test
+    void aPartCannotDodgeTheLimitsOfTheFormByNesting() throws IOException {
+        String file = "--y\r\nContent-Disposition: attachment; filename=a\r\n\r\nA\r\n";
+        Upload upload = new Upload()
+                .part(
+                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                        file.repeat(3) + "--y--")
+                .file("g", "g", "G");
+        FormOptions.Builder compatible = options().multipart(m -> m.preset(Preset.COMPATIBLE));
+        passes(upload, compatible.limits(l -> l.maxParts(5).maxFiles(4)).build());
+        fails(
+                Reason.TOO_MANY_PARTS,
+                upload,
+                compatible.limits(l -> l.maxParts(4)).build());
+        fails(
+                Reason.TOO_MANY_PARTS,
+                upload,
+                compatible.limits(l -> l.maxParts(3)).build());
+        fails(
+                Reason.TOO_MANY_FILES,
+                upload,
+                compatible.limits(l -> l.maxParts(5).maxFiles(3)).build());
+        fails(
+                Reason.HEADERS_TOO_LARGE,
+                upload,
+                compatible.limits(l -> l.maxFiles(4).maxHeaderBytes(200)).build());
+    }
+
+    @Test
+    void aBudgetThatIsUsedUpRefusesWith503() {
+        FormOptions none = FormOptions.builder(spool, MemoryBudget.of(1000))
+                .metrics(summaries::add)
+                .build();
+        CapacityException refused = assertThrows(
+                CapacityException.class, () -> new Upload().field("a", "1").read(none));
+        assertEquals(503, refused.httpStatus());
+        MemoryBudget little = MemoryBudget.of(45_000, 0, 0);
+        Upload upload = new Upload();
+        for (int i = 0; i < 20; i++) {
+            upload.field("a" + i, "1");
+        }
+        CapacityException full = assertThrows(
+                CapacityException.class,
+                () -> upload.read(FormOptions.builder(spool, little)
+                        .metrics(summaries::add)
+                        .build()));
+        assertEquals(CapacityException.Resource.MEMORY, full.resource());
+        assertEquals(0, little.used());
+        assertEquals(FormSummary.Outcome.OVERLOADED, summaries.get(0).outcome());
+    }
+
+    @Test
+    void theApplicationDecidesForEachPart() throws IOException {
+        ByteArrayOutputStream streamed = new ByteArrayOutputStream();
+        Upload upload = new Upload()
+                .field("a", "1")
+                .file("b", "b", "streamed")
+                .field("c", "3")
+                .file("d", "d", "4")
+                .field("e", "5");
+        FormOptions options = options()
+                .spillThreshold(0)
+                .decider(part -> switch (part.name()) {
+                    case "a" -> PartDecision.memory();
+                    case "b" -> PartDecision.to(PartSink.to(streamed));
+                    case "c" -> PartDecision.skip();
+                    case "d" -> PartDecision.refuse(415, "no such files");
+                    default -> PartDecision.spill();
+                })
+                .build();
+        try (MultipartForm form = upload.read(options)) {
+            assertEquals(
+                    List.of("a", "e"), form.parts().stream().map(FormPart::name).toList());
+            assertTrue(form.part("a").isInMemory());
+            assertFalse(form.part("e").isInMemory());
+            assertEquals("streamed", streamed.toString(StandardCharsets.US_ASCII));
+            assertEquals(1, form.refused().size());
+            assertEquals("d", form.refused().get(0).head().filename());
+            assertEquals(415, form.refused().get(0).httpStatus());
+        }
+        assertEquals(FormSummary.Outcome.COMPLETED, summaries.get(0).outcome());
+        assertEquals(5, summaries.get(0).parts());
+        assertEquals(2, summaries.get(0).files());
+        assertEquals(1, summaries.get(0).spilledParts());
+        assertEquals(1, summaries.get(0).spilledBytes());
+    }
+
+    @Test
+    void aRefusedFormTellsHowToEndTheConnection() throws IOException {
+        byte[] body =
+                new Upload().field("a", "1").file("b", "b", "x".repeat(5000)).toBytes();
+        FormOptions options = options()
+                .maxDrainBytes(4900)
+                .decider(part ->
+                        part.name().equals("b") ? PartDecision.refuseForm(422, "not now") : PartDecision.spill())
+                .build();
+        int fed = body.length - 4900;
+        for (long expected : new long[] {body.length, body.length + 1, -1}) {
+            try (FormAssembler assembler =
+                    FormAssembler.create(Upload.BOUNDARY, options).expectedBytes(expected)) {
+                PartRefusedException refused =
+                        assertThrows(PartRefusedException.class, () -> Upload.feed(assembler, body, 0, fed, fed));
+                assertEquals(422, refused.httpStatus());
+                assertEquals(1, refused.partIndex());
+                ConnectionEnding close = new ConnectionEnding(0, false);
+                ConnectionEnding drain = new ConnectionEnding(4900, true);
+                assertEquals(expected == body.length + 1 ? close : drain, assembler.ending());
+            }
+        }
+        assertEquals(FormSummary.Outcome.REFUSED, summaries.get(0).outcome());
+    }
+
+    @Test
+    void aCompleteFormLeavesTheConnectionReusable() throws IOException {
+        byte[] body = new Upload().field("a", "1").toBytes();
+        try (FormAssembler assembler =
+                FormAssembler.create(Upload.BOUNDARY, options().maxDrainBytes(0).build())) {
+            assertEquals(new ConnectionEnding(0, false), assembler.ending());
+            Upload.feed(assembler, body, 0, body.length, 7);
+            assembler.finish().close();
+            assertEquals(new ConnectionEnding(0, true), assembler.ending());
+        }
+    }
+
+    @Test
+    void aLookAtTheFirstOctetsDecidesAtEverySplit() throws IOException {
+        List<byte[]> looks = new ArrayList<>();
+        FormOptions options = options()
+                .decider(part -> PartDecision.look(4, first -> {
+                    looks.add(first);
+                    return Arrays.equals(first, new byte[] {'%', 'P', 'D', 'F'})
+                            ? PartDecision.memory()
+                            : PartDecision.skip();
+                }))
+                .build();
+        byte[] body = new Upload()
+                .file("f", "a", "%PDF-1.7")
+                .file("g", "b", "MZ")
+                .file("h", "c", "")
+                .file("i", "d", "%PDF")
+                .toBytes();
+        for (int chunk = 1; chunk < 40; chunk++) {
+            looks.clear();
+            try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+                Upload.feed(assembler, body, 0, body.length, chunk);
+                try (MultipartForm form = assembler.finish()) {
+                    assertEquals(
+                            List.of("%PDF-1.7", "%PDF"),
+                            List.of(
+                                    form.parts().get(0).text(),
+                                    form.parts().get(1).text()));
+                    assertArrayEquals(new byte[] {'M', 'Z'}, looks.get(1));
+                    assertArrayEquals(new byte[0], looks.get(2));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aLookThatAsksForAnotherIsMisuse() {
+        PartDecision look = PartDecision.look(1, first -> PartDecision.look(1, again -> PartDecision.skip()));
+        FormOptions options = options().decider(part -> look).build();
+        assertThrows(
+                IllegalStateException.class, () -> new Upload().field("a", "12").read(options));
+        assertEquals(FormSummary.Outcome.FAILED, summaries.get(0).outcome());
+    }
+
+    @Test
+    void whatASinkThrowsComesOutUntouched() {
+        IOException broken = new IOException("broken");
+        PartSink sink = new FailingSink(broken, 3);
+        FormOptions options = options().decider(part -> PartDecision.to(sink)).build();
+        assertSame(
+                broken,
+                assertThrows(
+                        IOException.class,
+                        () -> new Upload().field("a", "12345").read(options)));
+    }
+
+    @Test
+    void progressIsToldNoMoreOftenThanAskedForAndAlwaysAtTheEnd() throws IOException {
+        List<Progress> told = new ArrayList<>();
+        AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);
+        byte[] body = new Upload().file("f", "f", "x".repeat(100)).toBytes();
+        FormOptions options = options()
+                .progress(told::add, Duration.ofNanos(10))
+                .clock(nanos::get)
+                .build();
+        try (FormAssembler assembler =
+                FormAssembler.create(Upload.BOUNDARY, options).expectedBytes(body.length)) {
+            for (int at = 0; at < body.length; at++) {
+                Upload.feed(assembler, body, at, at + 1, 1);
+                nanos.incrementAndGet(); // one octet per nanosecond
+            }
+            assembler.finish().close();
+        }
+        assertEquals(new Progress(body.length, body.length, 0, 100, true), told.get(told.size() - 1));
+        assertEquals((body.length + 9) / 10 + 1, told.size());
+        assertEquals(1, told.get(0).bodyBytes());
+        assertEquals(-1, told.get(0).partIndex());
+        assertTrue(told.stream().allMatch(progress -> progress.expectedBytes() == body.length));
+    }
+
+    @Test
+    void metricsTellTheOutcomeAndTheReason() {
+        Upload upload = new Upload().file("f", "f", "x");
+        fails(Reason.PART_TOO_LARGE, upload, limits(l -> l.maxPartBytes(0)));
+        assertThrows(
+                MultipartException.class,
+                () -> MultipartForm.read(
+                        new ByteArrayInputStream(new byte[0]),
+                        Upload.BOUNDARY,
+                        options().build()));
+        assertEquals(FormSummary.Outcome.LIMIT_EXCEEDED, summaries.get(0).outcome());
+        assertEquals(Reason.PART_TOO_LARGE, summaries.get(0).reason());
+        assertEquals(FormSummary.Outcome.TRUNCATED, summaries.get(1).outcome());
+        assertEquals(2, summaries.size());
+    }
+}

@@ -1,0 +1,195 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.testkit.LeakCheck;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Parts that are moved away or outlive their form. The part {@code small} is in memory, {@code large} in a file. */
+@ExtendWith(LeakCheck.class)
+class PartContentTest {
+    private static final String LARGE = "l".repeat(1000);
+
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(100_000);
+    private SpoolDirectory spool;
+
+    @BeforeEach
+    void openSpool() throws IOException {
+        spool = SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertEquals(0, spool.files());
+        assertEquals(0, spool.bytes());
+        assertEquals(0, budget.used());
+        assertEquals(List.of(), Upload.list(spool.path()));
+        spool.close();
+    }
+
+    private MultipartForm form() throws IOException {
+        return new Upload()
+                .file("small", "s", "small")
+                .file("large", "l", LARGE)
+                .read(FormOptions.builder(spool, budget).spillThreshold(100).build());
+    }
+
+    private static String expected(String name) {
+        return name.equals("small") ? "small" : LARGE;
+    }
+
+    private static FormPart part(MultipartForm form, String name) {
+        FormPart part = form.part(name);
+        assertNotNull(part);
+        return part;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
+    void aPartThatIsMovedOutlivesItsForm(String name) throws IOException {
+        Path target = root.resolve("target");
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            part.moveTo(target);
+            assertEquals(expected(name).length(), part.size());
+            assertThrows(IllegalStateException.class, part::inputStream);
+            assertThrows(IllegalStateException.class, () -> part.moveTo(target));
+            assertThrows(IllegalStateException.class, part::detach);
+            assertEquals(name.equals("large") ? 0 : 1, spool.files());
+        }
+        assertEquals(expected(name), Files.readString(target));
+        assertEquals(
+                List.of("spool", "target"),
+                Upload.list(root).stream()
+                        .map(path -> path.getFileName().toString())
+                        .toList());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
+    void anExistingTargetIsReplacedOnlyOnRequest(String name) throws IOException {
+        Path target = Files.writeString(root.resolve("target"), "old");
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            assertThrows(FileAlreadyExistsException.class, () -> part.moveTo(target));
+            assertEquals("old", Files.readString(target));
+            assertEquals(expected(name), part.text());
+            assertThrows(
+                    UnsupportedOperationException.class, () -> part.moveTo(target, StandardCopyOption.COPY_ATTRIBUTES));
+            part.moveTo(target, StandardCopyOption.REPLACE_EXISTING);
+        }
+        assertEquals(expected(name), Files.readString(target));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
+    void aMoveThatFailsLeavesThePartAsItIs(String name) throws IOException {
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            assertThrows(
+                    NoSuchFileException.class,
+                    () -> part.moveTo(root.resolve("missing").resolve("target")));
+            assertEquals(expected(name), part.text());
+            part.moveTo(root.resolve("target"));
+        }
+        assertEquals(expected(name), Files.readString(root.resolve("target")));
+    }
+
+    @Test
+    void aMoveBetweenFileSystemsIsACopyThatIsRenamed() throws IOException {
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        files.otherFileSystem();
+        Path targets = files.wrap(Files.createDirectory(root.resolve("targets")));
+        try (SpoolDirectory other = SpoolDirectory.builder(files.wrap(root.resolve("other")))
+                .keepFreeBytes(0)
+                .open()) {
+            FormOptions options =
+                    FormOptions.builder(other, budget).spillThreshold(0).build();
+            for (String target : List.of("one", "two")) {
+                try (MultipartForm form = new Upload().file("large", "l", LARGE).read(options)) {
+                    files.failAt(-1);
+                    part(form, "large").moveTo(targets.resolve(target));
+                    assertTrue(
+                            files.calls().containsAll(List.of("write", "move")),
+                            files.calls().toString());
+                    assertEquals(0, other.files());
+                }
+            }
+        }
+        assertEquals(
+                List.of("one", "two"),
+                Upload.list(root.resolve("targets")).stream()
+                        .map(path -> path.getFileName().toString())
+                        .toList());
+        assertEquals(LARGE, Files.readString(root.resolve("targets/two")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
+    void aPartThatIsDetachedOutlivesItsFormAndBelongsToTheCaller(String name) throws IOException {
+        PartContent detached;
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            detached = part.detach();
+            assertThrows(IllegalStateException.class, part::inputStream);
+            assertThrows(IllegalStateException.class, part::detach);
+        }
+        assertEquals(name.equals("small") ? "small".length() : 0, budget.used());
+        assertEquals(name.equals("large") ? 1 : 0, spool.files());
+        assertEquals(expected(name), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+        InputStream open = detached.inputStream();
+        detached.close();
+        detached.close();
+        assertThrows(IOException.class, open::read);
+        assertThrows(IllegalStateException.class, detached::inputStream);
+    }
+
+    @Test
+    void detachingToAFullBudgetLeavesThePartAsItIs() throws IOException {
+        try (MultipartForm form = form();
+                MemoryBudget.Account other = budget.open()) {
+            other.reserve(100_000 / 4 * 3 - budget.used());
+            try (MemoryBudget.Account small = budget.open()) {
+                assertTrue(small.tryReserve(100_000 - budget.used()));
+                assertThrows(CapacityException.class, () -> part(form, "small").detach());
+                assertEquals("small", part(form, "small").text());
+            }
+        }
+    }
+
+    @Test
+    void aPartOnDiskThatIsReadWhileTheFormIsClosedEndsWithAnError() throws IOException {
+        InputStream stream;
+        try (MultipartForm form = form()) {
+            stream = part(form, "large").inputStream();
+            assertEquals('l', stream.read());
+            assertFalse(Upload.openFilesIn(spool.path()).isEmpty());
+        }
+        assertThrows(IOException.class, stream::read);
+        assertThrows(IOException.class, () -> stream.read(new byte[10]));
+        assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+    }
+}

@@ -1,0 +1,285 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where files live, who may see them, and how many there may be. */
+class SpoolDirectoryTest {
+    private static final MemoryBudget BUDGET = MemoryBudget.unlimited();
+
+    @TempDir
+    Path root;
+
+    private SpoolDirectory.Builder spool() {
+        return SpoolDirectory.builder(root).keepFreeBytes(0);
+    }
+
+    private static PartContent store(SpoolDirectory spool, int size) throws IOException {
+        ByteBuf data = Unpooled.wrappedBuffer(new byte[size]);
+        try (SpillSink sink = SpillSink.create(spool, 0, BUDGET)) {
+            sink.write(data);
+            sink.complete();
+            return sink.takeContent();
+        }
+    }
+
+    private static String permissions(Path path) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+    }
+
+    @Test
+    void directoryAndFilesBelongToTheOwnerOnlyWhateverTheUmask() throws Exception {
+        for (String umask : List.of("000", "022", "077")) {
+            Path directory = root.resolve(umask);
+            Process child = new ProcessBuilder(
+                            "sh",
+                            "-c",
+                            "umask " + umask + "; exec \"$0\" \"$@\"",
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Child.class.getName(),
+                            directory.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            String output = new String(child.getInputStream().readAllBytes());
+            assertTrue(child.waitFor(1, TimeUnit.MINUTES), output);
+            assertEquals("rwx------ rwx------ rw------- rw------- rw-------\n", output, "umask " + umask);
+        }
+    }
+
+    /** Runs in a JVM of its own. */
+    static final class Child {
+        private Child() {}
+
+        public static void main(String[] args) throws IOException {
+            Path directory = Path.of(args[0]);
+            try (SpoolDirectory spool =
+                            SpoolDirectory.builder(directory).keepFreeBytes(0).open();
+                    PartContent file = store(spool, 1);
+                    PartContent other = store(spool, 1)) {
+                other.moveTo(directory.resolve("moved"));
+                Path first = Upload.list(spool.path()).get(0);
+                System.out.print(permissions(directory) + " " + permissions(spool.path()) + " " + permissions(first)
+                        + " " + permissions(Path.of(spool.path() + ".lock")) + " "
+                        + permissions(directory.resolve("moved")) + "\n");
+                assertEquals(1, file.size());
+            }
+        }
+    }
+
+    @Test
+    void namesAre128RandomBits() throws IOException {
+        try (SpoolDirectory spool = spool().open();
+                PartContent one = store(spool, 1);
+                PartContent two = store(spool, 1)) {
+            List<Path> files = Upload.list(spool.path());
+            assertEquals(2, files.size());
+            assertTrue(files.stream()
+                    .allMatch(file -> file.getFileName().toString().length() == 32));
+            assertNotEquals(files.get(0), files.get(1));
+            assertEquals(one.size(), two.size());
+        }
+    }
+
+    @Test
+    void aSymbolicLinkPlantedAtTheNameIsNotFollowed() throws IOException {
+        Path victim = Files.writeString(root.resolve("victim"), "precious");
+        Iterator<String> names = List.of("home", "planted").iterator();
+        try (SpoolDirectory spool = spool().names(names::next).open()) {
+            Files.createSymbolicLink(spool.path().resolve("planted"), victim);
+            assertThrows(FileAlreadyExistsException.class, () -> store(spool, 3));
+            assertEquals("precious", Files.readString(victim));
+            assertEquals(0, spool.files());
+        }
+        assertEquals("precious", Files.readString(victim));
+    }
+
+    @Test
+    void theQuotaHoldsExactlyAndIsGivenBack() throws IOException {
+        try (SpoolDirectory spool = spool().maxBytes(100).open()) {
+            PartContent some = store(spool, 60);
+            CapacityException full = assertThrows(CapacityException.class, () -> store(spool, 41));
+            assertEquals(CapacityException.Resource.SPOOL_QUOTA, full.resource());
+            assertEquals(507, full.httpStatus());
+            assertEquals(60, spool.bytes());
+            assertEquals(1, spool.files());
+            store(spool, 40).close();
+            store(spool, 39).close();
+            some.close();
+            store(spool, 100).close();
+            assertEquals(0, spool.bytes());
+            assertEquals(239, spool.writtenBytes());
+        }
+    }
+
+    @Test
+    void someSpaceIsLeftFree() throws IOException {
+        long usable = Files.getFileStore(root).getUsableSpace();
+        try (SpoolDirectory spool =
+                spool().keepFreeBytes(2 * usable + (1L << 40)).open()) {
+            for (int attempt = 0; attempt < 2; attempt++) {
+                CapacityException full = assertThrows(CapacityException.class, () -> store(spool, 1));
+                assertEquals(CapacityException.Resource.FREE_SPACE, full.resource());
+                assertEquals(0, spool.bytes());
+                assertEquals(0, spool.files());
+            }
+        }
+        try (SpoolDirectory spool = spool().keepFreeBytes(1).open()) {
+            store(spool, 3 << 20).close();
+        }
+    }
+
+    @Test
+    void aDirectoryThatIsRemovedIsMadeAgain() throws IOException {
+        try (SpoolDirectory spool = spool().open()) {
+            Path before = spool.path();
+            Files.delete(before);
+            try (PartContent content = store(spool, 5)) {
+                assertEquals(before, spool.path());
+                assertEquals(5, content.toByteArray().length);
+            }
+        }
+        assertEquals(List.of(), Upload.list(root));
+    }
+
+    @Test
+    void aRootThatIsRemovedIsMadeAgainWithANewLock() throws IOException {
+        try (SpoolDirectory spool = spool().open()) {
+            Path before = spool.path();
+            Files.delete(before);
+            Files.delete(Path.of(before + ".lock"));
+            try (PartContent content = store(spool, 5)) {
+                assertNotEquals(before, spool.path());
+                assertTrue(Files.exists(Path.of(spool.path() + ".lock")));
+                assertEquals(5, content.toByteArray().length);
+            }
+        }
+        assertEquals(List.of(), Upload.list(root));
+    }
+
+    @Test
+    void aFileThatIsRemovedBySomebodyElseIsGoneWithoutTrouble() throws IOException {
+        try (SpoolDirectory spool = spool().open()) {
+            PartContent content = store(spool, 5);
+            Files.delete(Upload.list(spool.path()).get(0));
+            assertThrows(IOException.class, content::inputStream);
+            content.close();
+            assertEquals(0, spool.files());
+            assertEquals(0, spool.bytes());
+        }
+    }
+
+    @Test
+    void closingRemovesAllThatIsLeft() throws IOException {
+        SpoolDirectory spool = spool().open();
+        store(spool, 5);
+        spool.close();
+        spool.close();
+        assertEquals(List.of(), Upload.list(root));
+        assertThrows(IllegalStateException.class, () -> store(spool, 1));
+    }
+
+    @Test
+    void twoSpoolsOfOneProcessShareADirectoryWithoutSweepingEachOther() throws IOException {
+        try (SpoolDirectory one = spool().open();
+                PartContent content = store(one, 5);
+                SpoolDirectory two = spool().open()) {
+            assertNotEquals(one.path(), two.path());
+            assertEquals(0, two.sweptFiles());
+            assertEquals(5, content.toByteArray().length);
+        }
+    }
+
+    @Test
+    void orphansAreSweptAndStrangersAreLeftAlone() throws IOException {
+        Path orphan = Files.createDirectory(root.resolve("sluice-1-2-dead"));
+        Files.writeString(root.resolve("sluice-1-2-dead.lock"), "");
+        Files.writeString(orphan.resolve("a"), "left");
+        Files.writeString(orphan.resolve("b"), "left");
+        Path loneLock = Files.writeString(root.resolve("sluice-1-3-dead.lock"), "");
+        Path stranger = Files.writeString(root.resolve("report.txt"), "keep");
+        Path outside = Files.createDirectory(root.resolve("outside"));
+        Files.writeString(outside.resolve("c"), "keep");
+        Path link = Files.createSymbolicLink(root.resolve("sluice-1-4-link"), outside);
+        Files.writeString(root.resolve("sluice-1-4-link.lock"), "");
+        try (SpoolDirectory spool = spool().open()) {
+            assertEquals(2, spool.sweptFiles());
+            assertFalse(Files.exists(orphan));
+            assertFalse(Files.exists(loneLock));
+            assertTrue(Files.exists(stranger));
+            assertTrue(Files.exists(outside.resolve("c")));
+            assertTrue(Files.isSymbolicLink(link));
+        }
+    }
+
+    @Test
+    void itWorksWithoutPosixAttributesAndHardLinks() throws IOException {
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        files.basicOnly();
+        Path directory = files.wrap(root.resolve("fat"));
+        try (SpoolDirectory spool =
+                        SpoolDirectory.builder(directory).keepFreeBytes(0).open();
+                PartContent content = store(spool, 5)) {
+            content.moveTo(directory.resolve("moved"));
+            assertEquals(5, Files.size(directory.resolve("moved")));
+        }
+        assertEquals(1, Upload.list(root.resolve("fat")).size());
+    }
+
+    @Test
+    void aDirectoryThatCannotBeMadeIsToldAtOnceAndLeavesNothingOpen() throws IOException {
+        Path file = Files.writeString(root.resolve("file"), "");
+        assertThrows(IOException.class, () -> SpoolDirectory.open(file));
+        assertThrows(IOException.class, () -> SpoolDirectory.open(file.resolve("below")));
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        for (int call = 0; call < 6; call++) {
+            files.failAt(call);
+            Path directory = files.wrap(root.resolve("spool"));
+            try {
+                SpoolDirectory.open(directory).close();
+            } catch (IOException e) {
+                assertTrue(e.getMessage().contains("injected"), e.toString());
+            }
+            assertEquals(List.of(), Upload.openFilesIn(root));
+            files.failAt(-1);
+        }
+    }
+
+    @Test
+    void aReadOnlyDirectoryIsAnErrorOfTheEnvironment() throws IOException {
+        try (SpoolDirectory spool = spool().open()) {
+            FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+            Path readOnly = files.wrap(root.resolve("other"));
+            try (SpoolDirectory other =
+                    SpoolDirectory.builder(readOnly).keepFreeBytes(0).open()) {
+                for (int attempt = 0; attempt < 3; attempt++) {
+                    files.failAt(0);
+                    assertThrows(IOException.class, () -> store(other, 1));
+                    assertEquals(0, other.files());
+                }
+                files.failAt(-1);
+                store(other, 1).close();
+            }
+            store(spool, 1).close();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.testkit.LeakCheck;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Whatever single call of the file system fails, nothing is left behind and no file of the application is ever half
+ * there.
+ */
+@ExtendWith(LeakCheck.class)
+class TortureTest {
+    private static final String LARGE = "0123456789".repeat(50);
+
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(1 << 20);
+
+    /** Everything that touches files, once. */
+    private void run(Path directory, Path targets) throws IOException {
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
+            FormOptions options = FormOptions.builder(spool, budget)
+                    .spillThreshold(100)
+                    .decider(part -> part.name().equals("sink")
+                            ? PartDecision.to(FileSink.create(spool, targets.resolve("sink")))
+                            : PartDecision.spill())
+                    .build();
+            Upload upload = new Upload()
+                    .field("memory", "small")
+                    .file("spilled", "s", LARGE)
+                    .file("sink", "s", LARGE)
+                    .field("field", LARGE)
+                    .file("replaced", "r", LARGE);
+            PartContent detached;
+            try (MultipartForm form = upload.read(options)) {
+                assertEquals(LARGE, form.text("field"));
+                form.part("spilled").moveTo(targets.resolve("moved"));
+                form.part("memory").moveTo(targets.resolve("memory"));
+                form.part("replaced").moveTo(targets.resolve("moved"), StandardCopyOption.REPLACE_EXISTING);
+                detached = form.part("field").detach();
+            }
+            detached.close();
+            assertTrue(spool.files() <= spool.failedDeletes(), "files: " + spool.files());
+        }
+    }
+
+    private void assertNothingIsLeft(String context) throws IOException {
+        assertEquals(0, budget.used(), context);
+        assertEquals(List.of(), Upload.openFilesIn(root), context);
+        for (Path target : Upload.list(root.resolve("targets"))) {
+            String expected = target.getFileName().toString().equals("memory") ? "small" : LARGE;
+            assertFalse(target.getFileName().toString().startsWith("."), context + ": left " + target);
+            assertEquals(expected, Files.readString(target, StandardCharsets.US_ASCII), context);
+            Files.delete(target);
+        }
+    }
+
+    /** {@return the faulty system, all directories empty} */
+    private FaultyFileSystem prepare() throws IOException {
+        Files.createDirectories(root.resolve("targets"));
+        return new FaultyFileSystem(FileSystems.getDefault());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"posix", "basic", "crossing"})
+    void everyCallFailsOnce(String kind) throws IOException {
+        FaultyFileSystem files = prepare();
+        if (kind.equals("basic")) {
+            files.basicOnly();
+        } else if (kind.equals("crossing")) {
+            files.otherFileSystem();
+        }
+        Path directory = files.wrap(root.resolve("spool"));
+        Path targets = files.wrap(root.resolve("targets"));
+        run(directory, targets);
+        assertEquals(4 - 1, Upload.list(root.resolve("targets")).size());
+        assertNothingIsLeft(kind);
+        Set<String> failed = new HashSet<>();
+        int n = 0;
+        for (files.failAt(n); ; files.failAt(++n)) {
+            String outcome = "no exception";
+            try {
+                run(directory, targets);
+            } catch (IOException e) {
+                outcome = e.toString();
+            }
+            if (!files.hasFailed()) {
+                assertEquals("no exception", outcome);
+                break;
+            }
+            String context = kind + ": call " + n + " of " + files.calls() + " failed, " + outcome;
+            failed.add(files.calls().get(n));
+            files.failAt(-1);
+            assertNothingIsLeft(context);
+            assertSwept(context);
+        }
+        assertTrue(n > 30, "calls: " + n);
+        assertTrue(
+                failed.containsAll(Set.of(
+                        "open",
+                        "openLock",
+                        "write",
+                        "close",
+                        "delete",
+                        "mkdir",
+                        "list",
+                        "link",
+                        "move",
+                        "read",
+                        "statfs")),
+                failed.toString());
+    }
+
+    /**
+     * What the process could not remove in spite of its attempts is removed for a later one by the sweep; here, by
+     * hand.
+     */
+    private void assertSwept(String context) throws IOException {
+        List<Path> left = Upload.list(root.resolve("spool"));
+        assertTrue(left.size() <= 2, context + ": left " + left);
+        for (Path path : left) {
+            for (Path file : Upload.list(path)) {
+                Files.delete(file);
+            }
+            Files.delete(path);
+        }
+        if (!left.isEmpty()) {
+            assertTrue(
+                    context.contains("injected: delete") || context.contains("injected: list"),
+                    context + ": left " + left);
+        }
+    }
+
+    @Test
+    void aDiskThatIsFullAtAnyOctetLeavesNothing() throws IOException {
+        int most = 4 * LARGE.length() + 5;
+        for (int octets = 0; octets < most; octets += 7) {
+            FaultyFileSystem files = prepare();
+            files.diskSpace(octets);
+            Path directory = files.wrap(root.resolve("spool"));
+            Path targets = files.wrap(root.resolve("targets"));
+            IOException full = assertThrows(IOException.class, () -> run(directory, targets));
+            assertTrue(full.getMessage().contains("No space left on device"), full.toString());
+            assertEquals(List.of(), Upload.list(root.resolve("spool")));
+            assertNothingIsLeft("full at " + octets);
+        }
+    }
+
+    @Test
+    void shortWritesLoseNothing() throws IOException {
+        for (int largest : new int[] {1, 3, 499}) {
+            FaultyFileSystem files = prepare();
+            files.largestWrite(largest);
+            run(files.wrap(root.resolve("spool")), files.wrap(root.resolve("targets")));
+            assertEquals(3, Upload.list(root.resolve("targets")).size());
+            assertNothingIsLeft("writes of " + largest);
+        }
+    }
+
+    @Test
+    void aDeleteThatFailsIsTriedAgain() throws IOException {
+        FaultyFileSystem files = prepare();
+        Path directory = files.wrap(root.resolve("spool"));
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(directory).keepFreeBytes(0).open()) {
+            FormOptions options =
+                    FormOptions.builder(spool, budget).spillThreshold(0).build();
+            MultipartForm form = new Upload().field("f", LARGE).read(options);
+            files.failAt(0);
+            form.close();
+            assertTrue(files.hasFailed());
+            assertEquals(1, spool.failedDeletes());
+            assertEquals(1, spool.files());
+            assertEquals(LARGE.length(), spool.bytes());
+            files.failAt(-1);
+            new Upload().field("f", LARGE).read(options).close();
+            assertEquals(0, spool.files());
+            assertEquals(0, spool.bytes());
+            assertEquals(List.of(), Upload.list(spool.path()));
+        }
+    }
+}

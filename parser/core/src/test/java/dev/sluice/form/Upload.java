@@ -1,0 +1,92 @@
+package dev.sluice.form;
+
+import dev.sluice.Boundary;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Writes upload bodies with the boundary {@code x}, and looks at what they leave behind. Text is ISO-8859-1: one char,
+ * one octet.
+ */
+final class Upload {
+    static final Boundary BOUNDARY = Boundary.of("x");
+
+    private final StringBuilder body = new StringBuilder();
+
+    Upload field(String name, String value) {
+        return part("Content-Disposition: form-data; name=\"" + name + "\"\r\n", value);
+    }
+
+    Upload file(String name, String filename, String value) {
+        return part("Content-Disposition: form-data; name=\"" + name + "\"; filename=\"" + filename + "\"\r\n", value);
+    }
+
+    Upload part(String headers, String value) {
+        body.append("--x\r\n").append(headers).append("\r\n").append(value).append("\r\n");
+        return this;
+    }
+
+    byte[] toBytes() {
+        return (body + "--x--\r\n").getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    InputStream toStream() {
+        return new ByteArrayInputStream(toBytes());
+    }
+
+    MultipartForm read(FormOptions options) throws IOException {
+        return MultipartForm.read(toStream(), BOUNDARY, options);
+    }
+
+    /** Feeds {@code octets[from..to)} in chunks of pooled memory outside of the heap. */
+    static void feed(FormAssembler assembler, byte[] octets, int from, int to, int chunkSize) throws IOException {
+        for (int at = from; at < to; at += chunkSize) {
+            int count = Math.min(chunkSize, to - at);
+            ByteBuf chunk = PooledByteBufAllocator.DEFAULT.directBuffer(count);
+            assembler.feed(chunk.writeBytes(octets, at, count));
+        }
+    }
+
+    static List<Path> list(Path directory) {
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            return List.of();
+        }
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.sorted().toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * {@return what the open descriptors of this process refer to below {@code directory}; without waiting for a
+     * collection}
+     */
+    static List<String> openFilesIn(Path directory) {
+        String below = directory + "/";
+        String[] descriptors = new File("/proc/self/fd").list();
+        return Stream.of(descriptors)
+                .map(Upload::target)
+                .filter(target -> target.startsWith(below))
+                .toList();
+    }
+
+    private static String target(String descriptor) {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor)).toString();
+        } catch (IOException e) {
+            return ""; // closed meanwhile
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package dev.sluice.testkit;
+
+import dev.sluice.testkit.LeakDetection.Mode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.PoolArenaMetric;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
+
+/**
+ * The kinds of buffers that a decoder may be fed. Their memory is counted exactly: {@link #open()} is 0 when, and
+ * only when, all of it has been released.
+ */
+public enum BufferKind {
+    /** On the heap, with an accessible array. */
+    HEAP(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return UNPOOLED.heapBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** Outside of the heap. */
+    DIRECT(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return UNPOOLED.directBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** Part of a pooled array, at an array offset other than 0. */
+    POOLED_HEAP(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED.heapBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** Part of a pooled piece of memory outside of the heap. */
+    POOLED_DIRECT(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED.directBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** As netty hands out when leaks are looked for: a wrapper around a pooled array. */
+    LEAK_AWARE_HEAP(Mode.COUNTED) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED.heapBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** As netty hands out when leaks are looked for: a wrapper around pooled memory outside of the heap. */
+    LEAK_AWARE_DIRECT(Mode.COUNTED) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED.directBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** As with netty's PARANOID: a wrapper around a pooled array that notes every access. */
+    PARANOID_HEAP(Mode.RECORDED) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED.heapBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** As with netty's PARANOID: a wrapper around pooled memory outside of the heap that notes every access. */
+    PARANOID_DIRECT(Mode.RECORDED) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED.directBuffer(to - from).writeBytes(source, from, to - from);
+        }
+    },
+    /** A window of a larger heap buffer, with a reader index other than 0 and other octets around. */
+    SLICE_HEAP(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return window(UNPOOLED.heapBuffer(to - from + 2 * MARGIN), source, from, to);
+        }
+    },
+    /** A window of a larger direct buffer, with a reader index other than 0 and other octets around. */
+    SLICE_DIRECT(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return window(POOLED.directBuffer(to - from + 2 * MARGIN), source, from, to);
+        }
+    },
+    /** Many components of 1 to 7 octets, on the heap and outside of it in turn. */
+    COMPOSITE(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            CompositeByteBuf composite = UNPOOLED.compositeBuffer(Integer.MAX_VALUE);
+            for (int at = from, i = 1; at < to; i++) {
+                int end = Math.min(to, at + 1 + i * 5 % 7);
+                composite.addComponent(true, (i % 2 == 0 ? HEAP : DIRECT).of(source, at, end));
+                at = end;
+            }
+            return composite;
+        }
+    },
+    /** Read-only, on the heap: its array is not accessible. */
+    READ_ONLY_HEAP(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return HEAP.of(source, from, to).asReadOnly();
+        }
+    },
+    /** Read-only, outside of the heap. */
+    READ_ONLY_DIRECT(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            return POOLED_DIRECT.of(source, from, to).asReadOnly();
+        }
+    },
+    /** Around a read-only {@link ByteBuffer}, as a mapped file is. */
+    READ_ONLY_NIO(Mode.PLAIN) {
+        @Override
+        ByteBuf of(byte[] source, int from, int to) {
+            // One octet more than is readable, because netty has one unreleasable buffer for all empty ones.
+            ByteBuffer direct = ByteBuffer.allocateDirect(to - from + 1).put(source, from, to - from);
+            return Unpooled.wrappedBuffer(direct.rewind().asReadOnlyBuffer()).writerIndex(to - from);
+        }
+    };
+
+    private static final int MARGIN = 11;
+
+    /** Counts its memory; its buffers are never wrapped. */
+    private static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
+
+    /** One arena each and no thread caches: what is released is free at once, so that the count is exact. */
+    private static final PooledByteBufAllocator POOLED = new PooledByteBufAllocator(true, 1, 1, 8192, 3, 0, 0, false);
+
+    private final Mode mode;
+
+    BufferKind(Mode mode) {
+        this.mode = mode;
+    }
+
+    abstract ByteBuf of(byte[] source, int from, int to);
+
+    /**
+     * Makes a buffer of this kind.
+     *
+     * @param source where its octets are copied from
+     * @param from first of them
+     * @param to the one after the last
+     * @return a buffer with these readable octets and a reference count of 1, <em>transferred</em> to the caller
+     */
+    public ByteBuf wrap(byte[] source, int from, int to) {
+        return LeakDetection.with(mode, () -> of(source, from, to));
+    }
+
+    /**
+     * {@return what buffers of all kinds, and buffers allocated from theirs, still hold: octets of unpooled memory
+     * plus the number of pooled buffers. What a read-only {@link ByteBuffer} holds is not counted}
+     */
+    public static long open() {
+        long pooled = 0;
+        for (PoolArenaMetric arena : POOLED.metric().heapArenas()) {
+            pooled += arena.numActiveAllocations();
+        }
+        for (PoolArenaMetric arena : POOLED.metric().directArenas()) {
+            pooled += arena.numActiveAllocations();
+        }
+        return UNPOOLED.metric().usedHeapMemory() + UNPOOLED.metric().usedDirectMemory() + pooled;
+    }
+
+    /** {@return how many accesses to buffers of the two PARANOID kinds have been noted, by all tests so far} */
+    public static long recordedAccesses() {
+        return LeakDetection.recorded();
+    }
+
+    private static ByteBuf window(ByteBuf parent, byte[] source, int from, int to) {
+        for (int i = 0; i < MARGIN; i++) {
+            parent.writeByte('\r');
+        }
+        parent.writeBytes(source, from, to - from);
+        for (int i = 0; i < MARGIN; i++) {
+            parent.writeByte('\n');
+        }
+        ByteBuf slice = parent.retainedSlice(4, to - from + 2 * MARGIN - 8);
+        parent.release();
+        return slice.setIndex(MARGIN - 4, MARGIN - 4 + to - from);
+    }
+}

@@ -1,0 +1,267 @@
+package dev.sluice.testkit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testkit.Verdict.ExpectedPart;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Real bodies, with what their sources say they mean and what this project decides where it decides otherwise.
+ *
+ * <p>The cases are files {@code <folder>/<name>.body} and {@code .json} of {@code parser/testkit/corpus}, and of a
+ * {@code shared/corpus} next to the project where there is one. The project's own decisions are in
+ * {@code verdicts.json}; the files of the cases stay as they came.
+ */
+public final class Corpus {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** What the categories of the corpus are here. */
+    private static final Map<String, Set<String>> REASONS = Map.ofEntries(
+            Map.entry("missing-boundary", Set.of("MISSING_BOUNDARY")),
+            Map.entry("invalid-boundary", Set.of("INVALID_BOUNDARY")),
+            Map.entry("duplicate-boundary", Set.of("DUPLICATE_BOUNDARY")),
+            Map.entry("no-boundary-found", Set.of("TRUNCATED")),
+            Map.entry("data-before-first-boundary", Set.of("PREAMBLE", "PREAMBLE_TOO_LARGE")),
+            Map.entry("malformed-delimiter", Set.of("MALFORMED_DELIMITER")),
+            Map.entry("empty-body", Set.of("TRUNCATED")),
+            Map.entry("unexpected-end", Set.of("TRUNCATED")),
+            Map.entry("truncated-headers", Set.of("MALFORMED_HEADER", "TRUNCATED")),
+            Map.entry("malformed-header", Set.of("MALFORMED_HEADER")),
+            Map.entry("header-too-large", Set.of("HEADER_SECTION_TOO_LARGE", "HEADERS_TOO_LARGE")),
+            Map.entry("too-many-headers", Set.of("TOO_MANY_HEADERS")),
+            Map.entry("missing-content-disposition", Set.of("MISSING_CONTENT_DISPOSITION")),
+            Map.entry("malformed-content-disposition", Set.of("MALFORMED_CONTENT_DISPOSITION", "DUPLICATE_PARAMETER")),
+            Map.entry("missing-name", Set.of("MISSING_NAME")));
+
+    private Corpus() {}
+
+    /** A case of the corpus. */
+    public static final class Case {
+        private final String id;
+        private final String contentType;
+        private final byte[] body;
+        private final String says;
+        private final Verdict source;
+        private final Map<String, Decision> decisions;
+
+        private Case(String id, JsonNode json, byte[] body, Map<String, Decision> decisions) {
+            this.id = id;
+            this.contentType = json.get("contentType").asText();
+            this.body = body;
+            this.source = sourceVerdict(json.get("expect"));
+            this.says = json.get("expect").has("error")
+                    ? json.get("expect").get("error").asText()
+                    : source.describe();
+            this.decisions = decisions;
+        }
+
+        /** {@return {@code folder/name}} */
+        public String id() {
+            return id;
+        }
+
+        /** {@return the value of the request's field} */
+        public String contentType() {
+            return contentType;
+        }
+
+        /** {@return the multipart body; not to be changed} */
+        public byte[] body() {
+            return body;
+        }
+
+        /** {@return whether the form-data rules apply} */
+        public boolean isFormData() {
+            return contentType.regionMatches(true, 0, "multipart/form-data", 0, 19);
+        }
+
+        /** {@return what the corpus says, in a few words} */
+        String says() {
+            return says;
+        }
+
+        /** {@return the expectation of the corpus itself} */
+        Verdict source() {
+            return source;
+        }
+
+        /** {@return the project's decisions against the corpus, by preset} */
+        Map<String, Decision> decisions() {
+            return decisions;
+        }
+
+        /**
+         * {@return what is to become of the case: what the corpus says, or what the project decides instead}
+         *
+         * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
+         */
+        public Verdict expected(String preset) {
+            Decision decision = decisions.get(preset);
+            return decision == null ? source : decision.verdict;
+        }
+
+        @Override
+        public String toString() {
+            return id;
+        }
+    }
+
+    /**
+     * A verdict against the corpus.
+     *
+     * @param verdict instead
+     * @param row of the policy that says so
+     * @param why in one line
+     */
+    record Decision(Verdict verdict, String row, String why) {}
+
+    /** {@return all cases, by id} */
+    public static List<Case> cases() {
+        return Loaded.CASES;
+    }
+
+    /** Loads on first use. */
+    private static final class Loaded {
+        static final List<Case> CASES = load();
+    }
+
+    private static List<Case> load() {
+        Path own = root().resolve("parser/testkit/corpus");
+        Path shared = root().resolveSibling("shared").resolve("corpus");
+        try {
+            Map<String, Map<String, Decision>> decisions = decisions(own.resolve("verdicts.json"));
+            Map<String, Case> cases = new TreeMap<>();
+            for (Path folder : List.of(own, shared)) {
+                for (Path body : bodies(folder)) {
+                    String name = body.getFileName().toString();
+                    String id = body.getName(body.getNameCount() - 2) + "/" + name.substring(0, name.length() - 5);
+                    if (!cases.containsKey(id)) {
+                        JsonNode json =
+                                JSON.readTree(body.resolveSibling(name.substring(0, name.length() - 5) + ".json")
+                                        .toFile());
+                        byte[] octets = Files.readAllBytes(body);
+                        if (!Verdict.sha256(octets)
+                                .equals(json.get("bodySha256").asText())) {
+                            throw new IllegalStateException(body + " is not the body that its JSON describes");
+                        }
+                        cases.put(id, new Case(id, json, octets, decisions.getOrDefault(id, Map.of())));
+                    }
+                }
+            }
+            for (String id : decisions.keySet()) {
+                if (!cases.containsKey(id)) {
+                    throw new IllegalStateException("verdicts.json decides on " + id + ", which there is not");
+                }
+            }
+            return List.copyOf(cases.values());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<Path> bodies(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(folder, 2)) {
+            return files.filter(file -> file.toString().endsWith(".body"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /**
+     * {@return the root of the repository: {@code sluice.rootDir}, or the folder upwards from here that has
+     * the corpus}
+     */
+    static Path root() {
+        String property = System.getProperty("sluice.rootDir");
+        Path at = Path.of(property == null ? "" : property).toAbsolutePath().normalize();
+        while (!Files.isDirectory(at.resolve("parser/testkit/corpus"))) {
+            Path parent = at.getParent();
+            if (parent == null) {
+                throw new IllegalStateException("no parser/testkit/corpus upwards from here; set sluice.rootDir");
+            }
+            at = parent;
+        }
+        return at;
+    }
+
+    private static Verdict sourceVerdict(JsonNode expect) {
+        if (!expect.has("error")) {
+            return Verdict.accepted(parts(expect.get("parts")));
+        }
+        Set<String> reasons = REASONS.get(expect.get("error").asText());
+        if (reasons == null) {
+            throw new IllegalStateException("no reason for the category " + expect.get("error"));
+        }
+        return new Verdict(List.of(), reasons);
+    }
+
+    private static List<ExpectedPart> parts(JsonNode json) {
+        List<ExpectedPart> parts = new ArrayList<>();
+        for (JsonNode part : json) {
+            parts.add(new ExpectedPart(
+                    text(part, "name"),
+                    text(part, "filename"),
+                    hex(part, "nameHex"),
+                    hex(part, "filenameHex"),
+                    part.has("contentType"),
+                    text(part, "contentType"),
+                    part.get("size").asLong(),
+                    part.get("sha256").asText(),
+                    part.has("headers") ? headers(part.get("headers")) : null));
+        }
+        return parts;
+    }
+
+    private static List<String> headers(JsonNode json) {
+        List<String> headers = new ArrayList<>();
+        for (JsonNode header : json) {
+            headers.add(header.get(0).asText() + ": " + header.get(1).asText());
+        }
+        return headers;
+    }
+
+    private static @Nullable String text(JsonNode json, String field) {
+        return json.hasNonNull(field) ? json.get(field).asText() : null;
+    }
+
+    private static byte @Nullable [] hex(JsonNode json, String field) {
+        return json.has(field) ? HexFormat.of().parseHex(json.get(field).asText()) : null;
+    }
+
+    private static Map<String, Map<String, Decision>> decisions(Path file) throws IOException {
+        Map<String, Map<String, Decision>> all = new LinkedHashMap<>();
+        for (Map.Entry<String, JsonNode> entry : JSON.readTree(file.toFile()).properties()) {
+            Map<String, Decision> byPreset = new LinkedHashMap<>();
+            for (JsonNode json : entry.getValue()) {
+                Verdict verdict = json.has("error")
+                        ? Verdict.refused(json.get("error").asText())
+                        : Verdict.accepted(parts(json.get("parts")));
+                Decision decision = new Decision(
+                        verdict, json.get("row").asText(), json.get("why").asText());
+                for (JsonNode preset : json.get("presets")) {
+                    if (byPreset.put(preset.asText(), decision) != null) {
+                        throw new IllegalStateException(entry.getKey() + " is decided twice for " + preset);
+                    }
+                }
+            }
+            all.put(entry.getKey(), Collections.unmodifiableMap(byPreset));
+        }
+        return all;
+    }
+}

@@ -1,0 +1,115 @@
+package dev.sluice.testkit;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+/** Sound bodies of one part whose data is what a careless delimiter search works hardest on. */
+public final class HostileBodies {
+    private static final byte[] HEADERS =
+            "Content-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
+    private HostileBodies() {}
+
+    /**
+     * A body of one part.
+     *
+     * @param name what its data is made of
+     * @param boundary it is framed with
+     * @param bytes all of the multipart body
+     * @param dataOffset where the part's data starts
+     * @param dataSize octets of it
+     */
+    public record Body(String name, String boundary, byte[] bytes, int dataOffset, int dataSize) {
+        /** {@return the value of the request's field} */
+        public String contentType() {
+            return "multipart/form-data; boundary=" + boundary;
+        }
+
+        /** {@return where the delimiters start and end: the places where cutting the body is most telling} */
+        public int[] places() {
+            int delimiter = dataOffset + dataSize;
+            return new int[] {0, dataOffset - HEADERS.length, dataOffset, delimiter, delimiter + 4, bytes.length};
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    /**
+     * Makes all hostile bodies.
+     *
+     * @param size about how many octets of data each has
+     * @return a body for each pattern
+     */
+    public static List<Body> all(int size) {
+        String equal = "x".repeat(70);
+        String usual = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
+        String dashes = "-".repeat(70);
+        return List.of(
+                body("only CR", usual, "\r", size),
+                body("only LF", usual, "\n", size),
+                body("runs of CR LF", usual, "\r\n", size),
+                body("CR CR LF", usual, "\r\r\n", size),
+                body("only dashes", usual, "-", size),
+                body("CR LF and dashes", usual, "\r\n--", size),
+                body("delimiters whose last octet is another", usual, "\r\n--" + lastChanged(usual), size),
+                body(
+                        "delimiters without their last octet",
+                        usual,
+                        "\r\n--" + usual.substring(0, usual.length() - 1),
+                        size),
+                body("delimiters after LF alone", usual, "\n--" + usual, size),
+                body("delimiters after CR alone", usual, "\r--" + usual, size),
+                body("the delimiter's tail, without CR", usual, "\n--" + usual.substring(0, 5), size),
+                body("boundaries without a line end", usual, usual, size),
+                body("70 equal characters, one too few", equal, "\r\n--" + equal.substring(1), size),
+                body("70 equal characters without end", equal, "x", size),
+                body("70 dashes, one too few", dashes, "\r\n--" + dashes.substring(1), size),
+                body("boundary x, its delimiter changed", "x", "\r\n--y", size),
+                body("zeros", usual, "\0", size));
+    }
+
+    /**
+     * Makes a header section of one field that is folded, or of many fields, of about {@code size} octets: work for the
+     * header scanner rather than for the delimiter search.
+     *
+     * @param line repeated, with its line end
+     * @param size of the header section
+     * @return a whole multipart body with the boundary {@code x}
+     */
+    public static byte[] headers(String line, int size) {
+        StringBuilder text = new StringBuilder("--x\r\nContent-Disposition: form-data; name=a\r\n");
+        while (text.length() + line.length() < size) {
+            text.append(line);
+        }
+        return text.append("\r\n1\r\n--x--\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static String lastChanged(String boundary) {
+        return boundary.substring(0, boundary.length() - 1) + (boundary.endsWith("!") ? "." : "!");
+    }
+
+    private static Body body(String name, String boundary, String pattern, int size) {
+        byte[] unit = pattern.getBytes(StandardCharsets.ISO_8859_1);
+        byte[] data = new byte[Math.max(1, size / unit.length) * unit.length];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = unit[i % unit.length];
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream(data.length + 256);
+        out.writeBytes(("--" + boundary + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        out.writeBytes(HEADERS);
+        int dataOffset = out.size();
+        out.writeBytes(data);
+        out.writeBytes(("\r\n--" + boundary + "--\r\n").getBytes(StandardCharsets.US_ASCII));
+        return new Body(name, boundary, out.toByteArray(), dataOffset, data.length);
+    }
+
+    /** {@return the data of the only part} */
+    static byte[] data(Body body) {
+        return Arrays.copyOfRange(body.bytes, body.dataOffset, body.dataOffset + body.dataSize);
+    }
+}

@@ -1,0 +1,26 @@
+package dev.sluice.testkit;
+
+/** The kinds of octets that the grammars tell apart. */
+final class Octets {
+    static final int CR = '\r';
+    static final int LF = '\n';
+
+    private Octets() {}
+
+    /** RFC 9110 section 5.6.2: tchar. */
+    static boolean isToken(int c) {
+        return (c >= 'a' && c <= 'z')
+                || (c >= 'A' && c <= 'Z')
+                || (c >= '0' && c <= '9')
+                || (c > ' ' && c < 0x7F && "!#$%&'*+-.^_`|~".indexOf(c) >= 0);
+    }
+
+    static boolean isBlank(int c) {
+        return c == ' ' || c == '\t';
+    }
+
+    /** Not allowed in a header value. */
+    static boolean isControl(int c) {
+        return (c < ' ' && c != '\t') || c == 0x7F;
+    }
+}

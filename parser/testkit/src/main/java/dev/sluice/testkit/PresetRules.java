@@ -1,0 +1,105 @@
+package dev.sluice.testkit;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which deviations a preset accepts, by their names: read from the table of the policy, not from the library.
+ *
+ * @param name of the preset, for messages
+ * @param silent accepted without a word
+ * @param reported accepted and reported; whatever is in neither set is refused
+ */
+public record PresetRules(String name, Set<String> silent, Set<String> reported) {
+    /** The names of the three presets. */
+    public static final List<String> NAMES = List.of("STANDARD", "STRICT", "COMPATIBLE");
+
+    /** Every deviation a decoder can meet (that is, all but those of the form API). */
+    public static final List<String> DEVIATIONS = List.of(
+            "BOUNDARY_CHARACTERS",
+            "LONG_BOUNDARY",
+            "PREAMBLE",
+            "EPILOGUE",
+            "FALSE_DELIMITER",
+            "TEXT_AFTER_CLOSE_DELIMITER",
+            "CLOSE_DELIMITER_AFTER_PREAMBLE",
+            "BARE_LF",
+            "FOLDED_HEADER",
+            "TRANSFER_ENCODING",
+            "UNDECODABLE_HEADER",
+            "DISPOSITION_TYPE",
+            "DISPOSITION_SYNTAX",
+            "EXTENDED_FILENAME",
+            "TWO_FILENAMES",
+            "CONFLICTING_FILENAMES",
+            "UNUSABLE_EXTENDED_PARAMETER",
+            "PARAMETER_CONTINUATION",
+            "NESTED_MULTIPART");
+
+    private static final PresetRules STANDARD = new PresetRules(
+            "STANDARD",
+            Set.of("NESTED_MULTIPART"),
+            Set.of(
+                    "BOUNDARY_CHARACTERS",
+                    "PREAMBLE",
+                    "EPILOGUE",
+                    "FOLDED_HEADER",
+                    "TRANSFER_ENCODING",
+                    "UNDECODABLE_HEADER",
+                    "EXTENDED_FILENAME",
+                    "TWO_FILENAMES",
+                    "CONFLICTING_FILENAMES",
+                    "UNUSABLE_EXTENDED_PARAMETER",
+                    "PARAMETER_CONTINUATION"));
+    private static final PresetRules STRICT = new PresetRules("STRICT", Set.of("TWO_FILENAMES"), Set.of());
+    private static final PresetRules COMPATIBLE = new PresetRules(
+            "COMPATIBLE",
+            Set.of(
+                    "BOUNDARY_CHARACTERS",
+                    "LONG_BOUNDARY",
+                    "PREAMBLE",
+                    "EPILOGUE",
+                    "FALSE_DELIMITER",
+                    "TEXT_AFTER_CLOSE_DELIMITER",
+                    "CLOSE_DELIMITER_AFTER_PREAMBLE",
+                    "FOLDED_HEADER",
+                    "TRANSFER_ENCODING",
+                    "EXTENDED_FILENAME",
+                    "PARAMETER_CONTINUATION",
+                    "NESTED_MULTIPART"),
+            Set.of(
+                    "BARE_LF",
+                    "UNDECODABLE_HEADER",
+                    "DISPOSITION_TYPE",
+                    "DISPOSITION_SYNTAX",
+                    "TWO_FILENAMES",
+                    "CONFLICTING_FILENAMES",
+                    "UNUSABLE_EXTENDED_PARAMETER"));
+
+    /**
+     * {@return the rules of a preset}
+     *
+     * @param name {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
+     * @throws IllegalArgumentException for any other name
+     */
+    public static PresetRules of(String name) {
+        return switch (name) {
+            case "STANDARD" -> STANDARD;
+            case "STRICT" -> STRICT;
+            case "COMPATIBLE" -> COMPATIBLE;
+            default -> throw new IllegalArgumentException("no preset is called " + name);
+        };
+    }
+
+    /** {@return these rules, but with every deviation they accept reported: shows the offsets of the silent ones} */
+    public PresetRules reportingAll() {
+        Set<String> all = new HashSet<>(reported);
+        all.addAll(silent);
+        return new PresetRules(name + " (reporting all)", Set.of(), all);
+    }
+
+    boolean accepts(String deviation) {
+        return silent.contains(deviation) || reported.contains(deviation);
+    }
+}

@@ -1,0 +1,182 @@
+package dev.sluice.testkit;
+
+import dev.sluice.testkit.DeviationLog.Failure;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Rows 1 to 7 of the policy: the media type and its boundary. */
+final class ReferenceContentType {
+    private static final String BCHARS_NOT_ALPHANUMERIC = "'()+_,-./:=? ";
+
+    private final String value;
+    private int at;
+    private @Nullable String boundary;
+    private boolean quoted;
+    /** A quoted value has something in it that makes it unusable, which is told when its end is known to be one. */
+    private boolean unusable;
+
+    private ReferenceContentType(String value) {
+        this.value = value;
+    }
+
+    record Parsed(boolean formData, byte[] dashBoundary) {}
+
+    static Parsed parse(@Nullable String contentType, DeviationLog log) {
+        if (contentType == null) {
+            throw failure("UNSUPPORTED_MEDIA_TYPE");
+        }
+        ReferenceContentType reader = new ReferenceContentType(contentType);
+        boolean formData = reader.mediaType();
+        reader.parameters();
+        return new Parsed(formData, ("--" + reader.checkedBoundary(log)).getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private boolean mediaType() {
+        blanks();
+        String type = token();
+        if (!type.equalsIgnoreCase("multipart") || !is('/')) {
+            throw failure("UNSUPPORTED_MEDIA_TYPE");
+        }
+        at++;
+        String subtype = token();
+        blanks();
+        if (subtype.isEmpty() || subtype.equals("*")) {
+            throw failure("UNSUPPORTED_MEDIA_TYPE");
+        }
+        if (at < value.length() && !is(';')) {
+            throw failure("MISSING_BOUNDARY");
+        }
+        return subtype.equalsIgnoreCase("form-data");
+    }
+
+    /** Text after a value that is no parameter is blamed on the boundary: none so far, another one, or this one. */
+    private void parameters() {
+        while (is(';')) {
+            at++;
+            blanks();
+            if (at == value.length() || is(';')) {
+                continue;
+            }
+            parameter();
+            blanks();
+            if (at < value.length() && !is(';')) {
+                boolean another = value.substring(at).toLowerCase(Locale.ROOT).contains("boundary=");
+                throw failure(
+                        boundary == null ? "MISSING_BOUNDARY" : another ? "DUPLICATE_BOUNDARY" : "INVALID_BOUNDARY");
+            }
+            if (unusable) {
+                throw failure("INVALID_BOUNDARY");
+            }
+        }
+    }
+
+    private void parameter() {
+        String name = token().toLowerCase(Locale.ROOT);
+        boolean isBoundary = name.equals("boundary");
+        if (name.isEmpty()) {
+            throw failure("INVALID_BOUNDARY");
+        }
+        if (isBoundary && boundary != null) {
+            throw failure("DUPLICATE_BOUNDARY");
+        }
+        if (!is('=')) {
+            blanks();
+            if (isBoundary || (at < value.length() && !is(';'))) {
+                throw failure("INVALID_BOUNDARY");
+            }
+            return;
+        }
+        at++;
+        boolean inQuotes = is('"');
+        String text = inQuotes ? quoted(isBoundary) : unquoted();
+        if (isBoundary) {
+            boundary = text;
+            quoted = inQuotes;
+        }
+    }
+
+    private String quoted(boolean isBoundary) {
+        StringBuilder text = new StringBuilder();
+        for (at++; !is('"'); at++) {
+            if (is('\\')) {
+                unusable |= isBoundary;
+                at++;
+            }
+            if (at >= value.length()) {
+                throw failure("INVALID_BOUNDARY");
+            }
+            unusable |= isControl(value.charAt(at));
+            text.append(value.charAt(at));
+        }
+        at++;
+        return text.toString();
+    }
+
+    private String unquoted() {
+        int start = at;
+        while (at < value.length()
+                && value.charAt(at) > ' '
+                && value.charAt(at) < 0x7F
+                && "\";,".indexOf(value.charAt(at)) < 0) {
+            at++;
+        }
+        if (at == start) {
+            throw failure("INVALID_BOUNDARY");
+        }
+        return value.substring(start, at);
+    }
+
+    private String checkedBoundary(DeviationLog log) {
+        String text = boundary;
+        if (text == null) {
+            throw failure("MISSING_BOUNDARY");
+        }
+        boolean plain = true;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean allowed = isAlphanumeric(c) || BCHARS_NOT_ALPHANUMERIC.indexOf(c) >= 0;
+            plain &= allowed && (quoted || Octets.isToken(c));
+        }
+        if (text.isEmpty() || text.length() > 256 || text.endsWith(" ") || (quoted && !plain)) {
+            throw failure("INVALID_BOUNDARY");
+        }
+        if (!plain) {
+            log.met("BOUNDARY_CHARACTERS", "INVALID_BOUNDARY", -1, -1);
+        }
+        if (text.length() > 70) {
+            log.met("LONG_BOUNDARY", "INVALID_BOUNDARY", -1, -1);
+        }
+        return text;
+    }
+
+    private String token() {
+        int start = at;
+        while (at < value.length() && Octets.isToken(value.charAt(at))) {
+            at++;
+        }
+        return value.substring(start, at);
+    }
+
+    private void blanks() {
+        while (is(' ') || is('\t')) {
+            at++;
+        }
+    }
+
+    private boolean is(char c) {
+        return at < value.length() && value.charAt(at) == c;
+    }
+
+    private static boolean isAlphanumeric(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    }
+
+    private static boolean isControl(char c) {
+        return (c < ' ' && c != '\t') || c == 0x7F;
+    }
+
+    private static Failure failure(String reason) {
+        return new Failure(reason, -1, -1);
+    }
+}

@@ -1,0 +1,74 @@
+package dev.sluice.testkit;
+
+import static dev.sluice.testkit.Octets.CR;
+import static dev.sluice.testkit.Octets.LF;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Where the dash-boundary stands at the start of a line. */
+final class ReferenceDelimiters {
+    private final byte[] body;
+    private final int size;
+    private final byte[] dashBoundary;
+    private final boolean lfMode;
+
+    /**
+     * @param size octets of the body that are looked at
+     * @param lfMode whether LF alone ends a line
+     */
+    ReferenceDelimiters(byte[] body, int size, byte[] dashBoundary, boolean lfMode) {
+        this.body = body;
+        this.size = size;
+        this.dashBoundary = dashBoundary;
+        this.lfMode = lfMode;
+    }
+
+    /**
+     * A dash-boundary at the start of a line.
+     *
+     * @param start of the line end before it, or of itself where the region starts with it
+     * @param bareLf offset of the line end before it where that is LF alone, else -1
+     * @param end the octet after it
+     */
+    record DashBoundary(int start, int bareLf, int end) {}
+
+    /** {@return the first dash-boundary at or after {@code from} in a region that counts as the start of a line} */
+    @Nullable
+    DashBoundary find(int regionStart, int from) {
+        for (int i = from; i < size; i++) {
+            if (i == regionStart && dashBoundaryAt(i)) {
+                return new DashBoundary(i, -1, i + dashBoundary.length);
+            }
+            if (body[i] == CR && i + 1 < size && body[i + 1] == LF && dashBoundaryAt(i + 2)) {
+                return new DashBoundary(i, -1, i + 2 + dashBoundary.length);
+            }
+            if (lfMode && body[i] == LF && dashBoundaryAt(i + 1)) {
+                return new DashBoundary(i, i, i + 1 + dashBoundary.length);
+            }
+        }
+        return null;
+    }
+
+    private boolean dashBoundaryAt(int at) {
+        return at + dashBoundary.length <= size
+                && Arrays.equals(body, at, at + dashBoundary.length, dashBoundary, 0, dashBoundary.length);
+    }
+
+    /** {@return the first octet that could belong to a delimiter if the body went on} */
+    int undecided(int regionStart, int from) {
+        for (int i = Math.max(from, size - dashBoundary.length - 2); i < size; i++) {
+            if ((i == regionStart && isDashBoundarySoFar(i))
+                    || (body[i] == CR && (i + 1 == size || (body[i + 1] == LF && isDashBoundarySoFar(i + 2))))
+                    || (lfMode && body[i] == LF && isDashBoundarySoFar(i + 1))) {
+                return i;
+            }
+        }
+        return size;
+    }
+
+    private boolean isDashBoundarySoFar(int at) {
+        int length = size - at;
+        return length <= dashBoundary.length && Arrays.equals(body, at, size, dashBoundary, 0, length);
+    }
+}

@@ -1,0 +1,404 @@
+package dev.sluice.testkit;
+
+import dev.sluice.testkit.DeviationLog.Failure;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Rows 28 to 42 of the policy: {@code Content-Disposition} of a form-data part. */
+final class ReferenceDisposition {
+    private static final String MALFORMED = "MALFORMED_CONTENT_DISPOSITION";
+
+    private final ReferenceField field;
+    private final int part;
+    private final PresetRules rules;
+    private final DeviationLog log;
+    private final List<Parameter> parameters = new ArrayList<>(2);
+    private int at;
+    private @Nullable String name;
+    private @Nullable String filename;
+    private byte @Nullable [] rawName;
+    private byte @Nullable [] rawFilename;
+
+    ReferenceDisposition(ReferenceField field, int part, PresetRules rules, DeviationLog log) {
+        this.field = field;
+        this.part = part;
+        this.rules = rules;
+        this.log = log;
+    }
+
+    /** @param offset of the first octet of its name */
+    private record Parameter(String name, byte[] value, int offset) {}
+
+    private record Verdict(String deviation, int offset) {}
+
+    @Nullable
+    String name() {
+        return name;
+    }
+
+    @Nullable
+    String filename() {
+        return filename;
+    }
+
+    byte @Nullable [] rawName() {
+        return rawName;
+    }
+
+    byte @Nullable [] rawFilename() {
+        return rawFilename;
+    }
+
+    void parse() {
+        type();
+        parameters();
+        Parameter nameParameter = parameter("name");
+        if (nameParameter == null) {
+            throw new Failure("MISSING_NAME", field.offset(0), part);
+        }
+        rawName = nameParameter.value;
+        name = utf8(rawName);
+        fileNames();
+    }
+
+    private void type() {
+        String type = token();
+        if (type.isEmpty()) {
+            throw malformed(at);
+        }
+        if (!type.equalsIgnoreCase("form-data")) {
+            log.met("DISPOSITION_TYPE", MALFORMED, part, field.offset(0));
+        }
+    }
+
+    private void parameters() {
+        for (; ; ) {
+            at = afterBlanks(at);
+            if (at == field.length()) {
+                return;
+            }
+            if (!is(at, ';')) {
+                throw malformed(at);
+            }
+            at = afterBlanks(at + 1);
+            if (at < field.length() && !is(at, ';')) {
+                parameter();
+            }
+        }
+    }
+
+    private void parameter() {
+        int nameStart = at;
+        String key = token().toLowerCase(Locale.ROOT);
+        if (key.isEmpty()) {
+            throw malformed(at);
+        }
+        int equals = afterBlanks(at);
+        if (equals == field.length() || is(equals, ';')) {
+            at = equals;
+            return;
+        }
+        if (!is(equals, '=')) {
+            throw malformed(equals);
+        }
+        boolean once = key.equals("name") || key.equals("filename") || key.equals("name*") || key.equals("filename*");
+        if (once && parameter(key) != null) {
+            throw new Failure("DUPLICATE_PARAMETER", field.offset(nameStart), part);
+        }
+        if (equals > at) {
+            oddSyntax(equals);
+        }
+        at = afterBlanks(equals + 1);
+        if (at > equals + 1) {
+            oddSyntax(equals + 1);
+        }
+        byte[] value = is(at, '"') ? quoted() : unquoted();
+        parameters.add(new Parameter(key, value, field.offset(nameStart)));
+    }
+
+    private byte[] unquoted() {
+        int start = at;
+        while (isUnquoted(at)) {
+            at++;
+        }
+        int end = at;
+        int next = afterBlanks(at);
+        if (at > start && next > at && isUnquoted(next)) {
+            oddSyntax(next);
+            for (at = next; at < field.length() && !is(at, ';'); at++) {
+                if (isUnquoted(at)) {
+                    end = at + 1;
+                } else if (!Octets.isBlank(field.octet(at))) {
+                    throw malformed(at);
+                }
+            }
+        } else if (at == start || !isValueEnd(at)) {
+            throw malformed(at == start ? at : next);
+        }
+        ByteArrayOutputStream value = new ByteArrayOutputStream();
+        for (int i = start; i < end; i++) {
+            value.write(field.octet(i));
+        }
+        return value.toByteArray();
+    }
+
+    private boolean isUnquoted(int i) {
+        return i < field.length() && field.octet(i) > ' ' && "\";,".indexOf(field.octet(i)) < 0;
+    }
+
+    private byte[] quoted() {
+        ByteArrayOutputStream value = new ByteArrayOutputStream();
+        int junk = -1;
+        for (at++; at < field.length(); at++) {
+            if (is(at, '"')) {
+                if (junk >= 0 && is(at - 1, '=')) {
+                    break; // a second parameter to some readers
+                }
+                if (isValueEnd(at + 1)) {
+                    if (junk >= 0) {
+                        oddSyntax(junk);
+                    }
+                    at++;
+                    return value.toByteArray();
+                }
+                if (junk < 0) {
+                    junk = afterBlanks(at + 1);
+                }
+                if (!rules.accepts("DISPOSITION_SYNTAX")) {
+                    break;
+                }
+            } else if (is(at, '\\') && (is(at + 1, '"') || is(at + 1, '\\'))) {
+                at++;
+            }
+            value.write(field.octet(at));
+        }
+        throw malformed(junk >= 0 ? junk : field.length());
+    }
+
+    private boolean isValueEnd(int from) {
+        int i = afterBlanks(from);
+        return i == field.length() || is(i, ';');
+    }
+
+    /** RFC 7578 section 4.2 and what became of it. */
+    private void fileNames() {
+        List<Verdict> verdicts = new ArrayList<>(2);
+        Parameter plain = parameter("filename");
+        Parameter extended = parameter("filename*");
+        Extended decoded = extended == null ? null : Extended.decode(extended.value);
+        List<Parameter> pieces = new ArrayList<>(2);
+        for (Parameter parameter : parameters) {
+            if (isContinuation(parameter.name, "filename*")) {
+                pieces.add(parameter);
+            } else if (parameter.name.equals("name*") || isContinuation(parameter.name, "name*")) {
+                verdicts.add(new Verdict("UNUSABLE_EXTENDED_PARAMETER", parameter.offset));
+            }
+        }
+        if (extended != null && decoded == null) {
+            verdicts.add(new Verdict("UNUSABLE_EXTENDED_PARAMETER", extended.offset));
+        }
+        if (!pieces.isEmpty()) {
+            verdicts.add(new Verdict("PARAMETER_CONTINUATION", pieces.get(0).offset));
+        }
+        if (plain != null) {
+            rawFilename = plain.value;
+            filename = utf8(plain.value);
+        }
+        if (extended != null && decoded != null) {
+            if (plain == null) {
+                verdicts.add(new Verdict("EXTENDED_FILENAME", extended.offset));
+            } else {
+                boolean same = decoded.text.equals(filename);
+                verdicts.add(new Verdict(
+                        same ? "TWO_FILENAMES" : "CONFLICTING_FILENAMES", Math.max(plain.offset, extended.offset)));
+            }
+            if (plain == null || isEncodedWord(plain.value)) {
+                rawFilename = decoded.octets;
+                filename = decoded.text;
+            }
+        }
+        if (plain == null && decoded == null && rules.silent().contains("PARAMETER_CONTINUATION")) {
+            join(pieces);
+        }
+        verdicts.sort(Comparator.comparingInt(Verdict::offset));
+        for (Verdict verdict : verdicts) {
+            log.met(verdict.deviation, MALFORMED, part, verdict.offset);
+        }
+    }
+
+    /** RFC 2231 section 3: pieces 0, 1, 2 and so on, in any order, none twice and none missing. */
+    private void join(List<Parameter> pieces) {
+        ByteArrayOutputStream octets = new ByteArrayOutputStream();
+        Charset charset = null;
+        for (int i = 0; i < pieces.size(); i++) {
+            Parameter plain = only(pieces, "filename*" + i);
+            Parameter extended = only(pieces, "filename*" + i + "*");
+            Parameter piece = plain == null ? extended : plain;
+            if (piece == null || (plain != null && extended != null)) {
+                return;
+            }
+            if (piece == plain) {
+                octets.writeBytes(piece.value);
+                continue;
+            }
+            byte[] value = piece.value;
+            int from = 0;
+            if (i == 0) {
+                charset = Extended.charset(value);
+                from = Extended.afterLanguage(value);
+            }
+            if (charset == null || from < 0 || !Extended.percentDecode(value, from, octets)) {
+                return;
+            }
+        }
+        if (pieces.isEmpty()) {
+            return;
+        }
+        byte[] joined = octets.toByteArray();
+        String text = charset == null ? utf8(joined) : Extended.strict(joined, charset);
+        if (text != null) {
+            rawFilename = joined;
+            filename = text;
+        }
+    }
+
+    private static @Nullable Parameter only(List<Parameter> pieces, String name) {
+        Parameter found = null;
+        for (Parameter piece : pieces) {
+            if (piece.name.equals(name)) {
+                if (found != null) {
+                    return null;
+                }
+                found = piece;
+            }
+        }
+        return found;
+    }
+
+    /** {@code prefix} digits, and perhaps another asterisk. */
+    private static boolean isContinuation(String name, String prefix) {
+        if (!name.startsWith(prefix)) {
+            return false;
+        }
+        int end = name.length() > prefix.length() && name.endsWith("*") ? name.length() - 1 : name.length();
+        for (int i = prefix.length(); i < end; i++) {
+            if (name.charAt(i) < '0' || name.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return end > prefix.length();
+    }
+
+    /** RFC 2047 section 2, as far as it can be told from the outside. */
+    private static boolean isEncodedWord(byte[] value) {
+        String text = new String(value, StandardCharsets.ISO_8859_1);
+        return text.length() >= 4 && text.startsWith("=?") && text.endsWith("?=");
+    }
+
+    private @Nullable Parameter parameter(String key) {
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(key)) {
+                return parameter;
+            }
+        }
+        return null;
+    }
+
+    private String token() {
+        StringBuilder token = new StringBuilder();
+        while (at < field.length() && Octets.isToken(field.octet(at))) {
+            token.append((char) field.octet(at));
+            at++;
+        }
+        return token.toString();
+    }
+
+    private int afterBlanks(int from) {
+        int i = from;
+        while (i < field.length() && Octets.isBlank(field.octet(i))) {
+            i++;
+        }
+        return i;
+    }
+
+    private boolean is(int i, char c) {
+        return i < field.length() && field.octet(i) == c;
+    }
+
+    private void oddSyntax(int i) {
+        log.met("DISPOSITION_SYNTAX", MALFORMED, part, field.offset(i));
+    }
+
+    private Failure malformed(int i) {
+        return new Failure(MALFORMED, field.offset(i), part);
+    }
+
+    private static String utf8(byte[] octets) {
+        return new String(octets, StandardCharsets.UTF_8);
+    }
+
+    /** RFC 8187 section 3.2.1: {@code charset'language'octets}. */
+    private record Extended(String text, byte[] octets) {
+        static @Nullable Extended decode(byte[] value) {
+            Charset charset = charset(value);
+            int from = afterLanguage(value);
+            ByteArrayOutputStream octets = new ByteArrayOutputStream();
+            if (charset == null || from < 0 || !percentDecode(value, from, octets)) {
+                return null;
+            }
+            String text = strict(octets.toByteArray(), charset);
+            return text == null ? null : new Extended(text, octets.toByteArray());
+        }
+
+        static @Nullable Charset charset(byte[] value) {
+            String text = new String(value, StandardCharsets.ISO_8859_1);
+            int quote = text.indexOf('\'');
+            String name = quote < 0 ? "" : text.substring(0, quote);
+            if (name.equalsIgnoreCase("UTF-8")) {
+                return StandardCharsets.UTF_8;
+            }
+            return name.equalsIgnoreCase("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
+        }
+
+        static int afterLanguage(byte[] value) {
+            String text = new String(value, StandardCharsets.ISO_8859_1);
+            int second = text.indexOf('\'', text.indexOf('\'') + 1);
+            return second < 0 ? -1 : second + 1;
+        }
+
+        static boolean percentDecode(byte[] value, int from, ByteArrayOutputStream octets) {
+            for (int i = from; i < value.length; i++) {
+                if (value[i] == '%') {
+                    int high = i + 1 < value.length ? Character.digit(value[i + 1], 16) : -1;
+                    int low = i + 2 < value.length ? Character.digit(value[i + 2], 16) : -1;
+                    if (high < 0 || low < 0) {
+                        return false;
+                    }
+                    octets.write(high << 4 | low);
+                    i += 2;
+                } else if (Octets.isToken(value[i]) && value[i] != '*' && value[i] != '\'') {
+                    octets.write(value[i]);
+                } else {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        static @Nullable String strict(byte[] octets, Charset charset) {
+            try {
+                return charset.newDecoder().decode(ByteBuffer.wrap(octets)).toString();
+            } catch (CharacterCodingException e) {
+                return null;
+            }
+        }
+    }
+}

@@ -1,0 +1,490 @@
+package dev.sluice.testkit;
+
+import static dev.sluice.testkit.Octets.CR;
+import static dev.sluice.testkit.Octets.LF;
+
+import dev.sluice.testkit.DeviationLog.Failure;
+import dev.sluice.testkit.ReferenceDelimiters.DashBoundary;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A second, independent reading of the policy: it has the whole body at hand, looks ahead and back as it likes, and is
+ * written to be read. What the decoder makes of a body, at every split, has to be what this class makes of it.
+ *
+ * <p>An octet beyond a limit is never looked at: where a limit and a fault meet at one octet, the limit wins, and the
+ * limit of the body before those of a header section.
+ */
+public final class ReferenceParser {
+    private static final int MAX_PADDING = 256;
+
+    private final byte[] body;
+    /** Octets that are looked at: the body up to its limit. */
+    private final int size;
+
+    private final boolean formData;
+    private final byte[] dashBoundary;
+    private final boolean lfMode;
+    private final ReferenceDelimiters delimiters;
+    private final PresetRules rules;
+    private final ReferenceLimits limits;
+    private final DeviationLog log;
+    private final List<Outcome.Part> parts = new ArrayList<>(2);
+    private Outcome.@Nullable Part partial;
+    private int index = -1;
+    private long files;
+    private long headerBytes;
+
+    private ReferenceParser(
+            byte[] body,
+            ReferenceContentType.Parsed type,
+            PresetRules rules,
+            ReferenceLimits limits,
+            DeviationLog log) {
+        this.body = body;
+        this.size = (int) Math.min(body.length, limits.maxBodyBytes());
+        this.formData = type.formData();
+        this.dashBoundary = type.dashBoundary();
+        this.lfMode = rules.accepts("BARE_LF");
+        this.delimiters = new ReferenceDelimiters(body, size, dashBoundary, lfMode);
+        this.rules = rules;
+        this.limits = limits;
+        this.log = log;
+    }
+
+    /**
+     * Parses a body with one of the three presets and the default limits.
+     *
+     * @param contentType value of the request's field, or null
+     * @param body all of it
+     * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
+     * @return what it means
+     */
+    public static Outcome parse(@Nullable String contentType, byte[] body, String preset) {
+        return parse(contentType, body, PresetRules.of(preset), ReferenceLimits.DEFAULTS);
+    }
+
+    /**
+     * Parses a body with one of the three presets.
+     *
+     * @param contentType value of the request's field, or null
+     * @param body all of it
+     * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
+     * @param limits to keep to
+     * @return what it means
+     */
+    public static Outcome parse(@Nullable String contentType, byte[] body, String preset, ReferenceLimits limits) {
+        return parse(contentType, body, PresetRules.of(preset), limits);
+    }
+
+    /**
+     * Parses a body.
+     *
+     * @param contentType value of the request's field, or null
+     * @param body all of it
+     * @param rules what is accepted
+     * @param limits to keep to
+     * @return what it means
+     */
+    public static Outcome parse(@Nullable String contentType, byte[] body, PresetRules rules, ReferenceLimits limits) {
+        DeviationLog log = new DeviationLog(rules);
+        ReferenceParser parser = null;
+        Outcome.Error error = null;
+        try {
+            parser = new ReferenceParser(body, ReferenceContentType.parse(contentType, log), rules, limits, log);
+            parser.run();
+        } catch (Failure failure) {
+            error = failure.error();
+        }
+        return new Outcome(
+                rules.name(),
+                parser == null ? List.of() : List.copyOf(parser.parts),
+                parser == null ? null : parser.partial,
+                log.reported(),
+                log.silent(),
+                body.length,
+                error);
+    }
+
+    private void run() {
+        int at = preamble();
+        while (index >= 0) {
+            at = part(at);
+        }
+        epilogue(at);
+    }
+
+    /** {@return where the first part begins, or the epilogue, in which case {@code index} is -1} */
+    private int preamble() {
+        int from = 0;
+        for (; ; ) {
+            DashBoundary found = delimiters.find(0, from);
+            int text = found == null ? delimiters.undecided(0, from) : found.start();
+            if (text > limits.maxPreambleBytes()) {
+                if (!rules.accepts("PREAMBLE")) {
+                    throw new Failure("PREAMBLE", preambleShows(), -1);
+                }
+                throw new Failure("PREAMBLE_TOO_LARGE", limits.maxPreambleBytes(), -1);
+            }
+            if (found == null) {
+                throw bodyEnds();
+            }
+            Line line = lineAfter(found.end());
+            if (line.kind == LineKind.BROKEN) {
+                log.met("FALSE_DELIMITER", "MALFORMED_DELIMITER", index, line.at);
+                from = line.at;
+                continue;
+            }
+            if (line.kind == LineKind.CLOSE && found.start() > 0) {
+                log.met("CLOSE_DELIMITER_AFTER_PREAMBLE", "MALFORMED_DELIMITER", index, line.at - 1);
+            }
+            if (found.start() > 0) {
+                log.met("PREAMBLE", "PREAMBLE", -1, preambleShows());
+            }
+            bareLf(found.bareLf());
+            if (line.kind == LineKind.PART) {
+                index = 0;
+            }
+            Line end = line.kind == LineKind.CLOSE ? closeLine(line.at) : line;
+            bareLf(end.bareLf);
+            checkPartCount(end.at);
+            return end.at;
+        }
+    }
+
+    /** The first octet that differs from an optional line end and the dash-boundary. */
+    private int preambleShows() {
+        int at = 0;
+        if (body[0] == CR) {
+            if (body.length == 1 || body[1] != LF) {
+                return 1;
+            }
+            at = 2;
+        } else if (lfMode && body[0] == LF) {
+            at = 1;
+        }
+        for (byte expected : dashBoundary) {
+            if (body[at] != expected) {
+                return at;
+            }
+            at++;
+        }
+        return lineAfter(at).at;
+    }
+
+    private void checkPartCount(int afterLine) {
+        if (index >= limits.maxParts()) {
+            throw new Failure("TOO_MANY_PARTS", afterLine - 1L, index);
+        }
+    }
+
+    /** {@return where the next part begins, or the epilogue, in which case {@code index} is -1} */
+    private int part(int start) {
+        HeaderSection section = new HeaderSection(start);
+        section.read();
+        headerBytes += section.end - start;
+        Outcome.Part empty = section.checkedPart();
+        int bodyStart = section.end;
+        partial = empty;
+        int from = bodyStart;
+        for (; ; ) {
+            DashBoundary found = delimiters.find(bodyStart, from);
+            int dataEnd = found == null ? delimiters.undecided(bodyStart, from) : found.start();
+            if (dataEnd - bodyStart > limits.maxPartBytes()) {
+                int limit = bodyStart + (int) limits.maxPartBytes();
+                partial = withBody(empty, limit);
+                throw new Failure("PART_TOO_LARGE", limit, index);
+            }
+            partial = withBody(empty, dataEnd);
+            if (found == null) {
+                throw bodyEnds();
+            }
+            Line line = lineAfter(found.end());
+            if (line.kind == LineKind.BROKEN) {
+                log.met("FALSE_DELIMITER", "MALFORMED_DELIMITER", index, line.at);
+                from = line.at;
+                continue;
+            }
+            bareLf(found.bareLf());
+            parts.add(partial);
+            partial = null;
+            index = line.kind == LineKind.CLOSE ? -1 : index + 1;
+            Line end = line.kind == LineKind.CLOSE ? closeLine(line.at) : line;
+            bareLf(end.bareLf);
+            checkPartCount(end.at);
+            return end.at;
+        }
+    }
+
+    private Outcome.Part withBody(Outcome.Part part, int end) {
+        return new Outcome.Part(
+                part.index(),
+                part.headers(),
+                part.name(),
+                part.filename(),
+                part.rawName(),
+                part.rawFilename(),
+                part.contentType(),
+                part.bodyOffset(),
+                Arrays.copyOfRange(body, part.bodyOffset(), end));
+    }
+
+    private void epilogue(int start) {
+        if (start < size) {
+            log.met("EPILOGUE", "EPILOGUE", -1, start);
+        }
+        if (size - start > limits.maxEpilogueBytes()) {
+            throw new Failure("EPILOGUE_TOO_LARGE", (long) start + limits.maxEpilogueBytes(), -1);
+        }
+        if (size < body.length) {
+            throw bodyEnds();
+        }
+    }
+
+    /** The octets end where more are needed: the body is too short, or longer than its limit. */
+    private Failure bodyEnds() {
+        return new Failure(size < body.length ? "BODY_TOO_LARGE" : "TRUNCATED", size, index);
+    }
+
+    private void bareLf(int offset) {
+        if (offset >= 0) {
+            log.met("BARE_LF", "MALFORMED_DELIMITER", index, offset);
+        }
+    }
+
+    private enum LineKind {
+        /** A delimiter. */
+        PART,
+        /** A close-delimiter. */
+        CLOSE,
+        /** Neither. */
+        BROKEN
+    }
+
+    /**
+     * What follows a dash-boundary.
+     *
+     * @param at the octet after the line, after the second dash, or the one that breaks the line
+     * @param bareLf offset of the line end where it is LF alone, else -1
+     */
+    private record Line(LineKind kind, int at, int bareLf) {}
+
+    private Line lineAfter(int start) {
+        if (octet(start) == '-') {
+            return octet(start + 1) == '-'
+                    ? new Line(LineKind.CLOSE, start + 2, -1)
+                    : new Line(LineKind.BROKEN, start + 1, -1);
+        }
+        int i = start;
+        while (Octets.isBlank(octet(i)) && i - start < MAX_PADDING) {
+            i++;
+        }
+        if (octet(i) == CR) {
+            return octet(i + 1) == LF ? new Line(LineKind.PART, i + 2, -1) : new Line(LineKind.BROKEN, i + 1, -1);
+        }
+        return lfMode && octet(i) == LF ? new Line(LineKind.PART, i + 1, i) : new Line(LineKind.BROKEN, i, -1);
+    }
+
+    /** {@return the end of the close-delimiter's line, which may be the end of the body} */
+    private Line closeLine(int start) {
+        boolean whole = size == body.length;
+        int i = start;
+        while (i < size && Octets.isBlank(body[i]) && i - start < MAX_PADDING) {
+            i++;
+        }
+        if (i == size && whole) {
+            return new Line(LineKind.CLOSE, i, -1);
+        }
+        if (octet(i) == CR) {
+            if (!(i + 1 == size && whole) && octet(i + 1) == LF) {
+                return new Line(LineKind.CLOSE, i + 2, -1);
+            }
+            i++;
+        } else if (lfMode && octet(i) == LF) {
+            return new Line(LineKind.CLOSE, i + 1, i);
+        }
+        log.met("TEXT_AFTER_CLOSE_DELIMITER", "MALFORMED_DELIMITER", index, i);
+        return new Line(LineKind.CLOSE, i, -1);
+    }
+
+    private int octet(int at) {
+        if (at >= size) {
+            throw bodyEnds();
+        }
+        return body[at] & 0xFF;
+    }
+
+    /** Reads the header section of the part {@code index}. */
+    private final class HeaderSection {
+        private final int start;
+        private final List<ReferenceField> fields = new ArrayList<>(4);
+        private int blankLine;
+        private int end;
+
+        HeaderSection(int start) {
+            this.start = start;
+        }
+
+        /** Octet by octet: limits, then the number of fields, then the grammar. */
+        void read() {
+            int i = start;
+            for (; ; ) {
+                int c = header(i);
+                if (c == CR || c == LF) {
+                    blankLine = i;
+                    end = afterLineEnd(i);
+                    return;
+                }
+                if (!Octets.isBlank(c)) {
+                    i = field(i);
+                } else if (fields.isEmpty()) {
+                    throw malformed(i);
+                } else {
+                    log.met("FOLDED_HEADER", "MALFORMED_HEADER", index, i);
+                    i = continuation(i);
+                }
+            }
+        }
+
+        private int field(int nameStart) {
+            if (fields.size() == limits.maxHeadersPerPart()) {
+                throw new Failure("TOO_MANY_HEADERS", nameStart, index);
+            }
+            int i = nameStart;
+            while (Octets.isToken(header(i))) {
+                i++;
+            }
+            if (i == nameStart || header(i) != ':') {
+                throw malformed(i);
+            }
+            ReferenceField field = new ReferenceField(body, nameStart, i);
+            int lineEnd = lineEnd(i + 1);
+            field.addLine(i + 1, lineEnd);
+            fields.add(field);
+            return afterLineEnd(lineEnd);
+        }
+
+        private int continuation(int lineStart) {
+            int i = lineStart;
+            while (Octets.isBlank(header(i))) {
+                i++;
+            }
+            if (header(i) == CR || header(i) == LF) {
+                throw malformed(i);
+            }
+            int lineEnd = lineEnd(i);
+            fields.get(fields.size() - 1).addLine(lineStart, lineEnd);
+            return afterLineEnd(lineEnd);
+        }
+
+        private int lineEnd(int from) {
+            int i = from;
+            while (header(i) != CR && header(i) != LF) {
+                if (Octets.isControl(header(i))) {
+                    throw malformed(i);
+                }
+                i++;
+            }
+            return i;
+        }
+
+        private int afterLineEnd(int at) {
+            if (header(at) == CR) {
+                if (header(at + 1) != LF) {
+                    throw malformed(at);
+                }
+                return at + 2;
+            }
+            log.met("BARE_LF", "MALFORMED_HEADER", index, at);
+            return at + 1;
+        }
+
+        private int header(int at) {
+            int c = octet(at);
+            if (at - start >= limits.maxHeaderBytesPerPart()) {
+                throw new Failure("HEADER_SECTION_TOO_LARGE", at, index);
+            }
+            if (headerBytes + (at - start) >= limits.maxHeaderBytes()) {
+                throw new Failure("HEADERS_TOO_LARGE", at, index);
+            }
+            return c;
+        }
+
+        private Failure malformed(int at) {
+            return new Failure("MALFORMED_HEADER", at, index);
+        }
+
+        /** The section is complete: what it says, in the order of decision 0001. */
+        Outcome.Part checkedPart() {
+            checkDuplicates();
+            for (ReferenceField field : fields) {
+                int at = field.firstUndecodable();
+                if (at >= 0) {
+                    log.met("UNDECODABLE_HEADER", "MALFORMED_HEADER", index, at);
+                }
+            }
+            checkTransferEncoding();
+            ReferenceDisposition disposition = null;
+            ReferenceField type = first("Content-Type");
+            if (formData) {
+                ReferenceField field = first("Content-Disposition");
+                if (field == null) {
+                    throw new Failure("MISSING_CONTENT_DISPOSITION", blankLine, index);
+                }
+                disposition = new ReferenceDisposition(field, index, rules, log);
+                disposition.parse();
+                if (type != null && type.text().regionMatches(true, 0, "multipart/", 0, 10)) {
+                    log.met("NESTED_MULTIPART", "UNSUPPORTED_MEDIA_TYPE", index, type.offset(0));
+                }
+                if (disposition.filename() != null && ++files > limits.maxFiles()) {
+                    throw new Failure("TOO_MANY_FILES", field.offset(0), index);
+                }
+            }
+            return new Outcome.Part(
+                    index,
+                    fields.stream().map(ReferenceField::header).toList(),
+                    disposition == null ? null : disposition.name(),
+                    disposition == null ? null : disposition.filename(),
+                    disposition == null ? null : disposition.rawName(),
+                    disposition == null ? null : disposition.rawFilename(),
+                    type == null ? null : type.text(),
+                    end,
+                    new byte[0]);
+        }
+
+        private void checkDuplicates() {
+            for (ReferenceField field : fields) {
+                if (field != first(field.name())
+                        && (field.isNamed("Content-Disposition")
+                                || field.isNamed("Content-Type")
+                                || field.isNamed("Content-Transfer-Encoding"))) {
+                    throw new Failure("DUPLICATE_HEADER", field.nameOffset(), index);
+                }
+            }
+        }
+
+        private void checkTransferEncoding() {
+            ReferenceField field = first("Content-Transfer-Encoding");
+            if (field == null) {
+                return;
+            }
+            String encoding = field.text();
+            if (!encoding.equalsIgnoreCase("7bit")
+                    && !encoding.equalsIgnoreCase("8bit")
+                    && !encoding.equalsIgnoreCase("binary")) {
+                log.met("TRANSFER_ENCODING", "UNSUPPORTED_TRANSFER_ENCODING", index, field.offset(0));
+            }
+        }
+
+        private @Nullable ReferenceField first(String name) {
+            for (ReferenceField field : fields) {
+                if (field.isNamed(name)) {
+                    return field;
+                }
+            }
+            return null;
+        }
+    }
+}

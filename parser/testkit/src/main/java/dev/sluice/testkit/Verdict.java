@@ -1,0 +1,162 @@
+package dev.sluice.testkit;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to become of a case: its parts, or a refusal.
+ *
+ * @param parts in order; empty where refused
+ * @param reasons any of which is right for a refusal; empty where accepted
+ */
+public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
+
+    /**
+     * A part that is expected. What is null is not compared, but for name and file name, where null is "absent".
+     *
+     * @param name of the field
+     * @param filename of the file
+     * @param rawName octets of the name, where it is not UTF-8
+     * @param rawFilename octets of the file name, where it is not UTF-8
+     * @param typeIsKnown whether {@code contentType} is to be compared
+     * @param contentType value of the field, or null
+     * @param size of the body in octets
+     * @param sha256 of the body, in hexadecimal
+     * @param headers as {@code name: value}
+     */
+    public record ExpectedPart(
+            @Nullable String name,
+            @Nullable String filename,
+            byte @Nullable [] rawName,
+            byte @Nullable [] rawFilename,
+            boolean typeIsKnown,
+            @Nullable String contentType,
+            long size,
+            String sha256,
+            @Nullable List<String> headers) {}
+
+    /** {@return the verdict that a body with these parts is accepted} */
+    static Verdict accepted(List<ExpectedPart> parts) {
+        return new Verdict(List.copyOf(parts), Set.of());
+    }
+
+    /** {@return the verdict that a body is refused for one of these reasons} */
+    static Verdict refused(String... reasons) {
+        return new Verdict(List.of(), Set.of(reasons));
+    }
+
+    /** {@return whether the body is to be accepted} */
+    public boolean isAccepted() {
+        return reasons.isEmpty();
+    }
+
+    /** {@return the verdict in a few words} */
+    public String describe() {
+        return isAccepted()
+                ? parts.size() == 1 ? "1 part" : parts.size() + " parts"
+                : String.join(" or ", new TreeSet<>(reasons));
+    }
+
+    /**
+     * Compares an outcome with this verdict.
+     *
+     * @param outcome of the case
+     * @param formData whether the form-data rules apply: names are compared then only
+     * @return null where they agree, else how they differ
+     */
+    public @Nullable String mismatch(Outcome outcome, boolean formData) {
+        if (outcome.isAccepted() != isAccepted()) {
+            return "expected " + describe() + ", was " + outcome.verdict() + " with "
+                    + outcome.parts().size() + " parts";
+        }
+        if (!isAccepted()) {
+            return reasons.contains(outcome.verdict()) ? null : "expected " + describe() + ", was " + outcome.verdict();
+        }
+        if (parts.size() != outcome.parts().size()) {
+            return "expected " + describe() + ", was " + outcome.parts().size();
+        }
+        boolean folded = has(outcome.deviations(), "FOLDED_HEADER") || has(outcome.silent(), "FOLDED_HEADER");
+        for (int i = 0; i < parts.size(); i++) {
+            String difference = difference(parts.get(i), outcome.parts().get(i), formData, folded);
+            if (difference != null) {
+                return "part " + i + ": " + difference;
+            }
+        }
+        return null;
+    }
+
+    private static boolean has(List<Outcome.Deviation> deviations, String kind) {
+        return deviations.stream().anyMatch(deviation -> deviation.kind().equals(kind));
+    }
+
+    private static @Nullable String difference(
+            ExpectedPart expected, Outcome.Part part, boolean formData, boolean folded) {
+        if (expected.size != part.body().length || !expected.sha256.equals(sha256(part.body()))) {
+            return "body of " + expected.size + " octets expected, was " + part.body().length + " octets";
+        }
+        if (formData && !sameText(expected.name, expected.rawName, part.name(), part.rawName())) {
+            return "name " + expected.name + " expected, was " + part.name();
+        }
+        if (formData && !sameText(expected.filename, expected.rawFilename, part.filename(), part.rawFilename())) {
+            return "file name " + expected.filename + " expected, was " + part.filename();
+        }
+        if (expected.typeIsKnown && !sameValue(expected.contentType, part.contentType(), folded)) {
+            return "type " + expected.contentType + " expected, was " + part.contentType();
+        }
+        if (expected.headers == null) {
+            return null;
+        }
+        List<Outcome.Header> headers = part.headers();
+        boolean same = expected.headers.size() == headers.size();
+        for (int i = 0; same && i < headers.size(); i++) {
+            Outcome.Header header = headers.get(i);
+            String latin1 = header.name() + ": " + new String(header.rawValue(), StandardCharsets.ISO_8859_1);
+            same = sameValue(expected.headers.get(i), header.toString(), folded)
+                    || sameValue(expected.headers.get(i), latin1, folded);
+        }
+        return same ? null : "headers " + expected.headers + " expected, were " + headers;
+    }
+
+    private static boolean sameText(
+            @Nullable String expected, byte @Nullable [] expectedRaw, @Nullable String text, byte @Nullable [] raw) {
+        return expectedRaw == null ? Objects.equals(expected, text) : Arrays.equals(expectedRaw, raw);
+    }
+
+    /** The corpus keeps the blanks of a fold, the policy makes one space of them (row 20). */
+    private static boolean sameValue(@Nullable String expected, @Nullable String value, boolean folded) {
+        if (expected == null || value == null || !folded) {
+            return Objects.equals(expected, value);
+        }
+        return oneBlank(expected).equals(oneBlank(value));
+    }
+
+    private static String oneBlank(String text) {
+        StringBuilder result = new StringBuilder(text.length());
+        boolean blank = false;
+        for (int i = 0; i < text.length(); i++) {
+            boolean isBlank = Octets.isBlank(text.charAt(i));
+            if (!isBlank || !blank) {
+                result.append(isBlank ? ' ' : text.charAt(i));
+            }
+            blank = isBlank;
+        }
+        return result.toString();
+    }
+
+    /** {@return the SHA-256 of some octets, in hexadecimal} */
+    static String sha256(byte[] octets) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package dev.sluice.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every case of the corpus, in every preset, is as the corpus says, or as verdicts.json says and for its reason. */
+class CorpusVerdictTest {
+    static List<Corpus.Case> cases() {
+        return Corpus.cases();
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void theOutcomeIsTheVerdict(Corpus.Case each) {
+        for (String preset : PresetRules.NAMES) {
+            Outcome outcome = ReferenceParser.parse(each.contentType(), each.body(), preset);
+            assertNull(each.expected(preset).mismatch(outcome, each.isFormData()), each + " with " + preset);
+        }
+    }
+
+    @Test
+    void noDecisionIsSuperfluous() {
+        for (Corpus.Case each : Corpus.cases()) {
+            for (String preset : each.decisions().keySet()) {
+                assertTrue(PresetRules.NAMES.contains(preset), each + " decides for " + preset);
+                Outcome outcome = ReferenceParser.parse(each.contentType(), each.body(), preset);
+                assertNotNull(
+                        each.source().mismatch(outcome, each.isFormData()),
+                        each + " with " + preset + " is as the corpus says, the decision is not needed");
+            }
+        }
+    }
+
+    @Test
+    void everyDecisionNamesARowAndAReason() {
+        for (Corpus.Case each : Corpus.cases()) {
+            each.decisions().values().forEach(decision -> {
+                assertTrue(Character.isDigit(decision.row().charAt(0)), each + " names no row of the policy");
+                assertTrue(decision.why().length() > 10, each + " gives no reason");
+            });
+        }
+    }
+
+    @Test
+    void thePageOfDecisionsIsUpToDate() throws IOException {
+        String page = Files.readString(CorpusDecisions.page());
+        assertEquals(CorpusDecisions.text(), page, "run dev.sluice.testkit.CorpusDecisions");
+    }
+
+    @Test
+    void theWholeCorpusIsThereWithItsLicences() throws IOException {
+        assertEquals(394, Corpus.cases().size());
+        Set<String> folders = new HashSet<>();
+        Corpus.cases()
+                .forEach(each -> folders.add(each.id().substring(0, each.id().indexOf('/'))));
+        String licences = Files.readString(Corpus.root().resolve("parser/testkit/corpus/LICENSES.md"));
+        for (String folder : folders) {
+            assertTrue(licences.contains("| " + folder + " |"), "no licence for " + folder);
+        }
+        try (Stream<Path> texts = Files.list(Corpus.root().resolve("parser/testkit/corpus/licenses"))) {
+            assertTrue(texts.count() >= folders.size());
+        }
+    }
+}
