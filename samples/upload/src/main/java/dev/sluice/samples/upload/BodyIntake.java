@@ -1,0 +1,298 @@
+package dev.sluice.samples.upload;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.ReportedDeviation;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way of one body from its connection to its sink. The decoder runs on the event loop; its events go, in order, to
+ * one worker thread, which may block. What the worker has not done yet is bounded: {@link #isReady()} is false while
+ * more than {@value #MAX_IN_FLIGHT_BYTES} octets or {@value #MAX_IN_FLIGHT_BATCHES} chunks wait for it, and the
+ * connection is not read from.
+ *
+ * <p>All methods are called on the event loop, and so are those of the {@link Listener}.
+ */
+final class BodyIntake {
+    /** Is told how it goes. */
+    interface Listener {
+        /** The worker caught up: {@link BodyIntake#isReady()} is true again. */
+        void ready();
+
+        /**
+         * The end, once, unless {@linkplain BodyIntake#abort aborted}; what is not to be kept is already deleted.
+         * {@code error} is null for a good body.
+         */
+        void ended(@Nullable ErrorAnswer error, Object answer);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(BodyIntake.class);
+    private static final int MAX_IN_FLIGHT_BYTES = 1 << 20;
+    private static final int MAX_IN_FLIGHT_BATCHES = 64;
+
+    private final MultipartDecoder decoder;
+    private final PartSink sink;
+    private final EventExecutor loop;
+    private final EventExecutor worker;
+    private final ServerMetrics metrics;
+    private final Listener listener;
+    private long inFlightBytes;
+    private int inFlightBatches;
+    private boolean paused;
+    private boolean over;
+    private boolean aborted;
+    private volatile boolean discarding;
+
+    BodyIntake(
+            Boundary boundary,
+            MultipartOptions options,
+            PartSink sink,
+            EventExecutor loop,
+            EventExecutor worker,
+            ServerMetrics metrics,
+            Listener listener) {
+        this.decoder = MultipartDecoder.create(boundary, options);
+        this.sink = sink;
+        this.loop = loop;
+        this.worker = worker;
+        this.metrics = metrics;
+        this.listener = listener;
+    }
+
+    /** {@return whether {@link #offer} may be called; once it is not, {@link Listener#ready} will tell} */
+    boolean isReady() {
+        if (inFlightBytes <= MAX_IN_FLIGHT_BYTES && inFlightBatches <= MAX_IN_FLIGHT_BATCHES) {
+            return true;
+        }
+        paused = true;
+        return false;
+    }
+
+    /** {@return whether nothing more is wanted: the body was refused, failed or was aborted} */
+    boolean isOver() {
+        return over;
+    }
+
+    /**
+     * Takes the next octets of the body.
+     *
+     * @param chunk transferred
+     */
+    void offer(ByteBuf chunk) {
+        int size = chunk.readableBytes();
+        metrics.received(size);
+        Batch batch = new Batch(size);
+        try {
+            decoder.feed(chunk);
+            drain(batch);
+        } catch (MultipartException e) {
+            submit(batch);
+            refuse(ErrorAnswer.of(e));
+            return;
+        } catch (RuntimeException e) {
+            batch.release();
+            throw e;
+        }
+        submit(batch);
+    }
+
+    private void drain(Batch batch) throws MultipartException {
+        for (; ; ) {
+            switch (decoder.next()) {
+                case PART_BEGIN -> batch.begin(PartHead.of(decoder));
+                case DATA -> batch.data(decoder.data().retain());
+                case PART_END -> batch.end();
+                case NEED_INPUT, END -> {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Says that the body is complete. The {@link Listener} will hear of the end. */
+    void finish() {
+        if (over) {
+            return;
+        }
+        Batch batch = new Batch(0);
+        try {
+            decoder.finish();
+            drain(batch);
+        } catch (MultipartException e) {
+            submit(batch);
+            refuse(ErrorAnswer.of(e));
+            return;
+        }
+        submit(batch);
+        over = true;
+        long bodySize = decoder.offset();
+        List<ReportedDeviation> deviations = decoder.deviations();
+        decoder.close();
+        worker.execute(() -> complete(bodySize, deviations));
+    }
+
+    private void complete(long bodySize, List<ReportedDeviation> deviations) {
+        if (discarding) {
+            sink.close();
+            return;
+        }
+        try (sink) {
+            Object answer = sink.finish(bodySize, deviations);
+            onLoop(() -> end(null, answer));
+        } catch (IOException | RuntimeException e) {
+            sinkFailed(e);
+        }
+    }
+
+    /** Refuses the body for a reason outside of it. The {@link Listener} will hear of the end. */
+    void refuse(ErrorAnswer error) {
+        if (over) {
+            return;
+        }
+        over = true;
+        List<ReportedDeviation> deviations = decoder.deviations();
+        decoder.close();
+        worker.execute(() -> {
+            if (!discarding) {
+                Object answer = sink.refuse(error, deviations);
+                sink.close();
+                onLoop(() -> end(error, answer));
+            }
+        });
+    }
+
+    /** {@return the 0-based index of the part being received, or -1} */
+    int partIndex() {
+        return decoder.partIndex();
+    }
+
+    private void end(@Nullable ErrorAnswer error, Object answer) {
+        if (!aborted) {
+            listener.ended(error, answer);
+        }
+    }
+
+    /** Forgets all of it: the client is gone. Idempotent; the {@link Listener} hears nothing more. */
+    void abort() {
+        aborted = true;
+        over = true;
+        discarding = true;
+        decoder.close();
+        worker.execute(sink::close);
+    }
+
+    /** On the worker: the disk is full, or the like. */
+    private void sinkFailed(Exception cause) {
+        discarding = true;
+        sink.close();
+        LOG.error("an upload could not be stored", cause);
+        ErrorAnswer error = ErrorAnswer.storage();
+        onLoop(() -> {
+            over = true;
+            decoder.close();
+            end(error, error.asAnswer());
+        });
+    }
+
+    private void submit(Batch batch) {
+        if (batch.isEmpty()) {
+            return;
+        }
+        inFlightBytes += batch.size;
+        inFlightBatches++;
+        metrics.inFlight(batch.size);
+        worker.execute(batch);
+    }
+
+    private void done(Batch batch) {
+        inFlightBytes -= batch.size;
+        inFlightBatches--;
+        // Half-way down, not at the brim: one wake-up per many chunks.
+        if (paused && inFlightBytes <= MAX_IN_FLIGHT_BYTES / 2 && inFlightBatches <= MAX_IN_FLIGHT_BATCHES / 2) {
+            paused = false;
+            if (!aborted) {
+                listener.ready();
+            }
+        }
+    }
+
+    private void onLoop(Runnable task) {
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the server is closing: nobody waits for this any more", e);
+        }
+    }
+
+    /** The events of one chunk, to be replayed on the worker. Owns the data in it until then. */
+    private final class Batch implements Runnable {
+        private static final Object END = new Object();
+
+        private final List<Object> events = new ArrayList<>(4);
+        private final int size;
+
+        Batch(int size) {
+            this.size = size;
+        }
+
+        void begin(PartHead head) {
+            events.add(head);
+        }
+
+        void data(ByteBuf data) {
+            events.add(data);
+        }
+
+        void end() {
+            events.add(END);
+        }
+
+        boolean isEmpty() {
+            return events.isEmpty();
+        }
+
+        @Override
+        public void run() {
+            try {
+                for (int i = 0; i < events.size() && !discarding; i++) {
+                    replay(events.get(i));
+                }
+            } catch (IOException | RuntimeException e) {
+                sinkFailed(e);
+            } finally {
+                release();
+                metrics.inFlight(-size);
+                onLoop(() -> done(this));
+            }
+        }
+
+        private void replay(Object event) throws IOException {
+            if (event instanceof PartHead head) {
+                sink.begin(head);
+            } else if (event instanceof ByteBuf data) {
+                sink.data(data);
+            } else {
+                sink.end();
+            }
+        }
+
+        void release() {
+            for (Object event : events) {
+                if (event instanceof ByteBuf data) {
+                    data.release();
+                }
+            }
+            events.clear();
+        }
+    }
+}

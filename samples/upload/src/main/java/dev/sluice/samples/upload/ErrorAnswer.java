@@ -1,0 +1,75 @@
+package dev.sluice.samples.upload;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import dev.sluice.MultipartException;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.Map;
+
+/**
+ * What a client is told that did wrong, or that met a server in trouble.
+ *
+ * @param status of the HTTP answer; not part of the JSON
+ * @param reason a {@link MultipartException.Reason}, or a word for what is wrong around the body
+ * @param kind a {@link MultipartException.Kind}, or {@code HTTP} or {@code STORAGE} for what is wrong around the body
+ * @param offset of the offending octet of the multipart body, or -1
+ * @param part 0-based index of the part at fault, or -1
+ * @param message one sentence
+ */
+@JsonPropertyOrder({"reason", "kind", "offset", "part", "message"})
+record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offset, int part, String message) {
+
+    static ErrorAnswer of(MultipartException e) {
+        return new ErrorAnswer(
+                e.httpStatus(),
+                e.reason().name(),
+                e.kind().name(),
+                e.offset(),
+                e.partIndex(),
+                String.valueOf(e.getMessage()));
+    }
+
+    /** {@return a fault of the request around the body} */
+    static ErrorAnswer http(HttpResponseStatus status, String reason, String message) {
+        return new ErrorAnswer(status.code(), reason, "HTTP", -1, -1, message);
+    }
+
+    /** {@return trouble of the server's disk; the details go to the log, not to the client} */
+    static ErrorAnswer storage() {
+        return new ErrorAnswer(
+                500,
+                "STORAGE_FAILED",
+                "STORAGE",
+                -1,
+                -1,
+                "the server could not store the upload; nothing of it was kept");
+    }
+
+    /** {@return the fault of a connection that ended before the body that it announced} */
+    static ErrorAnswer cutOff(long received, int part) {
+        return new ErrorAnswer(
+                400,
+                MultipartException.Reason.TRUNCATED.name(),
+                MultipartException.Kind.TRUNCATED.name(),
+                received,
+                part,
+                "the connection ended before the request body did (after " + received + " bytes)");
+    }
+
+    /** {@return the refusal of a body that announces more than it may have, in the words of the decoder} */
+    static ErrorAnswer announcedTooLarge(long contentLength, long maxBodyBytes) {
+        return new ErrorAnswer(
+                413,
+                MultipartException.Reason.BODY_TOO_LARGE.name(),
+                MultipartException.Kind.LIMIT_EXCEEDED.name(),
+                maxBodyBytes,
+                -1,
+                "multipart body of the announced size of " + contentLength + " bytes exceeds the limit of "
+                        + maxBodyBytes + " bytes (maxBodyBytes)");
+    }
+
+    /** {@return this as the whole answer} */
+    Map<String, ErrorAnswer> asAnswer() {
+        return Map.of("error", this);
+    }
+}

@@ -1,0 +1,70 @@
+package dev.sluice.samples.upload;
+
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import dev.sluice.PartHeaders;
+import dev.sluice.ReportedDeviation;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is in a multipart body; the JSON of {@code inspect --json} and of {@code POST /inspect}.
+ *
+ * @param parts those that were complete
+ * @param deviations those that were accepted and are to be reported
+ * @param bodySize in octets; with an error, the octets before the offending one
+ * @param error null for a good body
+ */
+@JsonPropertyOrder({"parts", "deviations", "bodySize", "error"})
+record InspectionReport(
+        List<Part> parts,
+        List<Deviation> deviations,
+        long bodySize,
+        @Nullable ErrorAnswer error) {
+
+    /**
+     * One part.
+     *
+     * @param headers name and value of each, in order
+     * @param offset of the first octet of its body
+     * @param size of its body in octets
+     * @param sha256 of its body, in lower-case hexadecimal
+     */
+    @JsonPropertyOrder({"index", "name", "filename", "contentType", "headers", "offset", "size", "sha256"})
+    record Part(
+            int index,
+            @Nullable String name,
+            @Nullable String filename,
+            @Nullable String contentType,
+            List<List<String>> headers,
+            long offset,
+            long size,
+            String sha256) {
+
+        static Part of(PartHead head, long size, String sha256) {
+            List<List<String>> headers = new ArrayList<>();
+            for (PartHeaders.Header header : head.headers()) {
+                headers.add(List.of(header.name(), header.value()));
+            }
+            return new Part(
+                    head.index(),
+                    head.name(),
+                    head.filename(),
+                    head.contentType(),
+                    headers,
+                    head.offset(),
+                    size,
+                    sha256);
+        }
+    }
+
+    /** One deviation; {@code part} and {@code offset} are -1 where it is in the {@code Content-Type}. */
+    @JsonPropertyOrder({"kind", "part", "offset"})
+    record Deviation(String kind, int part, long offset) {
+        static List<Deviation> of(List<ReportedDeviation> reported) {
+            return reported.stream()
+                    .map(deviation -> new Deviation(deviation.kind().name(), deviation.partIndex(), deviation.offset()))
+                    .toList();
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package dev.sluice.samples.upload;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+
+/** Writes answers. */
+final class Json {
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    private Json() {}
+
+    /** {@return {@code value} as one line of JSON in UTF-8} */
+    static byte[] bytes(Object value) {
+        try {
+            return MAPPER.writeValueAsBytes(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("an answer that cannot be written: " + value.getClass(), e);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package dev.sluice.samples.upload;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+
+/** The program: {@code java -jar sluice.jar serve} and {@code java -jar sluice.jar inspect}. */
+@Command(
+        name = "sluice",
+        description = "Receives multipart/form-data uploads, and shows what is in a multipart body.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {ServeCommand.class, InspectCommand.class})
+public final class Main {
+    private Main() {}
+
+    /** Runs the program and ends the process: 0 if all is well, 1 for a bad body, 2 for wrong use or I/O. */
+    public static void main(String[] args) {
+        // What is shown is UTF-8 wherever it goes; the platform's own charset cannot show every name.
+        PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        int code = commandLine(out, err).execute(args);
+        out.flush();
+        err.flush();
+        System.exit(code);
+    }
+
+    /** {@return the program with its output going elsewhere} */
+    static CommandLine commandLine(PrintWriter out, PrintWriter err) {
+        CommandLine commandLine = new CommandLine(new Main()).setOut(out).setErr(err);
+        commandLine.setExecutionExceptionHandler((failure, command, parsed) -> {
+            failure.printStackTrace(err);
+            return ExitCodes.TROUBLE;
+        });
+        return commandLine;
+    }
+
+    /** The version from the manifest of the jar. */
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            @Nullable String version = Main.class.getPackage().getImplementationVersion();
+            return new String[] {"sluice " + (version == null ? "(not from a jar)" : version)};
+        }
+    }
+}

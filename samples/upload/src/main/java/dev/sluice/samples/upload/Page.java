@@ -1,0 +1,56 @@
+package dev.sluice.samples.upload;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+
+/** The upload page: one file without anything to fetch, and the policy that lets its own script and style run, only. */
+final class Page {
+    private final byte[] html;
+    private final String contentSecurityPolicy;
+
+    private Page(byte[] html) {
+        this.html = html;
+        String text = new String(html, StandardCharsets.UTF_8);
+        this.contentSecurityPolicy = "default-src 'none'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+                + "frame-ancestors 'none'; img-src data:; style-src " + hashOf(text, "style") + "; script-src "
+                + hashOf(text, "script");
+    }
+
+    /** {@return the page from this program's resources} */
+    static Page load() {
+        try (InputStream in = Page.class.getResourceAsStream("page.html")) {
+            if (in == null) {
+                throw new IllegalStateException("page.html is not in the program");
+            }
+            return new Page(in.readAllBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String hashOf(String text, String element) {
+        String open = "<" + element + ">";
+        int from = text.indexOf(open) + open.length();
+        int to = text.indexOf("</" + element + ">", from);
+        byte[] source = text.substring(from, to).getBytes(StandardCharsets.UTF_8);
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(source);
+            return "'sha256-" + Base64.getEncoder().encodeToString(hash) + "'";
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    byte[] html() {
+        return html;
+    }
+
+    String contentSecurityPolicy() {
+        return contentSecurityPolicy;
+    }
+}

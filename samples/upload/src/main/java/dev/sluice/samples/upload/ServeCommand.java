@@ -1,0 +1,73 @@
+package dev.sluice.samples.upload;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code serve}: runs the upload server until it is interrupted. */
+@Command(
+        name = "serve",
+        description = "Serves an upload page and stores what is uploaded.",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        sortOptions = false)
+final class ServeCommand implements Callable<Integer> {
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "Port to listen on; 0 for any free one.",
+            defaultValue = "8080")
+    private int port;
+
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description = "Directory of the stored files; created where it is missing.",
+            defaultValue = "uploads")
+    private Path directory = Path.of("uploads");
+
+    @Option(names = "--host", paramLabel = "HOST", description = "Address to listen on.", defaultValue = "127.0.0.1")
+    private String host = "127.0.0.1";
+
+    @Option(
+            names = "--max-body",
+            paramLabel = "SIZE",
+            description = "Largest body of an upload, in bytes or with K, M, G or T (1 K = 1024).",
+            defaultValue = "16G",
+            converter = SizeConverter.class)
+    private long maxBodyBytes;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        PrintWriter err = spec.commandLine().getErr();
+        if (port < 0 || port > 65535) {
+            err.println("--port has to be 0-65535, not " + port);
+            return ExitCodes.TROUBLE;
+        }
+        UploadServer server;
+        try {
+            server = UploadServer.start(
+                    ServerConfig.of(directory).withAddress(host, port).withMaxBodyBytes(maxBodyBytes));
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            LoggerFactory.getLogger(ServeCommand.class).debug("the server did not start", e);
+            return ExitCodes.TROUBLE;
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("Listening on " + server.uri());
+        out.println("Files go to " + server.directory());
+        out.flush();
+        server.join();
+        return ExitCodes.GOOD;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.sluice.samples.upload;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How an {@link UploadServer} runs. Immutable.
+ *
+ * @param host the address to listen on
+ * @param port the port to listen on; 0 for any free one
+ * @param directory where files are stored; created where it is missing
+ * @param maxBodyBytes the largest multipart body in octets, 0 or more
+ * @param rateGrace how long a client may send nothing at first; after it, it has to have sent
+ *     {@link #MIN_BYTES_PER_SECOND} on average, over the time that the server waited for it
+ */
+public record ServerConfig(String host, int port, Path directory, long maxBodyBytes, Duration rateGrace) {
+    /** The default of {@link #maxBodyBytes()}: 16 GiB. */
+    public static final long DEFAULT_MAX_BODY_BYTES = 16L << 30;
+
+    /** The least rate at which a client has to send a body, in octets per second. */
+    public static final long MIN_BYTES_PER_SECOND = 240;
+
+    private static final Duration DEFAULT_RATE_GRACE = Duration.ofSeconds(5);
+
+    /** Checks what is given. */
+    public ServerConfig {
+        Objects.requireNonNull(host, "host");
+        Objects.requireNonNull(directory, "directory");
+        if (port < 0 || port > 65535) {
+            throw new IllegalArgumentException("port has to be 0-65535, not " + port);
+        }
+        if (maxBodyBytes < 0) {
+            throw new IllegalArgumentException("maxBodyBytes has to be 0 or more, not " + maxBodyBytes);
+        }
+        if (rateGrace.isNegative() || rateGrace.isZero()) {
+            throw new IllegalArgumentException("rateGrace has to be positive, not " + rateGrace);
+        }
+    }
+
+    /** {@return the defaults, on any free port of 127.0.0.1} */
+    public static ServerConfig of(Path directory) {
+        return new ServerConfig("127.0.0.1", 0, directory, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_GRACE);
+    }
+
+    /** {@return this, but with another address} */
+    public ServerConfig withAddress(String otherHost, int otherPort) {
+        return new ServerConfig(otherHost, otherPort, directory, maxBodyBytes, rateGrace);
+    }
+
+    /** {@return this, but with another limit} */
+    public ServerConfig withMaxBodyBytes(long otherMaxBodyBytes) {
+        return new ServerConfig(host, port, directory, otherMaxBodyBytes, rateGrace);
+    }
+
+    /** {@return this, but with another time of grace} */
+    public ServerConfig withRateGrace(Duration otherRateGrace) {
+        return new ServerConfig(host, port, directory, maxBodyBytes, otherRateGrace);
+    }
+}

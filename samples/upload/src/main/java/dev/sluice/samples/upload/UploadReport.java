@@ -1,0 +1,59 @@
+package dev.sluice.samples.upload;
+
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a good {@code POST /upload}.
+ *
+ * @param parts all of them, in order
+ * @param deviations those that were accepted and are to be reported
+ * @param bodySize of the multipart body in octets
+ * @param millis from the first part to the last rename
+ * @param error always null; a refused upload answers only with an error
+ */
+@JsonPropertyOrder({"parts", "deviations", "bodySize", "millis", "error"})
+record UploadReport(
+        List<Part> parts,
+        List<InspectionReport.Deviation> deviations,
+        long bodySize,
+        long millis,
+        @Nullable ErrorAnswer error) {
+
+    /**
+     * One part.
+     *
+     * @param filename as the client sent it; null for a form field
+     * @param size in octets
+     * @param sha256 in lower-case hexadecimal
+     * @param storedAs the name of the file in the upload directory; null for a form field and for a file input left
+     * empty
+     * @param value text of a form field of up to 1 KiB; null for a longer one and for a file
+     * @param millis from the part's header section to its last octet on disk
+     * @param megabytesPerSecond 10^6 octets per second over that time; null where it is shorter than a millisecond
+     */
+    @JsonPropertyOrder({
+        "index",
+        "name",
+        "filename",
+        "contentType",
+        "size",
+        "sha256",
+        "storedAs",
+        "value",
+        "millis",
+        "megabytesPerSecond"
+    })
+    record Part(
+            int index,
+            @Nullable String name,
+            @Nullable String filename,
+            @Nullable String contentType,
+            long size,
+            String sha256,
+            @Nullable String storedAs,
+            @Nullable String value,
+            double millis,
+            @Nullable Double megabytesPerSecond) {}
+}

@@ -1,0 +1,110 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Clients that go away. {@link UploadServer#close} returns when all is cleaned up: nothing here has to wait for it. */
+@Timeout(60)
+class AbortTest {
+    @TempDir
+    Path directory;
+
+    private byte[] request;
+
+    @BeforeEach
+    void prepare() {
+        request = request(1500, "");
+    }
+
+    private static byte[] request(int size, String moreHeaders) {
+        byte[] body = new TestForm()
+                .field("a", "1")
+                .file("f", "first.bin", TestForm.noise(size / 3, 1))
+                .file("g", "second.bin", TestForm.noise(size, 2))
+                .body();
+        byte[] head = ("POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + TestForm.CONTENT_TYPE
+                        + "\r\nContent-Length: " + body.length + "\r\n" + moreHeaders + "\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        byte[] request = Arrays.copyOf(head, head.length + body.length);
+        System.arraycopy(body, 0, request, head.length, body.length);
+        return request;
+    }
+
+    private void assertNothingIsLeft() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(List.of(), files.toList());
+        }
+        assertEquals(0, PooledByteBufAllocator.DEFAULT.pinnedDirectMemory());
+        assertEquals(0, PooledByteBufAllocator.DEFAULT.pinnedHeapMemory());
+    }
+
+    @Test
+    void aResetAtAnyPointOfTheRequestLeavesNothing() throws IOException {
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
+            for (int cut = 0; cut < request.length; cut += 7) {
+                RawConnection connection = new RawConnection(server.port());
+                connection.send(request, cut);
+                connection.reset();
+            }
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aConnectionClosedAtAnyPointOfTheRequestLeavesNothing() throws IOException {
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
+            for (int cut = 0; cut < request.length; cut += 7) {
+                try (RawConnection connection = new RawConnection(server.port())) {
+                    connection.send(request, cut);
+                }
+            }
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aServerClosedWithinUploadsLeavesNothing() throws IOException {
+        byte[] large = request(2_000_000, "");
+        RawConnection[] connections = new RawConnection[8];
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
+            for (int i = 0; i < connections.length; i++) {
+                connections[i] = new RawConnection(server.port());
+                connections[i].send(large, large.length - 1 - i * large.length / 20);
+            }
+        }
+        for (RawConnection connection : connections) {
+            connection.close();
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aRefusedUploadLeavesNothingEvenIfTheClientGoesAtOnce() throws IOException {
+        byte[] bad = new TestForm()
+                .file("f", "a.bin", TestForm.noise(200_000, 3))
+                .part("Broken", new byte[10])
+                .body();
+        String head = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + TestForm.CONTENT_TYPE
+                + "\r\nContent-Length: " + 10L * bad.length + "\r\n\r\n";
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
+            for (int i = 0; i < 50; i++) {
+                RawConnection connection = new RawConnection(server.port());
+                connection.send(head).send(bad);
+                connection.reset();
+            }
+        }
+        assertNothingIsLeft();
+    }
+}

@@ -1,0 +1,223 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class InspectCommandTest {
+    private static final String BODY = "--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"
+            + "--xyz \r\nContent-Disposition: form-data; name=\"f\"; filename=\"\u00fc.bin\"\r\nX: 1\r\n 2\r\n\r\n"
+            + "\u0001\u0002\r\n--xyz--\r\nepilogue";
+
+    @TempDir
+    Path directory;
+
+    private Path file;
+
+    private record Run(int code, String out, String err) {
+        JsonNode json() throws IOException {
+            return JsonMapper.builder().build().readTree(out);
+        }
+    }
+
+    @BeforeEach
+    void write() throws IOException {
+        file = directory.resolve("body");
+        Files.writeString(file, BODY);
+    }
+
+    private static Run run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = Main.commandLine(new PrintWriter(out), new PrintWriter(err)).execute(arguments);
+        return new Run(code, out.toString(), err.toString());
+    }
+
+    private Run inspect(String... more) {
+        List<String> arguments =
+                new ArrayList<>(List.of("inspect", "--content-type", "multipart/form-data; boundary=xyz"));
+        arguments.addAll(List.of(more));
+        arguments.add(file.toString());
+        return run(arguments.toArray(String[]::new));
+    }
+
+    private void body(String text) throws IOException {
+        Files.writeString(file, text);
+    }
+
+    @Test
+    void theJsonOfAGoodBodyHasTheDocumentedShape() throws Exception {
+        body("--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--xyz--\r\n");
+        Run run = inspect("--json");
+
+        assertEquals(0, run.code());
+        assertEquals(
+                "{\"parts\":[{\"index\":0,\"name\":\"a\",\"filename\":null,\"contentType\":null,\"headers\":[[\"Content-Disposition\",\"form-data;"
+                        + " name=\\\"a\\\"\"]],\"offset\":51,\"size\":1,\"sha256\":\""
+                        + TestForm.sha256(new byte[] {'1'})
+                        + "\"}],\"deviations\":[],\"bodySize\":63,"
+                        + "\"error\":null}",
+                run.out().strip());
+        assertEquals("", run.err());
+    }
+
+    @Test
+    void deviationsAreListedWithPartAndOffset() throws Exception {
+        JsonNode deviations = inspect("--json").json().get("deviations");
+
+        assertEquals(2, deviations.size());
+        assertEquals("FOLDED_HEADER", deviations.get(0).get("kind").asText());
+        assertEquals(1, deviations.get(0).get("part").asInt());
+        assertEquals(BODY.indexOf("\n 2") + 2, deviations.get(0).get("offset").asInt());
+        assertEquals("EPILOGUE", deviations.get(1).get("kind").asText());
+    }
+
+    @Test
+    void aBadBodyEndsWithOneAndTheErrorBesideThePartsBeforeIt() throws Exception {
+        body(BODY.substring(0, BODY.length() - 20));
+        Run run = inspect("--json");
+
+        assertEquals(1, run.code());
+        assertEquals(1, run.json().get("parts").size());
+        JsonNode error = run.json().get("error");
+        assertEquals("TRUNCATED", error.get("reason").asText());
+        assertEquals("TRUNCATED", error.get("kind").asText());
+        assertEquals(Files.size(file), error.get("offset").asLong());
+        assertEquals(1, error.get("part").asInt());
+        assertEquals(Files.size(file), run.json().get("bodySize").asLong());
+    }
+
+    @Test
+    void aBadContentTypeEndsWithOneAndOffsetMinusOne() throws Exception {
+        Run run = run("inspect", "--content-type", "text/plain", "--json", file.toString());
+
+        assertEquals(1, run.code());
+        assertEquals("UNSUPPORTED_MEDIA_TYPE", run.json().at("/error/reason").asText());
+        assertEquals(-1, run.json().at("/error/offset").asLong());
+        assertEquals(-1, run.json().at("/error/part").asLong());
+        assertEquals(0, run.json().get("parts").size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "2", "3", "7", "64", "1000000"})
+    void theResultIsTheSameForEveryChunkSize(String chunk) throws Exception {
+        assertEquals(
+                inspect("--json").out(), inspect("--json", "--chunk", chunk).out());
+        assertEquals(
+                inspect("--color", "always").out(),
+                inspect("--color", "always", "--chunk", chunk).out());
+        assertEquals(
+                inspect("--preset", "strict", "--color", "never").out(),
+                inspect("--preset", "strict", "--color", "never", "--chunk", chunk)
+                        .out());
+    }
+
+    @Test
+    void thePictureShowsDelimitersHeadersBodiesAndDeviationsAtTheirOffsets() {
+        Run run = inspect("--color", "never");
+
+        assertEquals(0, run.code());
+        List<String> lines = run.out().lines().map(String::strip).toList();
+        assertTrue(lines.contains("0  --xyz"), run.out());
+        assertTrue(lines.contains("7  Content-Disposition: form-data; name=\"a\""), run.out());
+        assertTrue(lines.contains("51  1 byte  (part 0: field)"), run.out());
+        assertTrue(lines.contains("54  --xyz"), run.out());
+        assertTrue(lines.contains("62  Content-Disposition: form-data; name=\"f\"; filename=\"ü.bin\""), run.out());
+        assertTrue(lines.contains("0102"), run.out());
+        assertTrue(lines.contains("sha256 " + TestForm.sha256(new byte[] {1, 2})), run.out());
+        assertTrue(
+                lines.contains("good      2 parts, " + BODY.getBytes(StandardCharsets.UTF_8).length + " bytes"),
+                run.out());
+        assertTrue(run.out().contains("deviation EPILOGUE at offset"), run.out());
+        assertFalse(run.out().contains("\u001b"));
+    }
+
+    @Test
+    void anErrorIsShownInAHexDumpWithACaretUnderTheOffendingOctet() {
+        Run run = inspect("--color", "never", "--preset", "strict");
+        List<String> lines = run.out().lines().toList();
+        int caretAt = lines.indexOf(lines.stream()
+                .filter(line -> line.strip().equals("^^"))
+                .findFirst()
+                .orElseThrow());
+        int column = lines.get(caretAt).indexOf("^^");
+
+        assertEquals(1, run.code());
+        assertEquals("20", lines.get(caretAt - 1).substring(column, column + 2));
+        assertTrue(lines.get(caretAt - 1).strip().startsWith("128 "), run.out());
+    }
+
+    @Test
+    void whatSteersATerminalIsShownAsAnEscape() throws Exception {
+        body("--xyz\r\nContent-Disposition: form-data; name=\"\u202e\"\r\n\r\n\u009b31m\r\n--xyz--");
+        Run run = inspect("--color", "never");
+
+        assertFalse(run.out().contains("\u202e"));
+        assertFalse(run.out().contains("\u009b"));
+        assertTrue(run.out().contains("name=\"\\u{202e}\""), run.out());
+    }
+
+    @Test
+    void aBodyIsReadFromStandardInput() throws Exception {
+        InputStream before = System.in;
+        try {
+            System.setIn(new ByteArrayInputStream(Files.readAllBytes(file)));
+            Run run = run("inspect", "--content-type", "multipart/form-data; boundary=xyz", "--json", "-");
+            assertEquals(inspect("--json").out(), run.out());
+        } finally {
+            System.setIn(before);
+        }
+    }
+
+    @Test
+    void wrongUseAndInputThatCannotBeReadEndWithTwo() {
+        assertEquals(2, run().code());
+        assertEquals(2, run("nothing").code());
+        assertEquals(2, run("inspect", file.toString()).code());
+        assertEquals(2, inspect("--chunk", "0").code());
+        assertEquals(2, inspect("--chunk", "x").code());
+        assertEquals(2, inspect("--preset", "other").code());
+        assertEquals(2, inspect("--nothing").code());
+        file = directory.resolve("missing");
+        assertEquals(2, inspect().code());
+        assertTrue(inspect().err().startsWith("cannot read"), inspect().err());
+        file = directory;
+        assertEquals(2, inspect().code());
+    }
+
+    @Test
+    void theHelpOfServeNamesItsOptionsAndDefaults() {
+        Run run = run("serve", "--help");
+
+        assertEquals(0, run.code());
+        for (String word : List.of("--port", "8080", "--dir", "uploads", "--host", "127.0.0.1", "--max-body", "16G")) {
+            assertTrue(run.out().contains(word), run.out());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"--port=65536", "--port=-1", "--port=x", "--max-body=1X", "--max-body=-1", "--max-body=9999999T"
+            })
+    void serveRefusesOptionsThatMakeNoSense(String option) {
+        assertEquals(2, run("serve", option, "--dir", directory.toString()).code());
+    }
+}

@@ -1,0 +1,99 @@
+package dev.sluice.samples.upload;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** HTTP by hand, for what no client library would do. */
+final class RawConnection implements AutoCloseable {
+    private final Socket socket;
+
+    /** An answer; the names of its headers are in lower case. */
+    record Answer(int status, Map<String, String> headers, byte[] body) {
+        JsonNode json() throws IOException {
+            return JsonMapper.builder().build().readTree(body);
+        }
+    }
+
+    RawConnection(int port) throws IOException {
+        this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setSoTimeout(20_000);
+        socket.setTcpNoDelay(true);
+    }
+
+    RawConnection send(String text) throws IOException {
+        return send(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    RawConnection send(byte[] octets) throws IOException {
+        return send(octets, octets.length);
+    }
+
+    RawConnection send(byte[] octets, int length) throws IOException {
+        OutputStream out = socket.getOutputStream();
+        out.write(octets, 0, length);
+        out.flush();
+        return this;
+    }
+
+    void sendEnd() throws IOException {
+        socket.shutdownOutput();
+    }
+
+    Answer answer() throws IOException {
+        String statusLine = line();
+        Map<String, String> headers = new TreeMap<>();
+        for (String line = line(); !line.isEmpty(); line = line()) {
+            int colon = line.indexOf(':');
+            headers.put(
+                    line.substring(0, colon).toLowerCase(Locale.ROOT),
+                    line.substring(colon + 1).strip());
+        }
+        int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
+        byte[] body = socket.getInputStream().readNBytes(length);
+        if (body.length < length) {
+            throw new EOFException("the answer ends after " + body.length + " of " + length + " octets");
+        }
+        return new Answer(Integer.parseInt(statusLine.substring(9, 12)), headers, body);
+    }
+
+    private String line() throws IOException {
+        InputStream in = socket.getInputStream();
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        for (int octet = in.read(); octet != '\n'; octet = in.read()) {
+            if (octet < 0) {
+                throw new EOFException("no answer, or the head of one: '" + line + "'");
+            }
+            if (octet != '\r') {
+                line.write(octet);
+            }
+        }
+        return line.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** {@return whether the server has closed the connection, after waiting for it or for more octets} */
+    boolean isAtEnd() throws IOException {
+        return socket.getInputStream().read() < 0;
+    }
+
+    /** Breaks the connection off with a reset, as a client that is killed does. */
+    void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

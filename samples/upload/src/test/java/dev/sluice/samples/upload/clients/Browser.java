@@ -1,0 +1,143 @@
+package dev.sluice.samples.upload.clients;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.openqa.selenium.JavascriptExecutor;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.support.ui.ExpectedCondition;
+import org.openqa.selenium.support.ui.WebDriverWait;
+
+/** A headless Chromium of this machine with a profile of its own, gone when it is closed. */
+final class Browser implements AutoCloseable {
+    private static final Optional<Program> CHROMIUM =
+            Program.find("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
+    private static final Optional<Program> DRIVER =
+            Program.find("chromedriver", "/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver");
+
+    private final Path profile;
+    private final ChromeDriver driver;
+
+    private Browser(Path profile, ChromeDriver driver) {
+        this.profile = profile;
+        this.driver = driver;
+    }
+
+    static boolean isPresent() {
+        return CHROMIUM.isPresent() && DRIVER.isPresent();
+    }
+
+    static String version() throws IOException, InterruptedException {
+        return CHROMIUM.orElseThrow().run("--version").out().strip();
+    }
+
+    static Browser open() throws IOException {
+        Path profile = Files.createTempDirectory("sluice-browser");
+        ChromeOptions options = new ChromeOptions();
+        options.setBinary(CHROMIUM.orElseThrow().file().toString());
+        options.addArguments(
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--no-proxy-server",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--window-size=1100,1000",
+                "--user-data-dir=" + profile);
+        ChromeDriverService service = new ChromeDriverService.Builder()
+                .usingDriverExecutable(DRIVER.orElseThrow().file().toFile())
+                .usingAnyFreePort()
+                .withSilent(true)
+                .build();
+        try {
+            return new Browser(profile, new ChromeDriver(service, options));
+        } catch (RuntimeException e) {
+            delete(profile);
+            throw e;
+        }
+    }
+
+    ChromeDriver driver() {
+        return driver;
+    }
+
+    @Nullable
+    Object run(String script, Object... arguments) {
+        return ((JavascriptExecutor) driver).executeScript(script, arguments);
+    }
+
+    /** Runs a script that returns a list. */
+    List<?> runForList(String script, Object... arguments) {
+        return (List<?>) Objects.requireNonNull(run(script, arguments), script);
+    }
+
+    /** Runs a script that returns a number. */
+    double runForNumber(String script) {
+        return ((Number) Objects.requireNonNull(run(script), script)).doubleValue();
+    }
+
+    <T> T await(ExpectedCondition<T> condition) {
+        return new WebDriverWait(driver, Duration.ofSeconds(60)).until(condition);
+    }
+
+    /** Drops files of the disk onto an element, as the user's hand does: the page sees trusted events. */
+    void drop(WebElement target, List<Path> files) {
+        List<?> at = runForList(
+                "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];",
+                target);
+        Map<String, Object> data = Map.of(
+                "items", List.of(), "files", files.stream().map(Path::toString).toList(), "dragOperationsMask", 1);
+        for (String type : List.of("dragEnter", "dragOver", "drop")) {
+            driver.executeCdpCommand(
+                    "Input.dispatchDragEvent", Map.of("type", type, "x", at.get(0), "y", at.get(1), "data", data));
+        }
+    }
+
+    /** Slows uploads down to a rate at which their progress can be watched. */
+    void limitUploadRate(int bytesPerSecond) {
+        driver.executeCdpCommand("Network.enable", Map.of());
+        driver.executeCdpCommand(
+                "Network.emulateNetworkConditions",
+                Map.of("offline", false, "latency", 0, "downloadThroughput", -1, "uploadThroughput", bytesPerSecond));
+    }
+
+    /** Keeps a picture of the page among the build's artifacts. */
+    void screenshot(String name) throws IOException {
+        Path file = Path.of("target", "screenshots", name + ".png");
+        Files.createDirectories(file.getParent());
+        Files.write(file, driver.getScreenshotAs(OutputType.BYTES));
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            driver.quit();
+        } finally {
+            delete(profile);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+}

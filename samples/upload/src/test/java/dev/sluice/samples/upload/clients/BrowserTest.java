@@ -1,0 +1,208 @@
+package dev.sluice.samples.upload.clients;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.UploadServer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.WebElement;
+
+/** The upload page in a real browser. */
+final class BrowserTest {
+    private static final int RATE = 4 << 20;
+
+    /** Notes each value of the progress bar of the whole, and each state of the page. */
+    private static final String WATCH = """
+            window.seen = {shares: [], states: []};
+            new MutationObserver(changes => changes.forEach(change => {
+              if (change.target.matches('#total .bar')) seen.shares.push(change.target.value);
+              if (change.target.id === 'status') seen.states.push(change.target.dataset.state);
+            })).observe(document.body, {attributes: true, subtree: true, attributeFilter: ['value', 'data-state']});
+            """;
+
+    /** Builds files in the page, whose names need not be names of this machine's file system, and drops them. */
+    private static final String DROP_FROM_SCRIPT = """
+            const data = new DataTransfer();
+            for (const [name, type, text] of arguments[0]) data.items.add(new File([text], name, {type}));
+            document.querySelector('#drop').dispatchEvent(
+              new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+            """;
+
+    /** The cells of the table, without the notes in small print. */
+    private static final String TABLE = """
+            return [...document.querySelectorAll('#parts tbody tr')].map(row =>
+              ['.c-name', '.c-filename', '.c-type', '.c-size', '.c-sha256'].map(cell =>
+                row.querySelector(cell + ' span').firstChild.textContent));
+            """;
+
+    @TempDir
+    Path directory;
+
+    private interface Visit {
+        void with(Browser browser, UploadServer server) throws Exception;
+    }
+
+    @TestFactory
+    Stream<DynamicNode> browser() {
+        return Presence.of(
+                "chromium with chromedriver",
+                Browser.isPresent(),
+                () -> Stream.of(
+                        visit("dropped files and a field arrive, with progress", 1 << 30, this::drop),
+                        visit("names in any script and an empty file arrive", 1 << 30, this::names),
+                        visit("a cancelled upload leaves nothing", 1 << 30, this::cancel),
+                        visit("a refusal is shown as the server words it", 100_000, this::refusal)));
+    }
+
+    private DynamicTest visit(String name, long maxBodyBytes, Visit visit) {
+        return dynamicTest("browser: " + name, () -> {
+            ServerConfig config =
+                    ServerConfig.of(directory.resolve(name.replace(' ', '-'))).withMaxBodyBytes(maxBodyBytes);
+            try (UploadServer server = UploadServer.start(config);
+                    Browser browser = Browser.open()) {
+                browser.driver().get(server.uri().toString());
+                browser.run(WATCH);
+                visit.with(browser, server);
+            }
+        });
+    }
+
+    private void drop(Browser browser, UploadServer server) throws Exception {
+        byte[] large = FormPart.octets(6 << 20);
+        byte[] small = "a \"small\" one\r\n".getBytes(StandardCharsets.US_ASCII);
+        try (Scratch scratch = Scratch.create()) {
+            Path first = Files.write(scratch.directory().resolve("holiday; day 1.bin"), large);
+            Path second = Files.write(scratch.directory().resolve("note.txt"), small);
+            browser.drop(find(browser, "#drop"), List.of(first, second));
+            browser.await(driver ->
+                    driver.findElements(By.cssSelector("#queue .file")).size() == 2);
+            type(browser, 0, "comment", "two files");
+
+            browser.limitUploadRate(RATE);
+            find(browser, "#upload").click();
+            browser.await(driver -> share(browser) > 0.3);
+            browser.screenshot("upload-progress");
+            awaitState(browser, "done");
+        }
+        assertEquals(
+                List.of(
+                        row("comment", "\u2013", "\u2013", "two files".getBytes(StandardCharsets.US_ASCII)),
+                        row("files", "holiday; day 1.bin", "application/octet-stream", large),
+                        row("files", "note.txt", "text/plain", small)),
+                browser.runForList(TABLE));
+        List<?> shares = browser.runForList("return seen.shares");
+        long between = shares.stream()
+                .map(share -> ((Number) share).doubleValue())
+                .filter(share -> share > 0 && share < 1)
+                .distinct()
+                .count();
+        assertTrue(between >= 3, () -> "progress seen: " + shares);
+        assertTrue(browser.runForList("return seen.states").contains("sending"));
+        assertEquals(
+                FormPart.sha256(large),
+                FormPart.sha256(Files.readAllBytes(server.directory().resolve("holiday; day 1.bin"))));
+        assertEquals(
+                FormPart.sha256(small),
+                FormPart.sha256(Files.readAllBytes(server.directory().resolve("note.txt"))));
+        assertEquals(Set.of("holiday; day 1.bin", "note.txt"), Received.names(server.directory()));
+        browser.run("document.querySelector('#result').scrollIntoView()");
+        browser.screenshot("upload-result");
+        browser.driver().manage().window().setSize(new Dimension(500, 900));
+        browser.screenshot("upload-result-narrow");
+    }
+
+    private void names(Browser browser, UploadServer server) {
+        String unicode = "gr\u00f6\u00dfe \u2603 \u65e5\u672c\u8a9e \ud83d\ude80.txt";
+        browser.run(
+                DROP_FROM_SCRIPT,
+                List.of(
+                        List.of(unicode, "text/plain", "unicode \u2603"),
+                        List.of("quo\"te.txt", "text/plain", "quote"),
+                        List.of("empty.bin", "", "")));
+        type(browser, 0, "\u540d\u524d", "\u5024 \ud83d\ude80");
+        find(browser, "#upload").click();
+        awaitState(browser, "done");
+        assertEquals(
+                List.of(
+                        row("\u540d\u524d", "\u2013", "\u2013", "\u5024 \ud83d\ude80".getBytes(StandardCharsets.UTF_8)),
+                        row("files", unicode, "text/plain", "unicode \u2603".getBytes(StandardCharsets.UTF_8)),
+                        row("files", "quo%22te.txt", "text/plain", "quote".getBytes(StandardCharsets.US_ASCII)),
+                        row("files", "empty.bin", "application/octet-stream", new byte[0])),
+                browser.runForList(TABLE));
+    }
+
+    private void cancel(Browser browser, UploadServer server) throws Exception {
+        try (Scratch scratch = Scratch.create();
+                DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
+            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.octets(32 << 20));
+            browser.drop(find(browser, "#drop"), List.of(file));
+            browser.limitUploadRate(RATE);
+            find(browser, "#upload").click();
+            watch.await("the file is being written", names -> !names.isEmpty());
+            find(browser, "#cancel").click();
+            awaitState(browser, "cancelled");
+            watch.await("it is deleted", Set::isEmpty);
+        }
+    }
+
+    private void refusal(Browser browser, UploadServer server) throws Exception {
+        try (Scratch scratch = Scratch.create()) {
+            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.octets(3 << 20));
+            browser.drop(find(browser, "#drop"), List.of(file));
+            find(browser, "#upload").click();
+            awaitState(browser, "refused");
+        }
+        WebElement error = find(browser, "#error");
+        assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
+        assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error.getText());
+        assertEquals(Set.of(), Received.names(server.directory()));
+        browser.screenshot("upload-refused");
+    }
+
+    private static WebElement find(Browser browser, String selector) {
+        return browser.driver().findElement(By.cssSelector(selector));
+    }
+
+    private static void type(Browser browser, int field, String name, String value) {
+        // Not by keys: the driver's keyboard has no characters beyond the basic plane.
+        browser.run(
+                "const row = document.querySelectorAll('.field')[arguments[0]];"
+                        + "row.querySelector('.field-name').value = arguments[1];"
+                        + "row.querySelector('.field-value').value = arguments[2];",
+                field,
+                name,
+                value);
+    }
+
+    private static double share(Browser browser) {
+        return browser.runForNumber("return document.querySelector('#total .bar').value");
+    }
+
+    private static void awaitState(Browser browser, String state) {
+        Set<String> ends = Set.of("done", "refused", "broken", "cancelled");
+        browser.await(driver -> ends.contains(find(browser, "#status").getAttribute("data-state")));
+        assertEquals(
+                state,
+                find(browser, "#status").getAttribute("data-state"),
+                () -> find(browser, "#error").getText());
+    }
+
+    private static List<String> row(String name, String filename, String type, byte[] content) {
+        return List.of(
+                name, filename, type, String.format(Locale.ENGLISH, "%,d", content.length), FormPart.sha256(content));
+    }
+}

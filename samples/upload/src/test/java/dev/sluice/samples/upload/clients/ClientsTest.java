@@ -1,0 +1,104 @@
+package dev.sluice.samples.upload.clients;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.UploadServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.hc.client5.http.entity.mime.HttpMultipartMode;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each client sends each form to {@code /inspect} in the three presets and to {@code /upload}. */
+final class ClientsTest {
+    private static final List<String> PRESETS = List.of("standard", "strict", "compatible");
+
+    @TempDir
+    Path directory;
+
+    static List<UploadClient> clients() {
+        List<UploadClient> clients = new ArrayList<>();
+        clients.add(new CurlClient());
+        clients.addAll(PythonClient.all());
+        clients.add(new NodeClient());
+        clients.add(new GoClient());
+        clients.add(new JavaHttpClient());
+        clients.add(new OkHttp());
+        clients.add(new ApacheHttpClient(HttpMultipartMode.LEGACY));
+        clients.add(new ApacheHttpClient(HttpMultipartMode.EXTENDED));
+        return clients;
+    }
+
+    @Test
+    void aFieldNameInLatin1IsReportedAndAStrictServerRefusesIt() throws Exception {
+        UploadClient apache = new ApacheHttpClient(HttpMultipartMode.EXTENDED);
+        List<FormPart> form = List.of(FormPart.field("gr\u00f6\u00dfe", "1"));
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
+            Answer standard = apache.post(server.uri().resolve("/inspect"), form);
+            assertEquals(200, standard.status(), standard.text());
+            assertEquals(
+                    "gr\ufffd\ufffde",
+                    Received.text(standard.json().path("parts").get(0), "name"));
+            assertEquals(1, standard.json().path("deviations").size(), standard.text());
+
+            Answer strict = apache.post(server.uri().resolve("/inspect?preset=strict"), form);
+            assertEquals(400, strict.status(), strict.text());
+            assertEquals("MALFORMED_HEADER", Received.text(strict.json().path("error"), "reason"));
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicNode> everyPartArrivesAsItsClientSentIt() throws Exception {
+        List<DynamicNode> nodes = new ArrayList<>();
+        UploadServer server = UploadServer.start(ServerConfig.of(directory));
+        for (UploadClient client : clients()) {
+            nodes.addAll(Presence.of(client.label(), client.isPresent(), () -> Stream.of(testsOf(client, server)))
+                    .toList());
+        }
+        // JUnit closes the stream when all of the tests have run.
+        return nodes.stream().onClose(server::close);
+    }
+
+    private DynamicNode testsOf(UploadClient client, UploadServer server) {
+        return dynamicContainer(
+                client.label(),
+                Stream.of(Form.values())
+                        .filter(client::canSend)
+                        .flatMap(form -> Stream.concat(
+                                PRESETS.stream().map(preset -> inspected(client, server, form, preset)),
+                                Stream.of(uploaded(client, form)))));
+    }
+
+    private DynamicTest inspected(UploadClient client, UploadServer server, Form form, String preset) {
+        return dynamicTest(client.label() + " " + form + " inspect " + preset, () -> {
+            Answer answer = client.post(server.uri().resolve("/inspect?preset=" + preset), form.parts());
+            String refusal = preset.equals("strict") ? client.refusedWhenStrict(form) : null;
+            if (refusal == null) {
+                Received.assertParts(client, form.parts(), answer);
+            } else {
+                assertEquals(400, answer.status(), answer.text());
+                assertEquals(refusal, Received.text(answer.json().path("error"), "reason"), answer.text());
+            }
+        });
+    }
+
+    private DynamicTest uploaded(UploadClient client, Form form) {
+        return dynamicTest(client.label() + " " + form + " upload", () -> {
+            Path own = Files.createDirectory(directory.resolve(client.label() + "-" + form));
+            try (UploadServer server = UploadServer.start(ServerConfig.of(own))) {
+                Answer answer = client.post(server.uri().resolve("/upload"), form.parts());
+                Received.assertParts(client, form.parts(), answer);
+                Received.assertStored(form.parts(), answer, own);
+            }
+        });
+    }
+}

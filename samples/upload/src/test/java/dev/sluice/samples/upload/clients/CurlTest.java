@@ -1,0 +1,205 @@
+package dev.sluice.samples.upload.clients;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.UploadServer;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.function.ThrowingConsumer;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What only curl does at will: chunks, expectations, slow and broken uploads, bodies that are wrong. */
+final class CurlTest {
+    private static final String SENT = "multipart/form-data; boundary=XYZ";
+    private static final byte[] GOOD =
+            ascii("--XYZ\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--XYZ--\r\n");
+
+    @TempDir
+    Path directory;
+
+    private final CurlClient curl = new CurlClient();
+
+    @TestFactory
+    Stream<DynamicNode> curl() {
+        return Presence.of(
+                "curl",
+                curl.isPresent(),
+                () -> Stream.of(
+                        withServer("a chunked request arrives", this::chunked),
+                        withServer("a big body waits for 100 Continue and then arrives", this::continued),
+                        withServer("a refused request is not told to continue", this::notContinued),
+                        withServer("a form at a limited rate arrives", this::limitedRate),
+                        withServer("quotes escaped by a backslash arrive as quotes", this::formEscape),
+                        withServer("an aborted upload leaves nothing and harms nothing", this::aborted),
+                        withServer("a body for another boundary is refused", this::wrongBoundary),
+                        withServer("a body cut at each octet is refused", this::truncated),
+                        withServer("a media type that is not a form is refused", this::otherType),
+                        withServer("a boundary that is missing is refused", this::missingBoundary),
+                        withServer("a body beyond the server's limit is refused", this::tooLarge)));
+    }
+
+    private DynamicTest withServer(String name, ThrowingConsumer<UploadServer> test) {
+        return dynamicTest("curl: " + name, () -> {
+            ServerConfig config = ServerConfig.of(directory.resolve(name.replace(' ', '-')));
+            try (UploadServer server = UploadServer.start(config)) {
+                test.accept(server);
+            }
+        });
+    }
+
+    private void chunked(UploadServer server) throws Exception {
+        List<FormPart> form = Form.FILES.parts();
+        CurlClient.Traced sent = curl.post(
+                upload(server), form, List.of("verbose", CurlClient.option("header", "Transfer-Encoding: chunked")));
+        assertTrue(sent.trace().contains("> Transfer-Encoding: chunked"), sent.trace());
+        Received.assertParts(curl, form, sent.answer());
+        Received.assertStored(form, sent.answer(), server.directory());
+    }
+
+    private void continued(UploadServer server) throws Exception {
+        List<FormPart> form = Form.LARGE_FILE.parts();
+        CurlClient.Traced sent = curl.post(
+                upload(server),
+                form,
+                List.of("verbose", "expect100-timeout = 60", CurlClient.option("header", "Expect: 100-continue")));
+        assertTrue(sent.trace().contains("< HTTP/1.1 100 Continue"), sent.trace());
+        Received.assertParts(curl, form, sent.answer());
+        Received.assertStored(form, sent.answer(), server.directory());
+    }
+
+    private void notContinued(UploadServer server) throws Exception {
+        CurlClient.Traced sent = curl.postOctets(
+                upload(server),
+                FormPart.octets(3 << 20),
+                List.of(
+                        "verbose",
+                        "expect100-timeout = 60",
+                        CurlClient.option("header", "Content-Type: text/plain"),
+                        CurlClient.option("header", "Expect: 100-continue")));
+        assertFalse(sent.trace().contains("100 Continue"), sent.trace());
+        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", sent.answer());
+    }
+
+    private void limitedRate(UploadServer server) throws Exception {
+        List<FormPart> form = List.of(
+                FormPart.field("speed", "slow"),
+                FormPart.file("f", "slow.bin", "application/octet-stream", FormPart.octets(400_000)));
+        CurlClient.Traced sent = curl.post(upload(server), form, List.of("limit-rate = 200k"));
+        Received.assertParts(curl, form, sent.answer());
+        Received.assertStored(form, sent.answer(), server.directory());
+    }
+
+    private void formEscape(UploadServer server) throws Exception {
+        List<FormPart> form = List.of(FormPart.file("f", "quo\"te.txt", "text/plain", ascii("x")));
+        Answer answer = curl.post(inspect(server), form, List.of("form-escape")).answer();
+        assertEquals("quo\"te.txt", Received.text(answer.json().path("parts").get(0), "filename"), answer.text());
+    }
+
+    private void aborted(UploadServer server) throws Exception {
+        List<FormPart> form = List.of(
+                FormPart.file("f", "whole.bin", "application/octet-stream", FormPart.octets(100_000)),
+                FormPart.file("f", "cut.bin", "application/octet-stream", FormPart.octets(4 << 20)));
+        try (Scratch scratch = Scratch.create();
+                DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
+            List<String> options = new ArrayList<>(List.of("limit-rate = 150k"));
+            for (FormPart part : form) {
+                options.add(CurlClient.option(part, scratch));
+            }
+            Path configuration = CurlClient.configuration(upload(server), scratch.file(new byte[0]), options, scratch);
+            Process process = curl.program().start(scratch.directory(), CurlClient.command(configuration), Map.of());
+            watch.await("the second file is being written", names -> names.size() == 2);
+            assertTrue(process.isAlive(), "curl is in the middle of it");
+            process.destroyForcibly().waitFor();
+            watch.await("all of it is deleted", Set::isEmpty);
+        }
+        List<FormPart> next = Form.FILES.parts();
+        Answer answer = curl.post(upload(server), next);
+        Received.assertParts(curl, next, answer);
+        Received.assertStored(next, answer, server.directory());
+    }
+
+    private void wrongBoundary(UploadServer server) throws Exception {
+        Answer answer = octets(server, "multipart/form-data; boundary=ABC", GOOD);
+        JsonNode error = assertRefused(400, "TRUNCATED", answer);
+        assertEquals(GOOD.length, error.path("offset").asInt(), answer.text());
+    }
+
+    private void truncated(UploadServer server) throws Exception {
+        int closeDelimiter = GOOD.length - 2;
+        for (int length = closeDelimiter - 9; length < closeDelimiter; length++) {
+            Answer answer = octets(server, SENT, Arrays.copyOf(GOOD, length));
+            JsonNode error = assertRefused(400, "TRUNCATED", answer);
+            assertEquals("TRUNCATED", Received.text(error, "kind"));
+            assertEquals(length, error.path("offset").asInt(), answer.text());
+        }
+        assertEquals(200, octets(server, SENT, GOOD).status());
+    }
+
+    private void otherType(UploadServer server) throws Exception {
+        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", octets(server, "application/json", ascii("{}")));
+    }
+
+    private void missingBoundary(UploadServer server) throws Exception {
+        assertRefused(400, "MISSING_BOUNDARY", octets(server, "multipart/form-data", GOOD));
+    }
+
+    private void tooLarge(UploadServer outer) throws Exception {
+        ServerConfig config = ServerConfig.of(outer.directory()).withMaxBodyBytes(100_000);
+        List<FormPart> form = Form.LARGE_FILE.parts();
+        try (UploadServer server = UploadServer.start(config)) {
+            for (List<String> options :
+                    List.of(List.<String>of(), List.of(CurlClient.option("header", "Transfer-Encoding: chunked")))) {
+                Answer answer = curl.post(upload(server), form, options).answer();
+                JsonNode error = assertRefused(413, "BODY_TOO_LARGE", answer);
+                assertTrue(
+                        String.valueOf(Received.text(error, "message")).contains("exceeds the limit of 100000 bytes"),
+                        answer.text());
+                assertEquals(Set.of(), Received.names(server.directory()));
+            }
+        }
+    }
+
+    private Answer octets(UploadServer server, String contentType, byte[] body)
+            throws IOException, InterruptedException {
+        return curl.postOctets(
+                        upload(server), body, List.of(CurlClient.option("header", "Content-Type: " + contentType)))
+                .answer();
+    }
+
+    private static JsonNode assertRefused(int status, String reason, Answer answer) throws IOException {
+        assertEquals(status, answer.status(), answer.text());
+        JsonNode error = answer.json().path("error");
+        assertEquals(reason, Received.text(error, "reason"), answer.text());
+        assertNotEquals("", error.path("message").asText());
+        return error;
+    }
+
+    private static URI upload(UploadServer server) {
+        return server.uri().resolve("/upload");
+    }
+
+    private static URI inspect(UploadServer server) {
+        return server.uri().resolve("/inspect");
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

@@ -1,0 +1,50 @@
+package dev.sluice.samples.upload.clients;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** Waits for what is in a directory. */
+final class DirectoryWatch implements AutoCloseable {
+    private static final long MAX_SECONDS = 30;
+
+    private final Path directory;
+    private final WatchService service;
+
+    private DirectoryWatch(Path directory, WatchService service) {
+        this.directory = directory;
+        this.service = service;
+    }
+
+    static DirectoryWatch of(Path directory) throws IOException {
+        WatchService service = directory.getFileSystem().newWatchService();
+        directory.register(
+                service,
+                StandardWatchEventKinds.ENTRY_CREATE,
+                StandardWatchEventKinds.ENTRY_MODIFY,
+                StandardWatchEventKinds.ENTRY_DELETE);
+        return new DirectoryWatch(directory, service);
+    }
+
+    /** Returns once the names of the files are as wanted, and fails when nothing happens any more before they are. */
+    void await(String what, Predicate<Set<String>> wanted) throws IOException, InterruptedException {
+        while (!wanted.test(Received.names(directory))) {
+            WatchKey key = service.poll(MAX_SECONDS, TimeUnit.SECONDS);
+            assertNotNull(key, () -> what + ": waited in vain");
+            key.pollEvents();
+            key.reset();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        service.close();
+    }
+}

@@ -1,0 +1,85 @@
+package dev.sluice.samples.upload.clients;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** One part as a client is asked to send it: a text field, or a file with a name and a type. Immutable. */
+final class FormPart {
+    private final String name;
+    private final @Nullable String filename;
+    private final @Nullable String type;
+    private final byte[] content;
+
+    private FormPart(String name, @Nullable String filename, @Nullable String type, byte[] content) {
+        this.name = name;
+        this.filename = filename;
+        this.type = type;
+        this.content = content;
+    }
+
+    static FormPart field(String name, String text) {
+        return new FormPart(name, null, null, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static FormPart file(String name, String filename, String type, byte[] content) {
+        return new FormPart(name, filename, type, content.clone());
+    }
+
+    /** {@return octets that are the same in every run and hold CR, LF and dashes in plenty} */
+    static byte[] octets(int size) {
+        byte[] octets = new byte[size];
+        Random random = new Random(size);
+        random.nextBytes(octets);
+        byte[] nearDelimiter = "\r\n------".getBytes(StandardCharsets.US_ASCII);
+        for (int at = 0; at + nearDelimiter.length <= size; at += 97) {
+            System.arraycopy(nearDelimiter, 0, octets, at, 1 + random.nextInt(nearDelimiter.length));
+        }
+        return octets;
+    }
+
+    String name() {
+        return name;
+    }
+
+    @Nullable
+    String filename() {
+        return filename;
+    }
+
+    @Nullable
+    String type() {
+        return type;
+    }
+
+    boolean isFile() {
+        return filename != null;
+    }
+
+    byte[] content() {
+        return content.clone();
+    }
+
+    String text() {
+        return new String(content, StandardCharsets.UTF_8);
+    }
+
+    int size() {
+        return content.length;
+    }
+
+    String sha256() {
+        return sha256(content);
+    }
+
+    static String sha256(byte[] octets) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package dev.sluice.samples.upload.clients;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.List;
+import okhttp3.MediaType;
+import okhttp3.MultipartBody;
+import okhttp3.OkHttpClient;
+import okhttp3.Request;
+import okhttp3.RequestBody;
+import okhttp3.Response;
+
+/** OkHttp's {@code MultipartBody}. */
+final class OkHttp implements UploadClient {
+    private final OkHttpClient client = new OkHttpClient();
+
+    @Override
+    public String label() {
+        return "okhttp";
+    }
+
+    @Override
+    public String version() {
+        return "OkHttp " + okhttp3.OkHttp.VERSION;
+    }
+
+    @Override
+    public boolean isPresent() {
+        return true;
+    }
+
+    @Override
+    public Answer post(URI target, List<FormPart> form) throws IOException {
+        MultipartBody.Builder body = new MultipartBody.Builder().setType(MultipartBody.FORM);
+        for (FormPart part : form) {
+            if (part.isFile()) {
+                body.addFormDataPart(
+                        part.name(),
+                        part.filename(),
+                        RequestBody.create(part.content(), MediaType.get(String.valueOf(part.type()))));
+            } else {
+                body.addFormDataPart(part.name(), part.text());
+            }
+        }
+        Request request =
+                new Request.Builder().url(target.toString()).post(body.build()).build();
+        try (Response response = client.newCall(request).execute()) {
+            return new Answer(response.code(), response.body().string());
+        }
+    }
+
+    @Override
+    public String onWire(String name) {
+        return UploadClient.percentQuotes(name);
+    }
+}

@@ -1,0 +1,96 @@
+package dev.sluice.samples.upload.clients;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** A program of the machine that the tests run on. */
+final class Program {
+    private static final long MAX_SECONDS = 120;
+
+    private final Path file;
+
+    private Program(Path file) {
+        this.file = file;
+    }
+
+    /**
+     * What a run of a program left.
+     *
+     * @param exitCode 0 when all went well
+     * @param out what it printed
+     * @param err what it complained of
+     */
+    record Run(int exitCode, String out, String err) {}
+
+    /** {@return the first of these names that is on the search path, or is the path of a program} */
+    static Optional<Program> find(String... names) {
+        for (String name : names) {
+            if (name.indexOf(File.separatorChar) >= 0) {
+                if (Files.isExecutable(Path.of(name))) {
+                    return Optional.of(new Program(Path.of(name)));
+                }
+                continue;
+            }
+            for (String directory : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
+                Path candidate = Path.of(directory, name);
+                if (Files.isExecutable(candidate) && !Files.isDirectory(candidate)) {
+                    return Optional.of(new Program(candidate));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    Path file() {
+        return file;
+    }
+
+    /** Starts it; it prints to files in {@code directory} so that it never waits for a reader. */
+    Process start(Path directory, List<String> arguments, Map<String, String> environment) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(file.toString());
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .redirectOutput(directory.resolve("out").toFile())
+                .redirectError(directory.resolve("err").toFile());
+        // What the machine reaches the network through is not for an address of its own.
+        builder.environment().put("NO_PROXY", "*");
+        builder.environment().put("no_proxy", "*");
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    /** Runs it to its end. */
+    Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("sluice-client");
+        try {
+            Process process = start(directory, arguments, environment);
+            if (!process.waitFor(MAX_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+                throw new IOException(file + " did not end within " + MAX_SECONDS + " s");
+            }
+            return new Run(process.exitValue(), read(directory.resolve("out")), read(directory.resolve("err")));
+        } finally {
+            Files.deleteIfExists(directory.resolve("out"));
+            Files.deleteIfExists(directory.resolve("err"));
+            Files.deleteIfExists(directory);
+        }
+    }
+
+    Run run(String... arguments) throws IOException, InterruptedException {
+        return run(List.of(arguments), Map.of());
+    }
+
+    private static String read(Path file) throws IOException {
+        return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,77 @@
+package dev.sluice.samples.upload.clients;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.function.Executable;
+
+/** Compares what the server says with what was sent. */
+final class Received {
+    private Received() {}
+
+    /** Every part has come as it was sent: name, filename, type, size and digest. */
+    static void assertParts(UploadClient client, List<FormPart> sent, Answer answer) throws IOException {
+        assertEquals(200, answer.status(), answer.text());
+        JsonNode json = answer.json();
+        assertTrue(json.path("error").isNull(), answer.text());
+        JsonNode parts = json.path("parts");
+        assertEquals(sent.size(), parts.size(), answer.text());
+        List<Executable> checks = new ArrayList<>();
+        for (int i = 0; i < sent.size(); i++) {
+            FormPart part = sent.get(i);
+            JsonNode got = parts.get(i);
+            String which = client.label() + " part " + i + ": ";
+            String filename = part.filename();
+            checks.add(() -> assertEquals(client.onWire(part.name()), text(got, "name"), which + "name"));
+            checks.add(() -> assertEquals(
+                    filename == null ? null : client.filenameOnWire(filename),
+                    text(got, "filename"),
+                    which + "filename"));
+            checks.add(() -> assertEquals(client.typeOnWire(part), text(got, "contentType"), which + "type"));
+            checks.add(() -> assertEquals(part.size(), got.path("size").asLong(), which + "size"));
+            checks.add(() -> assertEquals(part.sha256(), text(got, "sha256"), which + "sha256"));
+        }
+        assertAll(checks);
+    }
+
+    /** The directory holds the files that were sent, under the names that the answer tells, and nothing else. */
+    static void assertStored(List<FormPart> sent, Answer answer, Path directory) throws IOException {
+        JsonNode parts = answer.json().path("parts");
+        TreeSet<String> told = new TreeSet<>();
+        for (int i = 0; i < sent.size(); i++) {
+            String storedAs = text(parts.get(i), "storedAs");
+            if (!sent.get(i).isFile()) {
+                assertEquals(null, storedAs, "a form field is not stored");
+                continue;
+            }
+            Path file = directory.resolve(String.valueOf(storedAs));
+            assertEquals(directory, file.getParent());
+            assertEquals(sent.get(i).sha256(), FormPart.sha256(Files.readAllBytes(file)), () -> "the file " + storedAs);
+            told.add(String.valueOf(storedAs));
+        }
+        assertEquals(told, names(directory));
+    }
+
+    static TreeSet<String> names(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            TreeSet<String> names = new TreeSet<>();
+            files.forEach(file -> names.add(file.getFileName().toString()));
+            return names;
+        }
+    }
+
+    static @Nullable String text(JsonNode node, String field) {
+        JsonNode value = node.path(field);
+        return value.isTextual() ? value.asText() : null;
+    }
+}

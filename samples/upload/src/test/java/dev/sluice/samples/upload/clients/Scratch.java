@@ -1,0 +1,40 @@
+package dev.sluice.samples.upload.clients;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A directory for files that a client is to send, gone when it is closed. */
+final class Scratch implements AutoCloseable {
+    private final Path directory;
+    private int count;
+
+    private Scratch(Path directory) {
+        this.directory = directory;
+    }
+
+    static Scratch create() throws IOException {
+        return new Scratch(Files.createTempDirectory("sluice-sent"));
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** {@return a new file that holds the octets} */
+    Path file(byte[] content) throws IOException {
+        return Files.write(directory.resolve("part" + count++), content);
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : List.copyOf(files.toList())) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.sluice.samples.upload.clients;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A program or a library that sends forms, and what it makes of names and types on the wire. */
+interface UploadClient {
+    /** {@return the name that it goes by in test names} */
+    String label();
+
+    /** {@return its version, for the record} */
+    String version() throws IOException, InterruptedException;
+
+    /** {@return whether this machine has it} */
+    boolean isPresent() throws IOException, InterruptedException;
+
+    /** Sends the form and waits for the answer. */
+    Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException;
+
+    /** {@return the literal value of a name or filename once its {@code quoted-string} is undone} */
+    String onWire(String name);
+
+    /** {@return the same for a filename} */
+    default String filenameOnWire(String filename) {
+        return onWire(filename);
+    }
+
+    /** {@return whether it can say what is in the form at all} */
+    default boolean canSend(Form form) {
+        return true;
+    }
+
+    /** {@return the reason for which the preset STRICT refuses how it writes the form, or null} */
+    default @Nullable String refusedWhenStrict(Form form) {
+        return null;
+    }
+
+    /** {@return the {@code Content-Type} that it gives to the part} */
+    default @Nullable String typeOnWire(FormPart part) {
+        return part.type();
+    }
+
+    /** The way in which most put a quote into a name: as HTML says. */
+    static String percentQuotes(String name) {
+        return name.replace("\"", "%22");
+    }
+}

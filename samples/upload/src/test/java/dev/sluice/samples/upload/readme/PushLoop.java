@@ -1,0 +1,67 @@
+package dev.sluice.samples.upload.readme;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The loop that the README shows, with something around it that makes it a program. */
+final class PushLoop implements AutoCloseable {
+    private final MultipartDecoder decoder;
+    private final Map<String, ByteArrayOutputStream> files = new LinkedHashMap<>();
+    private WritableByteChannel file = Channels.newChannel(new ByteArrayOutputStream());
+
+    PushLoop(String contentType) throws MultipartException {
+        this.decoder = MultipartDecoder.create(Boundary.from(contentType));
+    }
+
+    void chunk(ByteBuf chunk) throws IOException {
+        // README {
+        decoder.feed(chunk); // the decoder owns the chunk from here on
+        for (; ; ) {
+            switch (decoder.next()) {
+                case PART_BEGIN -> file = open(decoder.name(), decoder.filename());
+                case DATA -> file.write(decoder.data().nioBuffer()); // a slice of the chunk, until the next call
+                case PART_END -> file.close();
+                case NEED_INPUT, END -> {
+                    return;
+                }
+            }
+        }
+        // README }
+    }
+
+    void end() throws IOException {
+        decoder.finish();
+        if (decoder.next() != MultipartDecoder.Event.END) {
+            throw new IllegalStateException("all that was fed has been handled");
+        }
+    }
+
+    private WritableByteChannel open(@Nullable String name, @Nullable String filename) {
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        files.put(name + "/" + filename, content);
+        return Channels.newChannel(content);
+    }
+
+    /** {@return what came, as {@code name/filename} and content, in order} */
+    List<String> files() {
+        return files.entrySet().stream()
+                .map(file -> file.getKey() + ": " + file.getValue().toString(StandardCharsets.UTF_8))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        decoder.close();
+    }
+}

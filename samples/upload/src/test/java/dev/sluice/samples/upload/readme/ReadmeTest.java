@@ -1,0 +1,98 @@
+package dev.sluice.samples.upload.readme;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.Main;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the README says is so. */
+final class ReadmeTest {
+    private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
+    private static final Pattern FENCE = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+
+    @Test
+    void itsCodeIsACompiledSource() throws IOException {
+        Path source = ROOT.resolve(
+                "samples/upload/src/test/java/" + PushLoop.class.getName().replace('.', '/') + ".java");
+        String text = Files.readString(source);
+        String region = text.substring(text.indexOf("// README {\n") + 12, text.indexOf("        // README }"));
+        assertEquals(List.of(region.stripTrailing().stripIndent() + "\n"), fenced("java"));
+    }
+
+    @Test
+    void itHasTwoCommands() throws IOException {
+        List<String> commands = fenced("sh");
+        assertEquals(
+                List.of(
+                        "mvn -q package -DskipTests && java -jar samples/upload/target/sluice.jar serve\n",
+                        "mvn verify\n"),
+                commands);
+        assertTrue(Files.readString(ROOT.resolve("samples/upload/pom.xml"))
+                .contains("<mainClass>" + Main.class.getName() + "</mainClass>"));
+        assertTrue(Files.readString(ROOT.resolve(".ci/run")).contains("mvn --batch-mode verify\n"));
+    }
+
+    @Test
+    void itsLinksLeadSomewhere() throws IOException {
+        Matcher link = Pattern.compile("\\]\\((?!http)([^)#]+)\\)").matcher(readme());
+        List<String> links = new ArrayList<>();
+        while (link.find()) {
+            links.add(link.group(1));
+            assertTrue(Files.exists(ROOT.resolve(link.group(1))), link.group(1));
+        }
+        assertTrue(links.size() > 3, links.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 1000})
+    void itsCodeWorks(int chunkSize) throws IOException {
+        byte[] body = String.join(
+                        "\r\n",
+                        "--x",
+                        "Content-Disposition: form-data; name=\"a\"; filename=\"a.txt\"",
+                        "",
+                        "one",
+                        "two",
+                        "--x",
+                        "Content-Disposition: form-data; name=\"b\"",
+                        "",
+                        "",
+                        "--x--",
+                        "")
+                .getBytes(StandardCharsets.US_ASCII);
+        try (PushLoop loop = new PushLoop("multipart/form-data; boundary=x")) {
+            for (int at = 0; at < body.length; at += chunkSize) {
+                loop.chunk(Unpooled.copiedBuffer(body, at, Math.min(chunkSize, body.length - at)));
+            }
+            loop.end();
+            assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), loop.files());
+        }
+    }
+
+    private static String readme() throws IOException {
+        return Files.readString(ROOT.resolve("README.md"));
+    }
+
+    private static List<String> fenced(String language) throws IOException {
+        Matcher fence = FENCE.matcher(readme());
+        List<String> found = new ArrayList<>();
+        while (fence.find()) {
+            if (fence.group(1).equals(language)) {
+                found.add(fence.group(2));
+            }
+        }
+        return found;
+    }
+}
