@@ -1,0 +1,134 @@
+package dev.sluice.bench;
+
+import dev.sluice.bench.report.Row;
+import dev.sluice.bench.report.Run;
+import dev.sluice.bench.report.Tables;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Measures one suite, prints its tables and writes them as JSON. */
+abstract class MeasureCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--quick", description = "A few rows, measured shortly: minutes instead of a quarter of an hour.")
+    private boolean quick;
+
+    @Option(
+            names = "--only",
+            paramLabel = "REGEX",
+            description = "Only the rows whose label (table, method, parameters) contains a match.")
+    private @Nullable Pattern only;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description =
+                    "Where the results go (default: bench/results/COMMAND-jdkNN.json; with --quick, bench/target/...).")
+    private @Nullable Path out;
+
+    abstract List<Trial> trials(boolean fewer);
+
+    List<Row> counted() throws Exception {
+        return List.of();
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter console = spec.commandLine().getOut();
+        List<Trial> trials = new ArrayList<>();
+        for (Trial trial : trials(quick)) {
+            if (only == null || only.matcher(trial.label()).find()) {
+                trials.add(trial);
+            }
+        }
+        List<Row> rows = new ArrayList<>();
+        if (only == null) {
+            rows.addAll(counted());
+        }
+        rows.addAll(new TrialRunner(line -> {
+                    console.println(line);
+                    console.flush();
+                })
+                .run(trials));
+        Run run = new Run(
+                "java -jar sluice-bench.jar " + spec.name() + (quick ? " --quick" : "")
+                        + (only == null ? "" : " --only '" + only + "'"),
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                Environment.machine(),
+                Environment.jvm(),
+                Environment.versions(),
+                TrialRunner.JVM_ARGS,
+                rows);
+        console.println();
+        console.println(Tables.of(run));
+        Path file = out != null
+                ? out
+                : Path.of(
+                        "bench",
+                        quick ? "target" : "results",
+                        spec.name() + "-jdk" + Runtime.version().feature() + ".json");
+        run.write(file);
+        console.println("written to " + file);
+        console.flush();
+        return 0;
+    }
+
+    @Command(
+            name = "levels",
+            mixinStandardHelpOptions = true,
+            description = "What leak detection costs at each level, for each decoder on netty's buffers.")
+    static final class Levels extends MeasureCommand {
+
+        @Override
+        List<Trial> trials(boolean fewer) {
+            return Suite.levels(fewer);
+        }
+
+        @Override
+        List<Row> counted() throws Exception {
+            return LeakRecords.count();
+        }
+    }
+
+    @Command(
+            name = "peers",
+            mixinStandardHelpOptions = true,
+            description = "Every parser on the same bytes, with the floors.")
+    static final class Peers extends MeasureCommand {
+
+        @Override
+        List<Trial> trials(boolean fewer) {
+            return Suite.peers(fewer);
+        }
+    }
+
+    @Command(
+            name = "buffers",
+            mixinStandardHelpOptions = true,
+            description = "The work on buffers: text, scanning, checks, allocation; old ways and new.")
+    static final class Buffers extends MeasureCommand {
+
+        @Override
+        List<Trial> trials(boolean fewer) {
+            return Suite.buffers(fewer);
+        }
+
+        @Override
+        List<Row> counted() throws Exception {
+            return PoolSizes.count();
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package dev.sluice.bench.body;
+
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A whole multipart body in memory with the truth about it. Immutable, safe for all threads; the arrays are shared and must
+ * not be written.
+ */
+public final class Body {
+
+    private final String boundary;
+    private final List<Slice> pieces;
+    private final Truth truth;
+    private final boolean lenient;
+    private final long size;
+
+    Body(String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
+        this.boundary = boundary;
+        this.pieces = List.copyOf(pieces);
+        this.truth = truth;
+        this.lenient = lenient;
+        long octets = 0;
+        for (Slice piece : pieces) {
+            octets += piece.length();
+        }
+        this.size = octets;
+    }
+
+    public String boundary() {
+        return boundary;
+    }
+
+    public String contentType() {
+        return "multipart/form-data; boundary=" + boundary;
+    }
+
+    public Truth truth() {
+        return truth;
+    }
+
+    /** Size of the multipart body in octets, delimiters and header sections included. */
+    public long size() {
+        return size;
+    }
+
+    /** Whether a reader has to put up with bare LF line ends or with a long preamble and epilogue. */
+    public boolean lenient() {
+        return lenient;
+    }
+
+    /**
+     * The body cut into chunks.
+     *
+     * @param chunkSize in octets; 0 for the cut the body was made with, {@link Integer#MAX_VALUE} for one chunk
+     */
+    public List<Slice> cut(int chunkSize) {
+        if (chunkSize == 0 || (chunkSize == Integer.MAX_VALUE && pieces.size() == 1)) {
+            return pieces;
+        }
+        if (chunkSize == Integer.MAX_VALUE) {
+            return List.of(joined());
+        }
+        List<Slice> chunks = new ArrayList<>();
+        for (Slice piece : pieces) {
+            for (int at = 0; at < piece.length(); at += chunkSize) {
+                int length = Math.min(chunkSize, piece.length() - at);
+                chunks.add(new Slice(piece.array(), piece.offset() + at, length));
+            }
+        }
+        return chunks;
+    }
+
+    /** A stream that hands out at most one chunk of the given cut per read; it can be rewound. */
+    public ChunkedStream stream(int chunkSize) {
+        return new ChunkedStream(cut(chunkSize));
+    }
+
+    private Slice joined() {
+        byte[] all = new byte[Math.toIntExact(size)];
+        int at = 0;
+        for (Slice piece : pieces) {
+            System.arraycopy(piece.array(), piece.offset(), all, at, piece.length());
+            at += piece.length();
+        }
+        return new Slice(all, 0, all.length);
+    }
+
+    /** Reads the chunks one after the other; a read never crosses the end of a chunk, as with a socket. */
+    public static final class ChunkedStream extends InputStream {
+
+        private final List<Slice> chunks;
+        private int next;
+        private Slice current = new Slice(new byte[0], 0, 0);
+        private int position;
+
+        ChunkedStream(List<Slice> chunks) {
+            this.chunks = chunks;
+        }
+
+        /** Goes back to the first octet. */
+        public void rewind() {
+            next = 0;
+            current = new Slice(current.array(), 0, 0);
+            position = 0;
+        }
+
+        @Override
+        public int read() {
+            return hasMore() ? current.array()[current.offset() + position++] & 0xff : -1;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            if (length == 0) {
+                return 0;
+            }
+            if (!hasMore()) {
+                return -1;
+            }
+            int count = Math.min(length, current.length() - position);
+            System.arraycopy(current.array(), current.offset() + position, target, offset, count);
+            position += count;
+            return count;
+        }
+
+        @Override
+        public int available() {
+            return current.length() - position;
+        }
+
+        private boolean hasMore() {
+            while (position == current.length()) {
+                if (next == chunks.size()) {
+                    return false;
+                }
+                current = chunks.get(next++);
+                position = 0;
+            }
+            return true;
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package dev.sluice.bench.body;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
+
+/** Writes a body part by part and keeps the books for its {@link Truth}. */
+final class BodyBuilder {
+
+    private final String boundary;
+    private final String lineEnd;
+    private final List<Slice> pieces = new ArrayList<>();
+    private ByteArrayOutputStream piece = new ByteArrayOutputStream();
+    private boolean lenient;
+    private boolean first = true;
+    private long parts;
+    private long octets;
+    private long checksum;
+    private long nameChars;
+
+    BodyBuilder(String boundary) {
+        this(boundary, "\r\n");
+    }
+
+    /** @param lineEnd CRLF, or a bare LF that only lenient readers take */
+    BodyBuilder(String boundary, String lineEnd) {
+        this.boundary = boundary;
+        this.lineEnd = lineEnd;
+        this.lenient = !lineEnd.equals("\r\n");
+    }
+
+    BodyBuilder preamble(byte[] junk) {
+        lenient = true;
+        piece.writeBytes(junk);
+        write(lineEnd);
+        return this;
+    }
+
+    BodyBuilder field(String name, byte[] content) {
+        return part(name, null, null, content);
+    }
+
+    BodyBuilder file(String name, String filename, @Nullable String type, byte[] content) {
+        return part(name, filename, type, content);
+    }
+
+    /** A file whose content is {@code block} again and again; its chunks share the memory of the block. */
+    BodyBuilder repeatedFile(String name, String filename, byte[] block, int count) {
+        head(name, filename, "application/octet-stream");
+        endPiece();
+        CRC32 crc = new CRC32();
+        for (int i = 0; i < count; i++) {
+            pieces.add(new Slice(block, 0, block.length));
+            crc.update(block);
+        }
+        octets += (long) block.length * count;
+        checksum += crc.getValue();
+        return this;
+    }
+
+    /** Ends the chunk here when the body is cut as it was made. */
+    BodyBuilder endPiece() {
+        if (piece.size() > 0) {
+            byte[] bytes = piece.toByteArray();
+            pieces.add(new Slice(bytes, 0, bytes.length));
+            piece = new ByteArrayOutputStream();
+        }
+        return this;
+    }
+
+    /** Content that goes on in the next piece: used by the bodies whose cut is part of the scenario. */
+    BodyBuilder head(String name, @Nullable String filename, @Nullable String type) {
+        if (!first) {
+            write(lineEnd);
+        }
+        first = false;
+        write("--" + boundary + lineEnd + "Content-Disposition: form-data; name=\"" + name + "\"");
+        if (filename != null) {
+            write("; filename=\"" + filename + "\"");
+            nameChars += filename.length();
+        }
+        write(lineEnd);
+        if (type != null) {
+            write("Content-Type: " + type + lineEnd);
+        }
+        write(lineEnd);
+        parts++;
+        nameChars += name.length();
+        return this;
+    }
+
+    BodyBuilder content(byte[] content) {
+        piece.writeBytes(content);
+        return this;
+    }
+
+    /** Adds one part body to the truth. */
+    BodyBuilder account(byte[] content) {
+        octets += content.length;
+        checksum += Truth.crcOf(content);
+        return this;
+    }
+
+    Body end() {
+        return end(new byte[0]);
+    }
+
+    Body end(byte[] epilogue) {
+        if (!first) {
+            write(lineEnd);
+        }
+        write("--" + boundary + "--" + lineEnd);
+        if (epilogue.length > 0) {
+            lenient = true;
+            piece.writeBytes(epilogue);
+        }
+        endPiece();
+        return new Body(boundary, pieces, new Truth(parts, octets, checksum, nameChars), lenient);
+    }
+
+    private BodyBuilder part(String name, @Nullable String filename, @Nullable String type, byte[] content) {
+        return head(name, filename, type).content(content).account(content);
+    }
+
+    private void write(String text) {
+        piece.writeBytes(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+}

@@ -1,0 +1,253 @@
+package dev.sluice.bench.body;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Random;
+import java.util.function.Supplier;
+
+/** The bodies of the peer benchmarks. Every random octet comes from a fixed seed. */
+public enum Scenario {
+    RANDOM_16M("16 MiB of random bytes, one file", () -> oneFile(random(16 * Octets.MIB, 1))),
+    CSV_16M("16 MiB of CSV text with CRLF, one file", () -> oneFile(csv(16 * Octets.MIB, 2))),
+    FIELDS_100("100 fields of 16 bytes", Scenario::hundredFields),
+    FORM("5 fields and 2 files of 100 KiB", Scenario::form),
+    PARTS_1000("1,000 files of 1 KiB", () -> files(1_000, 1024, 4)),
+    PHOTOS_20("20 files of 64 KiB", () -> files(20, 64 * 1024, 5)),
+    FIELDS_AND_FILE("100 fields, then one file of 16 MiB", Scenario::fieldsAndFile),
+
+    ALL_CR("4 MiB of CR", () -> oneFile(filled('\r', 4 * Octets.MIB))),
+    ALL_LF("4 MiB of LF", () -> oneFile(filled('\n', 4 * Octets.MIB))),
+    ALL_CRLF("4 MiB of CRLF", () -> oneFile(repeated("\r\n", 4 * Octets.MIB))),
+    ALL_DASHES("4 MiB of dashes", () -> oneFile(filled('-', 4 * Octets.MIB))),
+    NEAR_BOUNDARIES(
+            "4 MiB of delimiters with a wrong last byte",
+            () -> oneFile(repeated("\r\n--" + allButLast(Octets.BROWSER) + "#", 4 * Octets.MIB))),
+    EQUAL_BOUNDARY(
+            "boundary of 70 dashes, 4 MiB of dashes",
+            () -> oneFile("-".repeat(70), ("x" + "-".repeat(4 * Octets.MIB - 1)).getBytes(StandardCharsets.US_ASCII))),
+    FREQUENT_CHARACTER(
+            "boundary b and 69 times a, 4 MiB of a", () -> oneFile("b" + "a".repeat(69), filled('a', 4 * Octets.MIB))),
+    TWO_BYTE_PROBE(
+            "CR and the delimiter's last byte at its distance, 4 MiB",
+            () -> oneFile(repeated("\r".repeat(40) + "W".repeat(40), 4 * Octets.MIB))),
+    SKIP_TABLE(
+            "the last 20 bytes of the delimiter repeated, 4 MiB",
+            () -> oneFile(repeated(Octets.BROWSER.substring(Octets.BROWSER.length() - 20), 4 * Octets.MIB))),
+
+    JUNK("1 MiB preamble, a small file, 1 MiB epilogue", Scenario::junk),
+    DEFNULL_SIMPLE("2 fields of 24 and 16 bytes (defnull simple)", Scenario::defnullSimple),
+    DEFNULL_LARGE("100 fields of 0 to 99 bytes (defnull large)", Scenario::defnullLarge),
+    DEFNULL_UPLOAD("one file of 32 MiB of text (defnull upload)", () -> oneFile(printable(32 * Octets.MIB, 6))),
+    DEFNULL_MIXED("2 fields, files of 1 and 2 MiB (defnull mixed)", Scenario::defnullMixed),
+    DEFNULL_CRLF("1 MiB of CRLF (defnull worstcase_crlf)", () -> oneFile(repeated("\r\n", Octets.MIB))),
+    DEFNULL_LF("1 MiB of LF (defnull worstcase_lf)", () -> oneFile(filled('\n', Octets.MIB))),
+    DEFNULL_BCHAR(
+            "1 MiB of delimiters without their last byte (defnull worstcase_bchar)",
+            () -> oneFile(repeated("\r\n--" + allButLast(Octets.BROWSER), Octets.MIB))),
+
+    RANDOM_64K("64 KiB of random bytes, one file", () -> oneFile(random(64 * 1024, 7))),
+    RANDOM_1M("1 MiB generated", () -> generated(1)),
+    RANDOM_64M("64 MiB generated", () -> generated(64)),
+    RANDOM_1G("1 GiB generated", () -> generated(1024)),
+
+    NETTY_BIG("netty's benchmark: one file over 64 chunks of 8 KiB, CRLF", () -> nettyBig("\r\n")),
+    NETTY_HIGH("netty's benchmark: 64 files, one per chunk of 8 KiB, CRLF", () -> nettyHigh("\r\n")),
+    NETTY_BIG_LF("netty's benchmark: one file over 64 chunks of 8 KiB, LF", () -> nettyBig("\n")),
+    NETTY_HIGH_LF("netty's benchmark: 64 files, one per chunk of 8 KiB, LF", () -> nettyHigh("\n"));
+
+    private static final class Octets {
+        static final int MIB = 1 << 20;
+        static final String BROWSER = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
+    }
+
+    private final String title;
+    private final Supplier<Body> maker;
+
+    Scenario(String title, Supplier<Body> maker) {
+        this.title = title;
+        this.maker = maker;
+    }
+
+    public String title() {
+        return title;
+    }
+
+    /** The name used on the command line and in results: lower case with dashes. */
+    public String id() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** Makes the body anew; the same octets every time. */
+    public Body body() {
+        return maker.get();
+    }
+
+    public static Scenario of(String id) {
+        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    private static Body oneFile(byte[] content) {
+        return oneFile(Octets.BROWSER, content);
+    }
+
+    private static Body oneFile(String boundary, byte[] content) {
+        return new BodyBuilder(boundary)
+                .file("file", "upload.bin", "application/octet-stream", content)
+                .end();
+    }
+
+    private static Body hundredFields() {
+        return fields(new BodyBuilder(Octets.BROWSER)).end();
+    }
+
+    private static BodyBuilder fields(BodyBuilder builder) {
+        for (int i = 0; i < 100; i++) {
+            builder.field("field-%03d".formatted(i), ascii("value-%03d-abcdef".formatted(i)));
+        }
+        return builder;
+    }
+
+    private static Body fieldsAndFile() {
+        return fields(new BodyBuilder(Octets.BROWSER))
+                .file("file", "upload.bin", "application/octet-stream", random(16 * Octets.MIB, 8))
+                .end();
+    }
+
+    private static Body form() {
+        BodyBuilder builder = new BodyBuilder(Octets.BROWSER);
+        for (int i = 0; i < 5; i++) {
+            builder.field("field-" + i, ascii("a value of some length, number " + i));
+        }
+        for (int i = 0; i < 2; i++) {
+            builder.file("file-" + i, "picture-" + i + ".jpg", "image/jpeg", random(100 * 1024, 30 + i));
+        }
+        return builder.end();
+    }
+
+    private static Body files(int count, int size, long seed) {
+        BodyBuilder builder = new BodyBuilder(Octets.BROWSER);
+        for (int i = 0; i < count; i++) {
+            builder.file("photos", "IMG_%04d.jpg".formatted(i), "image/jpeg", random(size, seed * 10_000 + i));
+        }
+        return builder.end();
+    }
+
+    private static Body junk() {
+        return new BodyBuilder(Octets.BROWSER)
+                .preamble(filled('P', Octets.MIB))
+                .file("file", "small.txt", "text/plain", ascii("a small file"))
+                .end(filled('E', Octets.MIB));
+    }
+
+    private static Body defnullSimple() {
+        return new BodyBuilder(Octets.BROWSER)
+                .field("first", printable(24, 60))
+                .field("second", printable(16, 61))
+                .end();
+    }
+
+    private static Body defnullLarge() {
+        BodyBuilder builder = new BodyBuilder(Octets.BROWSER);
+        for (int i = 0; i < 100; i++) {
+            builder.field("field" + i, printable(i, 62 + i));
+        }
+        return builder.end();
+    }
+
+    private static Body defnullMixed() {
+        return new BodyBuilder(Octets.BROWSER)
+                .field("first", printable(24, 70))
+                .field("second", printable(16, 71))
+                .file("file1", "one.txt", "text/plain", printable(Octets.MIB, 72))
+                .file("file2", "two.txt", "text/plain", printable(2 * Octets.MIB, 73))
+                .end();
+    }
+
+    /** Blocks of 1 MiB in shared memory, so that only the number of chunks grows with the size. */
+    private static Body generated(int mebibytes) {
+        return new BodyBuilder(Octets.BROWSER)
+                .repeatedFile("file", "upload.bin", random(Octets.MIB, 9), mebibytes)
+                .end();
+    }
+
+    private static Body nettyBig(String lineEnd) {
+        byte[] nuls = new byte[8 * 1024];
+        BodyBuilder builder = nettyStart(lineEnd).content(nuls).endPiece();
+        for (int i = 1; i < 64; i++) {
+            builder.content(nuls).endPiece();
+        }
+        return builder.account(new byte[64 * nuls.length]).end();
+    }
+
+    private static Body nettyHigh(String lineEnd) {
+        byte[] nuls = new byte[8 * 1024];
+        BodyBuilder builder = nettyStart(lineEnd).content(nuls).account(nuls).endPiece();
+        for (int i = 1; i < 64; i++) {
+            builder.head("msg2", "file2.txt", null).content(nuls).account(nuls).endPiece();
+        }
+        return builder.end();
+    }
+
+    private static BodyBuilder nettyStart(String lineEnd) {
+        return new BodyBuilder("01f136d9282f", lineEnd)
+                .field("msg_id", ascii("15200"))
+                .head("msg1", "file1.txt", null);
+    }
+
+    private static byte[] random(int size, long seed) {
+        byte[] bytes = new byte[size];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static byte[] printable(int size, long seed) {
+        byte[] bytes = new byte[size];
+        Random random = new Random(seed);
+        for (int i = 0; i < size; i++) {
+            bytes[i] = (byte) (' ' + random.nextInt(95));
+        }
+        return bytes;
+    }
+
+    private static byte[] csv(int size, long seed) {
+        Random random = new Random(seed);
+        StringBuilder text = new StringBuilder(size + 80);
+        for (int row = 0; text.length() < size; row++) {
+            text.append(row)
+                    .append(",2026-")
+                    .append(10 + random.nextInt(3))
+                    .append('-')
+                    .append(10 + random.nextInt(19))
+                    .append(',')
+                    .append(Long.toString(random.nextLong(1L << 40), 36))
+                    .append(',')
+                    .append(random.nextInt(100_000) / 100.0)
+                    .append("\r\n");
+        }
+        return Arrays.copyOf(ascii(text.toString()), size);
+    }
+
+    private static byte[] filled(char octet, int size) {
+        byte[] bytes = new byte[size];
+        Arrays.fill(bytes, (byte) octet);
+        return bytes;
+    }
+
+    private static byte[] repeated(String text, int size) {
+        byte[] unit = ascii(text);
+        byte[] bytes = new byte[size];
+        for (int at = 0; at < size; at += unit.length) {
+            System.arraycopy(unit, 0, bytes, at, Math.min(unit.length, size - at));
+        }
+        return bytes;
+    }
+
+    private static String allButLast(String text) {
+        return text.substring(0, text.length() - 1);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

@@ -1,0 +1,24 @@
+package dev.sluice.bench.peer;
+
+import java.util.Locale;
+
+/** Where the chunks lie that a parser is fed with, and when they are made. */
+public enum Memory {
+    /** Made before the clock runs: arrays, or pooled heap buffers. */
+    HEAP,
+    /** Made before the clock runs: pooled direct buffers. */
+    DIRECT,
+    /** Unpooled wrappers around arrays, made anew in each operation, as netty's own benchmark does. */
+    WRAPPED_EACH,
+    /** Pooled direct buffers, allocated, filled and released in each operation: what a server sees. */
+    POOLED_EACH;
+
+    /** The name used on the command line and in results. */
+    public String id() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    public static Memory of(String id) {
+        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+}

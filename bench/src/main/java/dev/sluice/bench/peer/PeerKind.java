@@ -1,0 +1,139 @@
+package dev.sluice.bench.peer;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.bytebuf.ChunksOnly;
+import dev.sluice.bench.peer.bytebuf.ContribPeer;
+import dev.sluice.bench.peer.bytebuf.NettyPeer;
+import dev.sluice.bench.peer.bytebuf.SluicePullPeer;
+import dev.sluice.bench.peer.bytebuf.SluicePushPeer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Every parser measured, with what it is forced to copy. */
+public enum PeerKind {
+    SLUICE_PUSH("Sluice, push", true, true, "none: slices of the chunk fed", SluicePushPeer::new),
+    SLUICE_PULL(
+            "Sluice, pull",
+            false,
+            true,
+            "stream into a pooled chunk, chunk into the caller's array",
+            SluicePullPeer::new),
+    NETTY42_KEPT(
+            "Netty 4.2, kept in memory",
+            true,
+            true,
+            "every chunk into its own buffer, every piece of content into a new buffer, the rest moved down after a"
+                    + " part",
+            NettyPeer::keeping),
+    NETTY42_DROPPED(
+            "Netty 4.2, content dropped",
+            true,
+            true,
+            "every chunk into its own buffer, every piece of content into a new buffer, the rest moved down after a"
+                    + " part",
+            NettyPeer::dropping),
+    NETTY41_KEPT(
+            "Netty 4.1, kept in memory",
+            true,
+            true,
+            "as Netty 4.2",
+            (body, chunk, memory) -> NettyIsland.netty41().open("NettyPeer", "keeping", body, chunk, memory)),
+    NETTY41_DROPPED(
+            "Netty 4.1, content dropped",
+            true,
+            true,
+            "as Netty 4.2",
+            (body, chunk, memory) -> NettyIsland.netty41().open("NettyPeer", "dropping", body, chunk, memory)),
+    NETTY_CONTRIB(
+            "netty-contrib multipart core",
+            true,
+            true,
+            "every chunk once by the benchmark, because it moves octets inside the buffers it is given",
+            ContribPeer::new),
+    FILEUPLOAD1(
+            "Commons FileUpload 1",
+            false,
+            true,
+            "stream into a 4 KiB buffer, then into the caller's array, octet by octet",
+            FileUploadPeer::new),
+    FILEUPLOAD2("Commons FileUpload 2", false, true, "as Commons FileUpload 1", FileUpload2Peer::new),
+    TOMCAT("Tomcat 11", false, true, "as Commons FileUpload 1", TomcatPeer::new),
+    JETTY("Jetty 12.1", true, true, "none: slices", JettyPeer::new),
+    UNDERTOW("Undertow", true, false, "none: duplicates; looks at one octet at a time", UndertowPeer::new),
+    SPRING("Spring WebFlux on arrays", true, true, "none: split buffers", SpringPeer::onArrays),
+    SPRING_NETTY("Spring WebFlux on Netty buffers", true, true, "none: split buffers", SpringPeer::onNetty),
+    MIMEPULL("mimepull", false, false, "stream into 8 KiB blocks, then into the caller's array", MimepullPeer::new),
+    OKHTTP("OkHttp", false, false, "stream into segments, then into the caller's array", OkHttpPeer::new),
+    ARMERIA("Armeria", false, false, "every piece of content into a new array", ArmeriaPeer::new),
+    HELIDON("Helidon 4", false, true, "stream into new 1 KiB arrays, pieces, the caller's array", HelidonPeer::open),
+    CHUNKS_ONLY("chunks only (control)", true, false, "nothing is decoded", ChunksOnly::new);
+
+    private static final int JAVA_OF_HELIDON = 21;
+
+    private final String title;
+    private final boolean direct;
+    private final boolean names;
+    private final String copies;
+    private final Peer.Opener opener;
+
+    PeerKind(String title, boolean direct, boolean names, String copies, Peer.Opener opener) {
+        this.title = title;
+        this.direct = direct;
+        this.names = names;
+        this.copies = copies;
+        this.opener = opener;
+    }
+
+    public String title() {
+        return title;
+    }
+
+    /** The name used on the command line and in results: lower case with dashes. */
+    public String id() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    public static PeerKind of(String id) {
+        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    /** What this parser, or the way it must be fed, copies. */
+    public String copies() {
+        return copies;
+    }
+
+    /** Whether it can be fed direct memory as it is. */
+    public boolean takesDirect() {
+        return direct;
+    }
+
+    /** Whether it reads name and file name from the Content-Disposition header. */
+    public boolean readsNames() {
+        return names;
+    }
+
+    public boolean isSluice() {
+        return this == SLUICE_PUSH || this == SLUICE_PULL;
+    }
+
+    /** Whether the running JVM can load it. */
+    public boolean runsHere() {
+        return this != HELIDON || Runtime.version().feature() >= JAVA_OF_HELIDON;
+    }
+
+    public Peer open(Body body, int chunkSize, Memory memory) {
+        return opener.open(body, chunkSize, memory);
+    }
+
+    /** All parsers that run here, without the control. */
+    public static List<PeerKind> parsers() {
+        List<PeerKind> kinds = new ArrayList<>();
+        for (PeerKind kind : values()) {
+            if (kind.runsHere() && kind != CHUNKS_ONLY) {
+                kinds.add(kind);
+            }
+        }
+        return kinds;
+    }
+}

@@ -1,0 +1,62 @@
+package dev.sluice.bench.report;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One measured figure, or the reason why there is none.
+ *
+ * @param table the table it belongs to
+ * @param benchmark class and method
+ * @param params what the benchmark was told
+ * @param unit of the score, "us/op" or "ns/op"; "records" or "octets" for what is counted
+ * @param score mean over all measured iterations; null when the parser refuses the input
+ * @param error half of the 99.9 % confidence interval of the mean, as JMH gives it; 0 for counts
+ * @param best the fastest iteration: where other programs share the machine, the figure least disturbed by them
+ * @param samples measured iterations over all forks
+ * @param allocated octets allocated per operation on the Java heap
+ * @param octets size of the input of one operation; 0 when size does not matter
+ * @param parts parts in the input of one operation
+ * @param note what a reader must know beside the figure
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record Row(
+        String table,
+        String benchmark,
+        Map<String, String> params,
+        String unit,
+        @Nullable Double score,
+        @Nullable Double error,
+        @Nullable Double best,
+        int samples,
+        @Nullable Double allocated,
+        long octets,
+        long parts,
+        @Nullable String note) {
+
+    /** The same in every run: what was measured, without the figures. */
+    public String key() {
+        return table + " " + benchmark + " " + new TreeMap<>(params);
+    }
+
+    public String param(String name) {
+        return params.getOrDefault(name, "");
+    }
+
+    /** Error as a share of the score; 0 when there is none. */
+    public double relativeError() {
+        return score == null || error == null || error.isNaN() || score == 0 ? 0 : error / score;
+    }
+
+    /** Body octets per second in MiB, for scores of time per operation. */
+    public double mebibytesPerSecond() {
+        return score == null ? Double.NaN : octets / (double) (1 << 20) / seconds();
+    }
+
+    /** Time of one operation. */
+    public double seconds() {
+        return score == null ? Double.NaN : score / (unit.equals("ns/op") ? 1e9 : 1e6);
+    }
+}

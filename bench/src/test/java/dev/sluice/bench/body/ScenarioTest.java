@@ -1,0 +1,50 @@
+package dev.sluice.bench.body;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ScenarioTest {
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Scenario.class,
+            names = {"FORM", "NETTY_HIGH_LF", "JUNK", "TWO_BYTE_PROBE"})
+    void aScenarioIsTheSameEveryTimeAndInEveryCut(Scenario scenario) throws IOException {
+        byte[] whole = scenario.body().stream(Integer.MAX_VALUE).readAllBytes();
+        assertEquals(scenario.body().size(), whole.length);
+        for (int chunk : new int[] {0, 1, 1000}) {
+            assertArrayEquals(whole, scenario.body().stream(chunk).readAllBytes());
+        }
+    }
+
+    @Test
+    void aReadOfTheStreamEndsWithItsChunk() {
+        Body.ChunkedStream stream = Scenario.FORM.body().stream(100);
+        assertEquals(100, stream.read(new byte[4096], 0, 4096));
+        assertEquals(100, stream.read(new byte[4096], 0, 4096));
+        stream.rewind();
+        assertEquals('-', stream.read());
+        assertEquals(99, stream.available());
+    }
+
+    @Test
+    void theHostileBodiesDoNotHoldTheirOwnDelimiter() throws IOException {
+        for (Scenario scenario : Scenario.values()) {
+            if (scenario.ordinal() >= Scenario.ALL_CR.ordinal()
+                    && scenario.ordinal() <= Scenario.SKIP_TABLE.ordinal()) {
+                Body body = scenario.body();
+                String text = new String(body.stream(Integer.MAX_VALUE).readAllBytes(), StandardCharsets.ISO_8859_1);
+                String delimiter = "\r\n--" + body.boundary();
+                int first = text.indexOf(delimiter);
+                assertTrue(text.startsWith("--", first + delimiter.length()), scenario + " ends at its only delimiter");
+            }
+        }
+    }
+}

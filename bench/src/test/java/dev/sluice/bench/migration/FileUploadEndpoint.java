@@ -1,0 +1,84 @@
+package dev.sluice.bench.migration;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.commons.fileupload.FileItem;
+import org.apache.commons.fileupload.FileUpload;
+import org.apache.commons.fileupload.FileUploadException;
+import org.apache.commons.fileupload.RequestContext;
+import org.apache.commons.fileupload.disk.DiskFileItemFactory;
+
+/** The endpoint, written for Commons FileUpload 1. */
+final class FileUploadEndpoint implements UploadEndpoint {
+    private final Path spool;
+
+    FileUploadEndpoint(Path spool) {
+        this.spool = spool;
+    }
+
+    // tag::endpoint[]
+    @Override
+    public Receipt receive(InputStream body, String contentType, Path store) throws IOException {
+        FileUpload upload = new FileUpload(new DiskFileItemFactory(64 << 10, spool.toFile()));
+        upload.setSizeMax(64L << 20);
+        upload.setFileCountMax(100);
+        upload.setHeaderEncoding("UTF-8");
+        Map<String, List<FileItem>> items = parse(upload, new Request(body, contentType));
+        String title = "";
+        int files = 0;
+        long bytes = 0;
+        try {
+            for (FileItem item : items.getOrDefault("title", List.of())) {
+                title = item.isFormField() ? item.getString("UTF-8") : title;
+            }
+            for (FileItem item : items.values().stream().flatMap(List::stream).toList()) {
+                if (!item.isFormField()) {
+                    try (InputStream in = item.getInputStream()) {
+                        bytes += Files.copy(in, store.resolve(UUID.randomUUID().toString()));
+                    }
+                    files++;
+                }
+            }
+        } finally {
+            items.values().stream().flatMap(List::stream).forEach(FileItem::delete);
+        }
+        return new Receipt(title, files, bytes);
+    }
+    // end::endpoint[]
+
+    private static Map<String, List<FileItem>> parse(FileUpload upload, RequestContext request) throws IOException {
+        try {
+            return upload.parseParameterMap(request);
+        } catch (FileUploadException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private record Request(InputStream body, String contentType) implements RequestContext {
+        @Override
+        public String getCharacterEncoding() {
+            return "UTF-8";
+        }
+
+        @Override
+        public String getContentType() {
+            return contentType;
+        }
+
+        @Override
+        @SuppressWarnings("deprecation") // the interface still asks for it
+        public int getContentLength() {
+            return -1;
+        }
+
+        @Override
+        public InputStream getInputStream() {
+            return body;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package dev.sluice.bench.migration;
+
+import dev.sluice.Boundary;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.SpoolDirectory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.UUID;
+
+/** The endpoint, written for Sluice. */
+final class SluiceEndpoint implements UploadEndpoint {
+    private final FormOptions options;
+
+    SluiceEndpoint(SpoolDirectory spool) {
+        this.options = FormOptions.builder(spool, MemoryBudget.of(256 << 20)).build(); // once per process
+    }
+
+    // tag::endpoint[]
+    @Override
+    public Receipt receive(InputStream body, String contentType, Path store) throws IOException {
+        try (MultipartForm form = MultipartForm.read(body, Boundary.from(contentType), options)) {
+            String title = Objects.requireNonNullElse(form.text("title"), "");
+            long bytes = 0;
+            for (FormPart file : form.files()) {
+                file.moveTo(store.resolve(UUID.randomUUID().toString()));
+                bytes += file.size();
+            }
+            return new Receipt(title, form.files().size(), bytes);
+        }
+    }
+    // end::endpoint[]
+}
