@@ -59,6 +59,17 @@ public final class ChunkMemory {
         if (next.refCnt() == 0) {
             throw new IllegalReferenceCountException(0);
         }
+        try {
+            look(next);
+        } catch (RuntimeException e) { // of a buffer of another make
+            forget();
+            next.release();
+            throw e;
+        }
+        chunk = next;
+    }
+
+    private void look(ByteBuf next) {
         ByteBuf memory = Wrappers.unwrap(next);
         ByteBuf writable = Wrappers.behindReadOnly(memory);
         int from = next.readerIndex();
@@ -79,7 +90,6 @@ public final class ChunkMemory {
         records = Wrappers.records(next);
         start = from;
         end = to;
-        chunk = next;
     }
 
     /** {@return whether there is a chunk} */
@@ -185,15 +195,19 @@ public final class ChunkMemory {
     public void close() {
         ByteBuf open = chunk;
         if (open != null) {
-            chunk = null;
-            inner = null;
-            array = null;
-            view = null;
-            records = false;
-            start = 0;
-            end = 0;
+            forget();
             open.release();
         }
+    }
+
+    private void forget() {
+        chunk = null;
+        inner = null;
+        array = null;
+        view = null;
+        records = false;
+        start = 0;
+        end = 0;
     }
 
     /** Makes sure that {@code from <= to} are within the chunk. */

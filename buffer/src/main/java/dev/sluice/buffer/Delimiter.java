@@ -18,8 +18,8 @@ public final class Delimiter {
     private final byte[] text;
     private final ByteBuf constant;
 
-    /** Made when first asked for; a second one made by another thread at the same time is as good. */
-    private long @Nullable [] grams;
+    /** Made when first asked for; a second one made by another thread at the same time is as good, once it is published whole. */
+    private volatile long @Nullable [] grams;
 
     private Delimiter(byte[] text) {
         this.text = text;

@@ -28,6 +28,10 @@ public final class DelimiterSearch {
     private static final int MIN_STRIDE = 13;
 
     private static final int FREE_ALARMS = 4;
+
+    /** The kernels add strides to indexes before they compare them. */
+    private static final int LAST_INDEX_OF_KERNELS = Integer.MAX_VALUE - 1024;
+
     private static final int OCTETS_PER_ALARM = 512;
 
     private final Delimiter delimiter;
@@ -114,7 +118,8 @@ public final class DelimiterSearch {
             throw new IllegalStateException(matched + " octets of the delimiter are matched already");
         }
         chunk.check(from, to);
-        int at = chunk.isFlat() ? findByKernels(chunk, from, to) : compare(chunk, from, to, to);
+        boolean fast = chunk.isFlat() && to <= LAST_INDEX_OF_KERNELS;
+        int at = fast ? findByKernels(chunk, from, to) : compare(chunk, from, to, to);
         searched += at - from;
         return anchor == 0 ? at : withCr(chunk, from, at);
     }

@@ -108,7 +108,7 @@ final class DispositionParser {
     }
 
     boolean isFormData() {
-        return Octets.equalsIgnoreCase(octets, typeStart, typeEnd, "form-data");
+        return Keyword.FORM_DATA.is(octets, typeStart, typeEnd);
     }
 
     private @Nullable Reason parameter() {
@@ -164,10 +164,10 @@ final class DispositionParser {
 
     private Key key(int from, int to) {
         int first = octets[from] | 0x20;
-        if (first == 'n' && startsWith(from, to, "name")) {
+        if (first == 'n' && Keyword.NAME.startsAt(octets, from, to)) {
             return keyOf(from + 4, to, Key.NAME, Key.EXTENDED_NAME, Key.NAME_CONTINUATION);
         }
-        if (first == 'f' && startsWith(from, to, "filename")) {
+        if (first == 'f' && Keyword.FILENAME.startsAt(octets, from, to)) {
             return keyOf(from + 8, to, Key.FILENAME, Key.EXTENDED_FILENAME, Key.CONTINUATION);
         }
         return Key.OTHER;
@@ -191,11 +191,6 @@ final class DispositionParser {
             }
         }
         return digits > from + 1 ? continuation : Key.OTHER;
-    }
-
-    private boolean startsWith(int from, int to, String lowerCase) {
-        return to - from >= lowerCase.length()
-                && Octets.equalsIgnoreCase(octets, from, from + lowerCase.length(), lowerCase);
     }
 
     private int positionOf(Key key) {
@@ -431,9 +426,9 @@ final class DispositionParser {
 
     /** {@return the charset of RFC 8187, in US-ASCII octets, or null} */
     static @Nullable Charset extendedCharset(byte[] octets, int from, int to) {
-        if (Octets.equalsIgnoreCase(octets, from, to, "utf-8")) {
+        if (Keyword.UTF_8.is(octets, from, to)) {
             return StandardCharsets.UTF_8;
         }
-        return Octets.equalsIgnoreCase(octets, from, to, "iso-8859-1") ? StandardCharsets.ISO_8859_1 : null;
+        return Keyword.ISO_8859_1.is(octets, from, to) ? StandardCharsets.ISO_8859_1 : null;
     }
 }

@@ -190,6 +190,9 @@ final class HeaderSection implements AutoCloseable {
 
     private int name(byte[] array, int base, int from, int end) {
         int at = from;
+        if (Keyword.CONTENT_DISPOSITION.isUsualAt(array, base + at - 1, base + end)) {
+            at += Keyword.CONTENT_DISPOSITION.length() - 1; // all of them token characters
+        }
         while (at < end && Octets.isToken(array[base + at])) {
             at++;
         }

@@ -6,7 +6,6 @@ import dev.sluice.buffer.Delimiter;
 import dev.sluice.buffer.DelimiterSearch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -125,6 +124,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private long preambleAt = NONE;
     private long delimiterAt = NONE;
     private boolean delimiterAfterBareLf;
+    private boolean partAfterBareLf;
     private long epilogueAt = NONE;
     private int padding;
     private byte[] paddingOctets = new byte[0];
@@ -175,6 +175,9 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /**
      * Gives the decoder the next octets of the body.
+     *
+     * <p>Until they are read, nobody else may use this buffer object: the NIO view that netty keeps in a direct buffer is
+     * repositioned. To read a chunk in two places, feed a {@code retainedDuplicate()}.
      *
      * @param input <em>transferred</em>: the decoder owns one reference, even if this throws; reader and writer index stay as they
      *     are. May be empty. After a failure it is released, and {@link #next()} throws the failure again.
@@ -462,9 +465,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private @Nullable Event delimiterComplete(boolean bareLf) throws MultipartException {
         acceptPreambleAndLf();
-        if (bareLf) {
-            accept(Deviation.BARE_LF, partIndex + 1, offsetOf(position));
-        }
+        partAfterBareLf = bareLf;
         advance();
         state = State.PART;
         return endPart();
@@ -500,12 +501,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private @Nullable Event falseDelimiter(String text) throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
-            throw fail(
-                    Reason.MALFORMED_DELIMITER,
-                    at,
-                    padding == MAX_PADDING
-                            ? "the padding after a delimiter exceeds the limit of " + MAX_PADDING + " bytes"
-                            : "a delimiter is followed by " + Octets.show(chunk.getByte(position)));
+            throw fail(Reason.MALFORMED_DELIMITER, at, followed("a delimiter"));
         }
         int first = search.first();
         search.reset();
@@ -516,11 +512,26 @@ public final class MultipartDecoder implements AutoCloseable {
             return null;
         }
         state = State.BODY;
-        ByteBuf octets = Unpooled.buffer(delimiter.length() + padding + text.length());
-        octets.writeBytes(delimiter.text(first, delimiter.length()));
-        octets.writeBytes(paddingOctets, 0, padding);
-        octets.writeBytes(text.getBytes(StandardCharsets.US_ASCII));
-        return emit(octets, 0, octets.readableBytes());
+        return emit(falseText(first, text), 0, delimiter.length() - first + padding + text.length());
+    }
+
+    private String followed(String what) {
+        byte octet = chunk.getByte(position);
+        boolean oneBlankTooMany = padding == MAX_PADDING && Octets.isBlank(octet);
+        return oneBlankTooMany
+                ? "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes"
+                : what + " is followed by " + Octets.show(octet);
+    }
+
+    /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
+    private ByteBuf falseText(int first, String text) {
+        byte[] octets = new byte[delimiter.length() - first + padding + text.length()];
+        delimiter.text(first, delimiter.length()).getBytes(0, octets, 0, delimiter.length() - first);
+        System.arraycopy(paddingOctets, 0, octets, delimiter.length() - first, padding);
+        for (int i = 0; i < text.length(); i++) {
+            octets[octets.length - text.length() + i] = (byte) text.charAt(i);
+        }
+        return Unpooled.wrappedBuffer(octets);
     }
 
     // ---- header sections
@@ -531,6 +542,9 @@ public final class MultipartDecoder implements AutoCloseable {
         partSize = 0;
         long begin = chunk.isOpen() ? offsetOf(position) : offset;
         partOffset = begin;
+        if (partAfterBareLf) {
+            accept(Deviation.BARE_LF, partIndex, begin - 1);
+        }
         if (partIndex >= limits.maxParts()) {
             throw fail(
                     Reason.TOO_MANY_PARTS, begin - 1, "the count of parts exceeds the limit of " + limits.maxParts());
@@ -605,10 +619,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private @Nullable Event textAfterClose() throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, at)) {
-            throw fail(
-                    Reason.MALFORMED_DELIMITER,
-                    at,
-                    "the close-delimiter is followed by " + Octets.show(chunk.getByte(position)));
+            throw fail(Reason.MALFORMED_DELIMITER, at, followed("the close-delimiter"));
         }
         state = State.EPILOGUE;
         return null;
@@ -822,7 +833,11 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         hash.add(search.matched()).add(search.matched() == 0 ? 0 : search.first());
         hash.add(offset).add(partOpen).add(partOffset);
-        hash.add(preambleAt).add(delimiterAt).add(delimiterAfterBareLf).add(epilogueAt);
+        hash.add(preambleAt)
+                .add(delimiterAt)
+                .add(delimiterAfterBareLf)
+                .add(partAfterBareLf)
+                .add(epilogueAt);
         hash.add(padding)
                 .add(paddingOctets, 0, Math.min(padding, paddingOctets.length))
                 .add(rules.files());

@@ -5,7 +5,6 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -242,6 +241,7 @@ public final class MultipartReader implements AutoCloseable {
         private final @Nullable String name = decoder.name();
         private final @Nullable String filename = decoder.filename();
         private boolean taken;
+        private boolean byChunks;
         private boolean ended;
 
         /** Octets of the body handed out by the decoder and not read yet; borrowed until it is asked for more. */
@@ -395,8 +395,9 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the next octets of the body as they came, at least one, or null at its end: <em>borrowed</em> until the next
-         * call, to be retained to be kept. Mixes with no other way of reading the body}
+         * {@return the next octets of the body as they came, at least one, or null at its end: <em>borrowed</em> until the next call
+         * of this method, of {@link MultipartReader#nextPart()} or of {@link MultipartReader#close()}, after which the memory is
+         * filled again; to be retained to be kept. Mixes with no other way of reading the body}
          *
          * @throws MultipartException if the body is not acceptable
          * @throws IOException of the source, as it comes
@@ -404,7 +405,12 @@ public final class MultipartReader implements AutoCloseable {
          */
         public @Nullable ByteBuf nextData() throws IOException {
             checkCurrent();
+            if (taken && !byChunks) {
+                throw new IllegalStateException(
+                        "the body of part " + index + " is being read in another way: it streams in once");
+            }
             taken = true;
+            byChunks = true;
             data = null; // the indices of what was lent are the consumer's
             return readable();
         }
@@ -446,18 +452,18 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /** Tells the peer's malformed base64 from the troubles of the source. */
-        private final class Base64Stream extends FilterInputStream {
+        private final class Base64Stream extends InputStream {
+            private final InputStream in;
+            private boolean closed;
+
             Base64Stream(InputStream decoded) {
-                super(decoded);
+                this.in = decoded;
             }
 
             @Override
             public int read() throws IOException {
-                try {
-                    return in.read();
-                } catch (IOException e) {
-                    throw blame(e);
-                }
+                byte[] octet = new byte[1];
+                return read(octet, 0, 1) < 0 ? -1 : octet[0] & 0xFF;
             }
 
             @Override
@@ -469,8 +475,14 @@ public final class MultipartReader implements AutoCloseable {
                 }
             }
 
+            @Override
+            public void close() throws IOException {
+                closed = true;
+                in.close();
+            }
+
             private IOException blame(IOException e) {
-                return e == trouble
+                return closed || e == trouble
                         ? e
                         : error(
                                 Reason.MALFORMED_TRANSFER_ENCODING,

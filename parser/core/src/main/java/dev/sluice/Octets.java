@@ -71,23 +71,6 @@ final class Octets {
         return Character.digit(octet, 16);
     }
 
-    /** {@return whether {@code array[from..to)} is {@code lowerCase}, US-ASCII letters in any case} */
-    static boolean equalsIgnoreCase(byte[] array, int from, int to, String lowerCase) {
-        if (to - from != lowerCase.length()) {
-            return false;
-        }
-        for (int i = from; i < to; i++) {
-            byte octet = array[i];
-            if (octet >= 'A' && octet <= 'Z') {
-                octet += 'a' - 'A';
-            }
-            if (octet != lowerCase.charAt(i - from)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** {@return {@code octet} for a message: itself where printable, else as hexadecimal escape} */
     static String show(byte octet) {
         return octet > ' ' && octet < 0x7F ? "'" + (char) octet + "'" : String.format("0x%02X", octet & 0xFF);

@@ -68,30 +68,27 @@ final class PartRules {
     }
 
     private @Nullable Reason findFields() {
+        byte[] array = section.array();
+        int base = section.arrayOffset();
         for (int field = 0; field < section.count(); field++) {
-            int length = section.nameEnd(field) - section.nameStart(field);
-            boolean again = false;
-            if (length == 19 && isNamed(field, "content-disposition")) {
-                again = dispositionField != ABSENT;
+            int from = base + section.nameStart(field);
+            int to = base + section.nameEnd(field);
+            int before = ABSENT;
+            if (Keyword.CONTENT_DISPOSITION.is(array, from, to)) {
+                before = dispositionField;
                 dispositionField = field;
-            } else if (length == 12 && isNamed(field, "content-type")) {
-                again = typeField != ABSENT;
+            } else if (Keyword.CONTENT_TYPE.is(array, from, to)) {
+                before = typeField;
                 typeField = field;
-            } else if (length == 25 && isNamed(field, "content-transfer-encoding")) {
-                again = encodingField != ABSENT;
+            } else if (Keyword.CONTENT_TRANSFER_ENCODING.is(array, from, to)) {
+                before = encodingField;
                 encodingField = field;
             }
-            if (again) {
+            if (before != ABSENT) {
                 return refuse(Reason.DUPLICATE_HEADER, section.nameStart(field), "a header field occurs twice");
             }
         }
         return null;
-    }
-
-    private boolean isNamed(int field, String lowerCase) {
-        int base = section.arrayOffset();
-        return Octets.equalsIgnoreCase(
-                section.array(), base + section.nameStart(field), base + section.nameEnd(field), lowerCase);
     }
 
     private @Nullable Reason checkText() {
@@ -113,7 +110,7 @@ final class PartRules {
     }
 
     private @Nullable Reason checkTransferEncoding() {
-        if (encodingField == ABSENT || isValue(encodingField, "7bit", "8bit", "binary")) {
+        if (encodingField == ABSENT || isValue(encodingField, Keyword.SEVEN_BIT, Keyword.EIGHT_BIT, Keyword.BINARY)) {
             return null;
         }
         int start = section.valueStart(encodingField);
@@ -125,11 +122,11 @@ final class PartRules {
                         "the Content-Transfer-Encoding is not 7bit, 8bit or binary");
     }
 
-    private boolean isValue(int field, String... lowerCase) {
+    private boolean isValue(int field, Keyword... words) {
         int from = section.arrayOffset() + section.valueStart(field);
         int to = section.arrayOffset() + section.valueEnd(field);
-        for (String candidate : lowerCase) {
-            if (Octets.equalsIgnoreCase(section.array(), from, to, candidate)) {
+        for (Keyword word : words) {
+            if (word.is(section.array(), from, to)) {
                 return true;
             }
         }
@@ -240,8 +237,8 @@ final class PartRules {
         }
         int start = section.valueStart(typeField);
         int from = section.arrayOffset() + start;
-        boolean nested = section.valueEnd(typeField) - start >= "multipart/".length()
-                && Octets.equalsIgnoreCase(section.array(), from, from + "multipart/".length(), "multipart/");
+        int to = section.arrayOffset() + section.valueEnd(typeField);
+        boolean nested = Keyword.MULTIPART.startsAt(section.array(), from, to);
         return !nested || accept(Deviation.NESTED_MULTIPART, start)
                 ? null
                 : refuse(Reason.UNSUPPORTED_MEDIA_TYPE, start, "a form-data part holds another multipart body");

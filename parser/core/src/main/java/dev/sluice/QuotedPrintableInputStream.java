@@ -9,6 +9,9 @@ import java.util.Objects;
  * recommends for robust readers.
  */
 final class QuotedPrintableInputStream extends InputStream {
+    /** {@code =}, CR, LF. */
+    private static final int LONGEST_ESCAPE = 3;
+
     private final InputStream encoded;
 
     /** Octets read ahead that turned out not to belong to an escape, or -1. */
@@ -59,7 +62,9 @@ final class QuotedPrintableInputStream extends InputStream {
     public int read(byte[] target, int index, int length) throws IOException {
         Objects.checkFromIndexSize(index, length, target.length);
         int count = 0;
-        while (count < length) {
+        // What is at hand, not more: a slow peer is not waited for twice, and an exception finds nothing decoded to
+        // lose.
+        while (count < length && (count == 0 || first < 0 && encoded.available() >= LONGEST_ESCAPE)) {
             int octet = read();
             if (octet < 0) {
                 return count == 0 ? -1 : count;

@@ -1,5 +1,7 @@
 package dev.sluice;
 
+import java.util.zip.CRC32C;
+
 /**
  * A 64-bit hash of everything that can influence what a decoder does next: equal hashes mean equal futures, but for a collision. For the
  * proof that chunks do not matter.
@@ -18,10 +20,9 @@ final class StateHash {
     }
 
     StateHash add(byte[] array, int from, int to) {
-        for (int i = from; i < to; i++) {
-            add(array[i]);
-        }
-        return add(to - from);
+        CRC32C sum = new CRC32C();
+        sum.update(array, from, to - from);
+        return add(to - from).add(sum.getValue());
     }
 
     long value() {

@@ -1,14 +1,16 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.SequenceInputStream;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -28,6 +30,7 @@ class BigBodyTest {
     @ParameterizedTest
     @ValueSource(strings = {"push", "pull"})
     void fiveGibibytesPassThroughAHeapOf64Mebibytes(String face) throws Exception {
+        Path output = Files.createTempFile("big-body", ".txt");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx64m",
@@ -37,10 +40,16 @@ class BigBodyTest {
                         Child.class.getName(),
                         face)
                 .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
                 .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(true, process.waitFor(5, TimeUnit.MINUTES), output);
-        assertEquals("size " + SIZE + " crc " + expectedCrc(), lastLine(output), output);
+        try {
+            assertTrue(process.waitFor(5, TimeUnit.MINUTES), "the child does not end");
+            String said = Files.readString(output);
+            assertEquals("size " + SIZE + " crc " + expectedCrc(), lastLine(said), said);
+        } finally {
+            process.destroyForcibly();
+            Files.delete(output);
+        }
     }
 
     private static String lastLine(String output) {
@@ -78,7 +87,10 @@ class BigBodyTest {
             try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
                 drain(decoder, Unpooled.wrappedBuffer(Decoding.bytes(HEAD)), crc);
                 for (long size = 0; size < SIZE; size += BLOCK) {
-                    drain(decoder, Unpooled.wrappedBuffer(block), crc);
+                    drain(
+                            decoder,
+                            PooledByteBufAllocator.DEFAULT.directBuffer(BLOCK).writeBytes(block),
+                            crc);
                 }
                 drain(decoder, Unpooled.wrappedBuffer(Decoding.bytes(TAIL)), crc);
                 decoder.finish();

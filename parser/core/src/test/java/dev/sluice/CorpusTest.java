@@ -115,23 +115,20 @@ class CorpusTest {
 
     @Test
     void largeCasesAreTheSameAtEveryCutAndEveryChunkSize() {
-        for (Run run : runs()) {
-            int size = run.source.body().length;
-            if (size <= PROVED) {
-                continue;
-            }
-            Result whole = run.whole();
-            List<Splits.Partition> partitions = new ArrayList<>(Splits.uniforms(size, 100));
-            partitions.add(Splits.uniform(size, 1460));
-            if (size <= CUT_EVERYWHERE) {
-                partitions.addAll(Splits.twoWay(size));
-            } else {
-                int[] delimiters = delimiters(run);
-                partitions.addAll(Splits.twoWayNear(size, run.boundary.value().length() + 8, delimiters));
-            }
-            for (Splits.Partition partition : partitions) {
-                Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run + " " + partition);
-            }
+        runs().parallelStream().filter(run -> run.source.body().length > PROVED).forEach(CorpusTest::cutEverywhere);
+    }
+
+    private static void cutEverywhere(Run run) {
+        int size = run.source.body().length;
+        Result whole = run.whole();
+        List<Splits.Partition> partitions = new ArrayList<>(Splits.uniforms(size, 100));
+        partitions.add(Splits.uniform(size, 1460));
+        partitions.addAll(
+                size <= CUT_EVERYWHERE
+                        ? Splits.twoWay(size)
+                        : Splits.twoWayNear(size, run.boundary.value().length() + 8, delimiters(run)));
+        for (Splits.Partition partition : partitions) {
+            Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run + " " + partition);
         }
     }
 

@@ -139,6 +139,39 @@ class MultipartReaderTest {
         assertTrue(large.contentEquals(text), "what was kept has changed");
     }
 
+    @Test
+    void aBodyIsReadInOneWayOnly() throws IOException {
+        try (MultipartReader reader = MultipartReader.create(stream(PART + "HELLO\r\n--x--"), X)) {
+            Part part = next(reader);
+            assertEquals('H', part.inputStream().read());
+            assertThrows(IllegalStateException.class, part::nextData);
+        }
+    }
+
+    @Test
+    void readingAClosedBase64StreamIsNotThePeersFault() throws IOException {
+        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
+            InputStream in = next(reader).inputStream();
+            in.close();
+            IOException closed = assertThrows(IOException.class, in::read);
+            assertFalse(closed instanceof MultipartException, closed.toString());
+        }
+    }
+
+    @Test
+    void malformedBase64IsThePeersFaultHoweverItIsRead() throws IOException {
+        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJDR\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
+            MultipartException e = assertThrows(
+                    MultipartException.class, () -> next(reader).inputStream().skip(100));
+            assertEquals(MultipartException.Reason.MALFORMED_TRANSFER_ENCODING, e.reason());
+        }
+        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
+            assertThrows(MultipartException.class, () -> next(reader).text());
+        }
+    }
+
     private static final class OneByteChannel implements ReadableByteChannel {
         private final byte[] octets;
         private int calls;

@@ -409,4 +409,36 @@ class OwnershipTest {
             decoding.decoder().close();
         }
     }
+
+    @Test
+    void feedingAllocatesNothingAndDataAtMostOneSmallSlice() throws MultipartException {
+        com.sun.management.ThreadMXBean threads =
+                (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+        long thread = Thread.currentThread().getId();
+        for (ByteBuf chunk : List.of(
+                Unpooled.wrappedBuffer(new byte[8192]),
+                io.netty.buffer.PooledByteBufAllocator.DEFAULT
+                        .directBuffer(8192)
+                        .writeZero(8192))) {
+            try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
+                String head = "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n";
+                decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(head)));
+                while (decoder.next() != MultipartDecoder.Event.NEED_INPUT) {}
+                int rounds = 20_000;
+                long before = 0;
+                for (int i = 0; i < 2 * rounds; i++) {
+                    if (i == rounds) { // all of it is compiled by now
+                        before = threads.getThreadAllocatedBytes(thread);
+                    }
+                    decoder.feed(chunk.retain());
+                    while (decoder.next() != MultipartDecoder.Event.NEED_INPUT) {
+                        decoder.data();
+                    }
+                }
+                long perChunk = (threads.getThreadAllocatedBytes(thread) - before) / rounds;
+                assertTrue(perChunk <= 64, chunk + ": " + perChunk + " bytes per chunk");
+            }
+            chunk.release();
+        }
+    }
 }

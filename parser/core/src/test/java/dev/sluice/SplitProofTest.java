@@ -1,5 +1,6 @@
 package dev.sluice;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartDecoder.Event;
@@ -38,12 +39,40 @@ class SplitProofTest {
         assertTrue(bodies.get() > 600, "bodies proved: " + bodies);
     }
 
+    @Test
+    void everyPartitionGivesTheSameResultAtEveryLimit() {
+        Corpus.cases().parallelStream()
+                .filter(c -> c.body().length <= 300)
+                .forEach(c ->
+                        limits(c.body().length).forEach(limits -> proof(c.id(), c.contentType(), c.body(), limits)));
+    }
+
+    /** Limits that are hit at the first octets, in the middle and at the last octet. */
+    private static Stream<Limits> limits(int size) {
+        return Stream.of(
+                Limits.builder().maxPartBytes(0).build(),
+                Limits.builder().maxPartBytes(2).maxParts(1).build(),
+                Limits.builder().maxBodyBytes(Math.max(0, size - 1)).maxFiles(0).build(),
+                Limits.builder().maxBodyBytes(size / 2).build(),
+                Limits.builder().maxHeadersPerPart(1).maxEpilogueBytes(0).build(),
+                Limits.builder().maxHeaderBytesPerPart(40).maxPreambleBytes(1).build(),
+                Limits.builder().maxHeaderBytes(90).maxEpilogueBytes(1).build());
+    }
+
+    private static void proof(String id, String contentType, byte[] body, Limits limits) {
+        try {
+            new Proof(id, Boundary.from(contentType, Preset.COMPATIBLE), body, Preset.COMPATIBLE, limits).run();
+        } catch (MultipartException e) {
+            assertEquals(-1, e.offset(), "refused before the first octet");
+        }
+    }
+
     private static Stream<Proof> proof(String id, String contentType, byte[] body, Preset preset) {
         try {
             Boundary boundary = Boundary.from(contentType, preset);
             return preset == Preset.STRICT && isStandard(boundary, body)
                     ? Stream.empty() // takes the way of STANDARD, octet by octet
-                    : Stream.of(new Proof(id, boundary, body, preset));
+                    : Stream.of(new Proof(id, boundary, body, preset, Limits.defaults()));
         } catch (MultipartException e) {
             return Stream.empty(); // refused before the first octet
         }
@@ -54,10 +83,11 @@ class SplitProofTest {
         return standard.deviations().isEmpty();
     }
 
-    private record Proof(String id, Boundary boundary, byte[] body, Preset preset) {
+    private record Proof(String id, Boundary boundary, byte[] body, Preset preset, Limits limits) {
         long run() {
             MultipartOptions options = MultipartOptions.builder()
                     .preset(preset)
+                    .limits(limits)
                     .allocator(new UnpooledByteBufAllocator(false)) // millions of short lives
                     .build();
             long[] whole = new long[body.length + 1];
@@ -91,7 +121,6 @@ class SplitProofTest {
         private final class Run {
             private final StateHash handedOut = new StateHash();
             private final MultipartDecoder decoder;
-            private long data;
             private final boolean failed;
             private final long hash;
 
@@ -102,7 +131,7 @@ class SplitProofTest {
                 }
                 feed(j, k);
                 failed = decoder.state() == State.FAILED;
-                hash = decoder.addTo(handedOut.add(data)).value();
+                hash = decoder.addTo(handedOut).value();
                 decoder.close();
             }
 
@@ -111,11 +140,11 @@ class SplitProofTest {
                 try {
                     for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
                         if (event == Event.DATA) {
-                            addData(decoder.data());
+                            checkData(decoder.data());
                         } else {
                             handedOut
                                     .add(event.ordinal())
-                                    .add(data)
+                                    .add(decoder.partSize())
                                     .add(decoder.partIndex())
                                     .add(decoder.partOffset());
                             handedOut.add(text(decoder.name())).add(text(decoder.filename()));
@@ -130,10 +159,18 @@ class SplitProofTest {
                 return text == null ? -1 : text.hashCode();
             }
 
-            /** The same for any segmentation of the data. */
-            private void addData(ByteBuf octets) {
-                for (int i = octets.readerIndex(); i < octets.writerIndex(); i++) {
-                    data = (data + octets.getByte(i) + 1) * 0x100000001b3L;
+            /**
+             * The data of a part is the octets of the body from where it starts, without a gap: what has been handed out follows from the
+             * part's offset and size, which are part of the state.
+             */
+            private void checkData(ByteBuf octets) {
+                int at = (int) (decoder.partOffset() + decoder.partSize()) - octets.readableBytes();
+                boolean ofBody = octets.hasArray() && octets.array() == body;
+                boolean right = ofBody
+                        ? octets.arrayOffset() + octets.readerIndex() == at
+                        : octets.equals(Unpooled.wrappedBuffer(body, at, octets.readableBytes()));
+                if (!right) {
+                    throw new AssertionError(id + " " + preset + ": other data at " + at + " than the body has there");
                 }
             }
         }

@@ -141,11 +141,11 @@ public final class FormAssembler implements Closeable {
             decoder.finish();
             pump();
             progress.report(decoder.offset(), expected, decoder.partIndex(), decoder.partSize(), true);
-            tally.ended(FormSummary.Outcome.COMPLETED, null, memory, decoder);
             MultipartForm form = new MultipartForm(parts, refused, tally.deviations(decoder), decoder.offset(), memory);
             decoder.close();
             memory.releaseForProcess(limits.maxHeaderBytesPerPart());
             state = State.COMPLETE;
+            tally.ended(FormSummary.Outcome.COMPLETED, null, memory, decoder);
             return form;
         } catch (Throwable e) {
             fail(e);

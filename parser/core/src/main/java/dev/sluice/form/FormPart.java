@@ -28,7 +28,12 @@ public final class FormPart {
         this.content = new AtomicReference<>(content);
     }
 
-    /** {@return what was known of it at its headers} */
+    /**
+     * {@return what was known of it at its headers}
+     *
+     * <p>Not a key: the parts of an expanded nested body all have the {@linkplain PartHead#index() index} of the part
+     * they came in. {@link PartHead#offset()} differs.
+     */
     public PartHead head() {
         return head;
     }
@@ -135,19 +140,17 @@ public final class FormPart {
 
     /**
      * {@return its content, which outlives the form: the caller closes or moves it. Memory is charged anew to the
-     * budget of the process}
+     * budget of the process, streams that the part handed out are closed}
+     *
+     * <p>Of calls that race with each other, with {@link #moveTo} or with the end of the form one wins; the others
+     * throw, and take nothing from the winner.
      *
      * @throws CapacityException if the budget has no room; the part stays as it is
-     * @throws IOException if the form was closed meanwhile, and its content could not be
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
-    public PartContent detach() throws IOException {
-        PartContent here = content();
-        PartContent detached = here.detach();
-        if (!content.compareAndSet(here, null)) {
-            detached.close();
-            throw new IllegalStateException("the part was detached or its form was closed meanwhile");
-        }
+    public PartContent detach() throws CapacityException {
+        PartContent detached = content().detach(); // this is what decides: the old content owns nothing from here on
+        content.set(null);
         return detached;
     }
 

@@ -121,17 +121,29 @@ final class FormTally {
     void ended(FormSummary.Outcome outcome, @Nullable Reason reason, RequestMemory memory, MultipartDecoder decoder) {
         FormMetrics metrics = options.metrics();
         if (metrics != null) {
-            metrics.formEnded(new FormSummary(
-                    outcome,
-                    reason,
-                    decoder.offset(),
-                    completed,
-                    files,
-                    spilledParts,
-                    spilledBytes,
-                    memory.peak(),
-                    decoder.deviationCount() + nestedCount,
-                    options.now() - started));
+            tell(
+                    metrics,
+                    new FormSummary(
+                            outcome,
+                            reason,
+                            decoder.offset(),
+                            completed,
+                            files,
+                            spilledParts,
+                            spilledBytes,
+                            memory.peak(),
+                            decoder.deviationCount() + nestedCount,
+                            options.now() - started));
+        }
+    }
+
+    /** The form has ended as it has, whatever the hook makes of it; but nobody is to overlook that it is broken. */
+    private static void tell(FormMetrics metrics, FormSummary summary) {
+        try {
+            metrics.formEnded(summary);
+        } catch (Throwable e) {
+            Thread thread = Thread.currentThread();
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
     }
 }

@@ -15,6 +15,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Either side can leave: {@link #close()} without {@link #complete()} makes reading throw, so the consumer cannot
  * take half a part for a whole one; closing the stream makes writing throw. Never write on an event loop: it blocks. An
  * interrupt of either thread is an {@link InterruptedIOException}.
+ *
+ * <p>There is no time limit: while the consumer neither reads nor closes its stream, {@code write} blocks, and with it
+ * whatever feeds the part. So the consumer closes the stream on every path, its failures included; to end the wait from
+ * elsewhere, say from a timer, close the stream or this sink from any thread, or interrupt the one that writes.
  */
 public final class HandOff implements PartSink {
     private final byte[] ring;
@@ -49,6 +53,13 @@ public final class HandOff implements PartSink {
         return stream;
     }
 
+    /**
+     * Puts all of {@code data} into the ring; blocks, without a time limit, while it is full and the consumer does not
+     * read.
+     *
+     * @throws InterruptedIOException if the thread is interrupted while it waits
+     * @throws IOException if the consumer has closed its stream, or this was closed meanwhile
+     */
     @Override
     public void write(ByteBuf data) throws IOException {
         lock.lock();

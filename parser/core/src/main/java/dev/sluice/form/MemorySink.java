@@ -5,7 +5,13 @@ import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Keeps a part in memory, on the heap. */
+/**
+ * Keeps a part in memory, on the heap.
+ *
+ * <p>The charge to the budget ends with {@link #close()}, and a form closes its sinks as soon as their part has ended.
+ * The octets of a complete part can be had after that too, for as long as the sink is reachable; they are not counted
+ * then.
+ */
 public final class MemorySink implements PartSink {
     private final RequestMemory memory;
     private final MemoryContent content;
@@ -50,7 +56,7 @@ public final class MemorySink implements PartSink {
     }
 
     /**
-     * {@return the octets: a new array}
+     * {@return the octets: a new array; before or after {@link #close()}}
      *
      * @throws IllegalStateException before {@link #complete()}
      */

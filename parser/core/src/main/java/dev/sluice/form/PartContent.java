@@ -26,6 +26,7 @@ public final class PartContent implements Closeable {
     private final Set<InputStream> streams = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private boolean moved;
+    private boolean detached;
     private boolean closed;
 
     private PartContent(@Nullable MemoryContent memory, @Nullable SpoolFile file) {
@@ -149,28 +150,31 @@ public final class PartContent implements Closeable {
         }
     }
 
-    /** {@return the same content, charged to another account} */
+    /**
+     * {@return the same content for a new owner, memory charged to another account; of threads that race one gets it.
+     * This has nothing to close any more}
+     */
     PartContent detach() throws CapacityException {
         lock.lock();
         try {
             checkHere();
             MemoryContent here = memory;
-            if (here == null) {
-                return this;
-            }
-            PartContent detached = of(here.chargedElsewhere());
+            PartContent successor = here != null ? of(here.chargedElsewhere()) : of(spooled());
+            detached = true;
             closeStreams();
-            here.release();
-            closed = true;
-            return detached;
+            if (here != null) {
+                here.release();
+            }
+            return successor;
         } finally {
             lock.unlock();
         }
     }
 
     private void checkHere() {
-        if (moved || closed) {
-            throw new IllegalStateException("the content of the part " + (moved ? "was moved" : "is closed"));
+        if (moved || detached || closed) {
+            throw new IllegalStateException(
+                    "the content of the part " + (moved ? "was moved" : detached ? "was detached" : "is closed"));
         }
     }
 
@@ -190,7 +194,7 @@ public final class PartContent implements Closeable {
         lock.lock();
         try {
             closeStreams();
-            if (!closed && !moved) {
+            if (!closed && !moved && !detached) {
                 MemoryContent here = memory;
                 if (here != null) {
                     here.release();

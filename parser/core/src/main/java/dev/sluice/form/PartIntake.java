@@ -159,5 +159,8 @@ final class PartIntake implements PartSink {
     public void close() throws IOException {
         forgetFirst();
         sink.close();
+        if (kept != null) {
+            kept.discard(); // complete, but what came after that failed
+        }
     }
 }

@@ -5,8 +5,12 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a part in memory up to a threshold, then in a file. A part that is complete is taken with {@link
- * #takeContent()}; what is not taken is deleted by {@link #close()}.
+ * Keeps a part in memory up to a threshold, then in a file. {@link #close()} deletes a part that is not complete; one
+ * that is stays here, also after {@code close}, for {@link #takeContent()}.
+ *
+ * <p>Whoever made the sink owns what was completed and is not yet taken, also where the form that fed the sink fails
+ * later: take it, or {@link #discard()} it. Else its file stays until the {@link SpoolDirectory} is closed, and its
+ * memory stays charged.
  */
 public final class SpillSink implements PartSink {
     private final RequestMemory memory;
@@ -80,9 +84,9 @@ public final class SpillSink implements PartSink {
     }
 
     /**
-     * {@return the part, which belongs to the caller from here on}
+     * {@return the part, which belongs to the caller from here on; before or after {@link #close()}}
      *
-     * @throws IllegalStateException before {@link #complete()}, and if it was taken before
+     * @throws IllegalStateException before {@link #complete()}, and if it was taken or discarded before
      */
     public PartContent takeContent() {
         state.requireComplete();
@@ -94,6 +98,20 @@ public final class SpillSink implements PartSink {
         return taken;
     }
 
+    /**
+     * Closes this and deletes the part, complete or not, unless it was taken. Idempotent.
+     *
+     * @throws IOException as {@link #close()}
+     */
+    public void discard() throws IOException {
+        close();
+        PartContent left = content;
+        if (left != null) {
+            content = null;
+            left.close();
+        }
+    }
+
     @Override
     public void close() throws IOException {
         if (state.close()) {
@@ -101,12 +119,8 @@ public final class SpillSink implements PartSink {
                 if (file != null) {
                     file.close();
                 }
-                if (content != null) {
-                    content.close();
-                }
             } finally {
                 file = null;
-                content = null;
                 if (inMemory != null) {
                     inMemory.release();
                     inMemory = null;

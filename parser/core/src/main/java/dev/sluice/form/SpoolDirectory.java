@@ -3,6 +3,7 @@ package dev.sluice.form;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -26,6 +27,10 @@ import java.util.function.Supplier;
  * 128 random bits for a name: nothing the peer sends becomes part of a path. A file is deleted by its owner, on every
  * path; those of a process that was killed are swept when the next spool opens in the same directory, those left at the
  * end by {@link #close()}. If something removes the directory meanwhile, it is made again.
+ *
+ * <p>The sweep goes by the lock files ({@code sluice-*.lock}): a directory without one is left alone, because its owner
+ * may live. Where a cleaner of temporary files removes the lock file of a spool whose process is killed later, the
+ * files of that spool are therefore never swept: put spools where no cleaner goes, or make it spare {@code sluice-*}.
  *
  * <p>What is written is counted against a quota, and the file system is left some free space; beyond either is a {@link
  * CapacityException}, before the octets are written. On file systems without POSIX attributes the permissions are those
@@ -187,13 +192,28 @@ public final class SpoolDirectory implements Closeable {
         if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
             return;
         }
-        if (Files.getFileStore(root).getUsableSpace() - count < keepFreeBytes) {
+        if (fileStore().getUsableSpace() - count < keepFreeBytes) {
             throw new CapacityException(
                     CapacityException.Resource.FREE_SPACE,
                     "the upload would leave less than " + keepFreeBytes
                             + " bytes free on disk (keepFreeBytes of the spool directory)");
         }
         unchecked.set(0);
+    }
+
+    /** {@return where the root is, or would be: something may have removed it since the file at hand was made} */
+    private FileStore fileStore() throws IOException {
+        Path path = root.toAbsolutePath();
+        for (; ; ) {
+            try {
+                return Files.getFileStore(path);
+            } catch (NoSuchFileException e) {
+                path = path.getParent();
+                if (path == null) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /** A file is gone, by whatever name. */

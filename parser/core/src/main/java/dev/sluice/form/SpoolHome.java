@@ -16,7 +16,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Instant;
+import java.security.SecureRandom;
+import java.util.HexFormat;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * process, and a process never opens the lock files of its own.
  */
 final class SpoolHome implements Closeable {
-    private static final String PREFIX = "sluice-";
+    private static final String PREFIX_OF_ALL = "sluice-";
     private static final String LOCK = ".lock";
     private static final int ATTEMPTS = 16;
     private static final FileAttribute<?>[] NO_ATTRIBUTES = {};
@@ -49,7 +50,7 @@ final class SpoolHome implements Closeable {
     static SpoolHome create(Path root, Supplier<String> names) throws IOException {
         Files.createDirectories(root, privateDirectory(root));
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            Path directory = root.resolve(processPrefix() + names.get());
+            Path directory = root.resolve(ThisProcess.PREFIX + names.get());
             SpoolHome home = lock(directory, root.resolve(directory.getFileName() + LOCK));
             if (home != null) {
                 try {
@@ -138,12 +139,12 @@ final class SpoolHome implements Closeable {
      * @return how many files were removed
      */
     static int sweep(Path root, SpoolHome own) throws IOException {
-        String ofThisProcess = processPrefix();
         int removed = 0;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
             for (Path lockFile : entries) {
                 String name = lockFile.getFileName().toString();
-                boolean foreign = name.startsWith(PREFIX) && name.endsWith(LOCK) && !name.startsWith(ofThisProcess);
+                boolean foreign =
+                        name.startsWith(PREFIX_OF_ALL) && name.endsWith(LOCK) && !name.startsWith(ThisProcess.PREFIX);
                 if (foreign && hasOwnerOf(lockFile, own.lockFile)) {
                     Path directory = root.resolve(name.substring(0, name.length() - LOCK.length()));
                     removed += sweepOne(directory, lockFile, own);
@@ -203,11 +204,22 @@ final class SpoolHome implements Closeable {
         return removed;
     }
 
-    /** Distinguishes processes, also those with the same id: in a container it is always 1. */
-    private static String processPrefix() {
-        ProcessHandle process = ProcessHandle.current();
-        long started = process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
-        return PREFIX + process.pid() + "-" + Long.toHexString(started) + "-";
+    /**
+     * Distinguishes processes, also those with the same id: in a container it is always 1. The token is a system
+     * property, because class loaders that each have this class share the process and its locks.
+     */
+    private static final class ThisProcess {
+        private static final String TOKEN = "dev.sluice.form.process";
+        static final String PREFIX = PREFIX_OF_ALL + ProcessHandle.current().pid() + "-"
+                + System.getProperties().computeIfAbsent(TOKEN, key -> token()) + "-";
+
+        private ThisProcess() {}
+
+        private static String token() {
+            byte[] token = new byte[8];
+            new SecureRandom().nextBytes(token);
+            return HexFormat.of().formatHex(token);
+        }
     }
 
     static FileAttribute<?>[] privateDirectory(Path path) {

@@ -240,7 +240,15 @@ class FormTest {
             assertEquals("a.txt", form.parts("files").get(0).safeFilename());
             assertEquals("A", form.parts("files").get(0).text());
             assertEquals("B", form.parts("files").get(1).text());
-            assertEquals(1, form.parts("files").get(1).head().index());
+            assertEquals(
+                    List.of(0, 1, 1, 2),
+                    form.parts().stream().map(part -> part.head().index()).toList());
+            assertEquals(
+                    4,
+                    form.parts().stream()
+                            .map(part -> part.head().offset())
+                            .distinct()
+                            .count());
         }
     }
 

@@ -15,6 +15,7 @@ import dev.sluice.testkit.LeakCheck;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -224,6 +225,55 @@ class LimitsAndDecisionsTest {
         assertEquals(CapacityException.Resource.MEMORY, full.resource());
         assertEquals(0, little.used());
         assertEquals(FormSummary.Outcome.OVERLOADED, summaries.get(0).outcome());
+    }
+
+    @Test
+    void aSpillSinkOfTheApplicationHasItsContentAfterTheForm() throws IOException {
+        SpillSink inMemory = SpillSink.create(spool, 100, budget);
+        SpillSink inFile = SpillSink.create(spool, 0, budget);
+        Upload upload = new Upload().file("a", "a", "in memory").file("b", "b", "in a file");
+        upload.read(options()
+                        .decider(part -> PartDecision.to(part.name().equals("a") ? inMemory : inFile))
+                        .build())
+                .close();
+        try (PartContent a = inMemory.takeContent();
+                PartContent b = inFile.takeContent()) {
+            assertTrue(a.isInMemory());
+            assertFalse(b.isInMemory());
+            assertEquals("in memory", new String(a.toByteArray(), StandardCharsets.US_ASCII));
+            assertEquals("in a file", new String(b.toByteArray(), StandardCharsets.US_ASCII));
+        }
+    }
+
+    @Test
+    void aMetricsHookThatThrowsIsToldOnceAndTakesNothingAway() throws IOException {
+        FormOptions options = FormOptions.builder(spool, budget)
+                .metrics(summary -> {
+                    summaries.add(summary);
+                    throw new IllegalStateException("broken hook");
+                })
+                .build();
+        List<Throwable> uncaught = new ArrayList<>();
+        Thread.currentThread().setUncaughtExceptionHandler((thread, e) -> uncaught.add(e));
+        try {
+            try (MultipartForm form = new Upload().field("a", "1").read(options)) {
+                assertEquals("1", form.text("a"));
+            }
+            assertEquals(1, summaries.size());
+            assertEquals(FormSummary.Outcome.COMPLETED, summaries.get(0).outcome());
+            InputStream cut = new ByteArrayInputStream("--x\r\n".getBytes(StandardCharsets.US_ASCII));
+            MultipartException failure =
+                    assertThrows(MultipartException.class, () -> MultipartForm.read(cut, Upload.BOUNDARY, options));
+            assertEquals(0, failure.getSuppressed().length);
+            FormAssembler.create(Upload.BOUNDARY, options).close();
+        } finally {
+            Thread.currentThread().setUncaughtExceptionHandler(null);
+        }
+        assertEquals(
+                List.of(FormSummary.Outcome.COMPLETED, FormSummary.Outcome.TRUNCATED, FormSummary.Outcome.ABORTED),
+                summaries.stream().map(FormSummary::outcome).toList());
+        assertEquals(3, uncaught.size());
+        assertEquals("broken hook", uncaught.get(0).getMessage());
     }
 
     @Test

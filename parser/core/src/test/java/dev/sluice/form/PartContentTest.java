@@ -16,7 +16,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -165,6 +172,55 @@ class PartContentTest {
         detached.close();
         assertThrows(IOException.class, open::read);
         assertThrows(IllegalStateException.class, detached::inputStream);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
+    void ofThreadsThatRaceToDetachOneGetsTheContentWhole(String name) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            for (int round = 0; round < 500; round++) {
+                List<PartContent> won = new ArrayList<>();
+                try (MultipartForm form = form()) {
+                    FormPart part = part(form, name);
+                    AtomicInteger waiting = new AtomicInteger(2);
+                    Callable<Optional<PartContent>> racer = () -> {
+                        waiting.decrementAndGet();
+                        while (waiting.get() > 0) {
+                            Thread.onSpinWait(); // what waits in a queue wakes up too late to race
+                        }
+                        try {
+                            return Optional.of(part.detach());
+                        } catch (IllegalStateException e) {
+                            return Optional.empty();
+                        }
+                    };
+                    for (Future<Optional<PartContent>> racing : threads.invokeAll(List.of(racer, racer))) {
+                        racing.get().ifPresent(won::add);
+                    }
+                }
+                assertEquals(1, won.size());
+                try (PartContent content = won.get(0)) {
+                    assertEquals(expected(name), new String(content.toByteArray(), StandardCharsets.US_ASCII));
+                }
+            }
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
+    void detachingClosesTheStreamsOfThePart(String name) throws IOException {
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            InputStream open = part.inputStream();
+            try (PartContent detached = part.detach()) {
+                assertThrows(IOException.class, open::read);
+                assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+                assertEquals(expected(name), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+            }
+        }
     }
 
     @Test

@@ -217,8 +217,10 @@ class SinksTest {
             SpillSink sink = SpillSink.create(spool, 4, budget);
             assertThrows(IllegalStateException.class, sink::takeContent);
             give(sink, "abcd");
-            assertThrows(IllegalStateException.class, sink::takeContent); // closed: discarded
+            assertEquals(4, budget.used());
+            sink.takeContent().close(); // closed, but not lost
             assertEquals(0, budget.used());
+            assertThrows(IllegalStateException.class, sink::takeContent);
             SpillSink spilled = SpillSink.create(spool, 4, MemoryBudget.of(0));
             write(spilled, "ab"); // no memory: to the file at once
             spilled.complete();
@@ -230,6 +232,37 @@ class SinksTest {
             spilled.close();
             assertEquals(0, spool.files());
         }
+    }
+
+    @Test
+    void aSpillSinkThatIsDiscardedKeepsNothing() throws IOException {
+        MemoryBudget budget = MemoryBudget.of(100_000);
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open()) {
+            for (long threshold : new long[] {0, 100}) {
+                SpillSink complete = SpillSink.create(spool, threshold, budget);
+                give(complete, "abcd");
+                assertEquals(threshold == 0 ? 1 : 0, spool.files());
+                complete.discard();
+                complete.discard();
+                assertThrows(IllegalStateException.class, complete::takeContent);
+                SpillSink half = SpillSink.create(spool, threshold, budget);
+                write(half, "abcd");
+                half.discard();
+                assertThrows(IllegalStateException.class, half::takeContent);
+                assertEquals(0, spool.files());
+                assertEquals(0, budget.used());
+            }
+        }
+    }
+
+    @Test
+    void memoryIsReadableButNotChargedOnceItsSinkIsClosed() throws IOException {
+        MemoryBudget budget = MemoryBudget.of(100_000);
+        MemorySink sink = MemorySink.create(10, budget);
+        give(sink, "abcd");
+        assertEquals(0, budget.used());
+        assertEquals("abcd", new String(sink.toByteArray(), StandardCharsets.US_ASCII));
     }
 
     // ---- hand-off

@@ -8,12 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -228,6 +233,77 @@ class SpoolDirectoryTest {
             assertTrue(Files.exists(stranger));
             assertTrue(Files.exists(outside.resolve("c")));
             assertTrue(Files.isSymbolicLink(link));
+        }
+    }
+
+    @Test
+    void aProcessBeforeThisOneWithTheSameIdAndStartTimeIsNotThisOne() throws IOException {
+        ProcessHandle process = ProcessHandle.current();
+        for (long started :
+                new long[] {0, process.info().startInstant().orElseThrow().toEpochMilli()}) {
+            String name = "sluice-" + process.pid() + "-" + Long.toHexString(started) + "-dead";
+            Path orphan = Files.createDirectory(root.resolve(name));
+            Files.writeString(root.resolve(name + ".lock"), "");
+            Files.writeString(orphan.resolve("a"), "left");
+            try (SpoolDirectory spool = spool().open()) {
+                assertEquals(1, spool.sweptFiles());
+                assertFalse(Files.exists(orphan));
+            }
+        }
+    }
+
+    @Test
+    void aCopyInAnotherClassLoaderBelongsToTheSameProcess() throws Exception {
+        List<URL> classPath = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            classPath.add(Path.of(entry).toUri().toURL());
+        }
+        try (SpoolDirectory spool = spool().open();
+                PartContent content = store(spool, 5);
+                URLClassLoader other =
+                        new URLClassLoader(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+            Class<?> copy = other.loadClass(SpoolDirectory.class.getName());
+            assertNotEquals(SpoolDirectory.class, copy);
+            try (Closeable second =
+                    (Closeable) copy.getMethod("open", Path.class).invoke(null, root)) {
+                String own = spool.path().getFileName().toString();
+                String others = Path.of(copy.getMethod("path").invoke(second).toString())
+                        .getFileName()
+                        .toString();
+                assertEquals(own.substring(0, own.lastIndexOf('-')), others.substring(0, others.lastIndexOf('-')));
+                assertNotEquals(own, others);
+            }
+            assertEquals(5, content.toByteArray().length);
+        }
+    }
+
+    @Test
+    void filesWithoutALockFileAreLeftAlone() throws IOException {
+        Path unlocked = Files.createDirectory(root.resolve("sluice-1-5-cleaned"));
+        Files.writeString(unlocked.resolve("a"), "left");
+        try (SpoolDirectory spool = spool().open()) {
+            assertEquals(0, spool.sweptFiles());
+            assertTrue(Files.exists(unlocked.resolve("a")));
+        }
+    }
+
+    @Test
+    void freeSpaceIsKnownAlsoWhileTheRootIsRemoved() throws IOException {
+        Path directory = root.resolve("above").resolve("spool");
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
+            try (SpillSink sink = SpillSink.create(spool, 0, BUDGET)) {
+                sink.write(Unpooled.wrappedBuffer(new byte[1]));
+                Files.delete(Upload.list(spool.path()).get(0));
+                Files.delete(spool.path());
+                Files.delete(Path.of(spool.path() + ".lock"));
+                Files.delete(directory);
+                Files.delete(directory.getParent());
+                sink.write(Unpooled.wrappedBuffer(new byte[1 << 20]));
+                assertEquals((1 << 20) + 1, spool.bytes());
+            }
+            assertEquals(0, spool.bytes());
+            store(spool, 1 << 20).close();
         }
     }
 

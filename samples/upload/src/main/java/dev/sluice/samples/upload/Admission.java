@@ -8,7 +8,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
 
 /**
@@ -39,11 +39,12 @@ record Admission(Boundary boundary, Preset preset) {
     /**
      * Checks the head of a request.
      *
+     * @param presets the values of {@code preset} in the query
      * @param formOnly whether only {@code multipart/form-data} will do
      */
-    static Admission of(HttpRequest request, boolean formOnly, long maxBodyBytes) throws Refused {
-        Preset preset = preset(request);
-        checkHead(request.headers(), HttpUtil.is100ContinueExpected(request));
+    static Admission of(HttpRequest request, List<String> presets, boolean formOnly, long maxBodyBytes) throws Refused {
+        Preset preset = preset(presets);
+        checkHead(request);
         Boundary boundary = boundary(request.headers(), preset, formOnly);
         long contentLength = HttpUtil.getContentLength(request, 0L);
         if (contentLength > maxBodyBytes) {
@@ -52,8 +53,7 @@ record Admission(Boundary boundary, Preset preset) {
         return new Admission(boundary, preset);
     }
 
-    private static Preset preset(HttpRequest request) throws Refused {
-        List<String> given = new QueryStringDecoder(request.uri()).parameters().getOrDefault("preset", List.of());
+    private static Preset preset(List<String> given) throws Refused {
         if (given.isEmpty()) {
             return Preset.STANDARD;
         }
@@ -66,13 +66,17 @@ record Admission(Boundary boundary, Preset preset) {
                 HttpResponseStatus.BAD_REQUEST, "UNKNOWN_PRESET", "preset has to be standard, strict or compatible");
     }
 
-    private static void checkHead(HttpHeaders headers, boolean expects100) throws Refused {
+    private static void checkHead(HttpRequest request) throws Refused {
+        HttpHeaders headers = request.headers();
         String origin = headers.get(HttpHeaderNames.ORIGIN);
         if (origin != null && !isSameOrigin(origin, headers.get(HttpHeaderNames.HOST, ""))) {
             throw new Refused(
                     HttpResponseStatus.FORBIDDEN, "CROSS_ORIGIN", "pages of other origins may not upload here");
         }
-        if (headers.contains(HttpHeaderNames.EXPECT) && !expects100) {
+        // In an HTTP/1.0 request an expectation is ignored (RFC 9110 section 10.1.1).
+        if (request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) >= 0
+                && headers.contains(HttpHeaderNames.EXPECT)
+                && !HttpUtil.is100ContinueExpected(request)) {
             throw new Refused(
                     HttpResponseStatus.EXPECTATION_FAILED, "UNKNOWN_EXPECTATION", "only 100-continue can be expected");
         }

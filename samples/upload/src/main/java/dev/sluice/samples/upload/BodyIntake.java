@@ -51,6 +51,7 @@ final class BodyIntake {
     private boolean paused;
     private boolean over;
     private boolean aborted;
+    private boolean told;
     private volatile boolean discarding;
 
     BodyIntake(
@@ -99,7 +100,7 @@ final class BodyIntake {
             submit(batch);
             refuse(ErrorAnswer.of(e));
             return;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             batch.release();
             throw e;
         }
@@ -132,16 +133,22 @@ final class BodyIntake {
             submit(batch);
             refuse(ErrorAnswer.of(e));
             return;
+        } catch (Throwable e) {
+            batch.release();
+            throw e;
         }
         submit(batch);
+        if (over) {
+            return;
+        }
         over = true;
         long bodySize = decoder.offset();
         List<ReportedDeviation> deviations = decoder.deviations();
         decoder.close();
-        worker.execute(() -> complete(bodySize, deviations));
+        onWorker(() -> complete(bodySize, deviations));
     }
 
-    private void complete(long bodySize, List<ReportedDeviation> deviations) {
+    private void complete(long bodySize, List<ReportedDeviation> deviations) throws IOException {
         if (discarding) {
             sink.close();
             return;
@@ -149,8 +156,6 @@ final class BodyIntake {
         try (sink) {
             Object answer = sink.finish(bodySize, deviations);
             onLoop(() -> end(null, answer));
-        } catch (IOException | RuntimeException e) {
-            sinkFailed(e);
         }
     }
 
@@ -162,7 +167,7 @@ final class BodyIntake {
         over = true;
         List<ReportedDeviation> deviations = decoder.deviations();
         decoder.close();
-        worker.execute(() -> {
+        onWorker(() -> {
             if (!discarding) {
                 Object answer = sink.refuse(error, deviations);
                 sink.close();
@@ -177,7 +182,8 @@ final class BodyIntake {
     }
 
     private void end(@Nullable ErrorAnswer error, Object answer) {
-        if (!aborted) {
+        if (!aborted && !told) {
+            told = true;
             listener.ended(error, answer);
         }
     }
@@ -188,15 +194,60 @@ final class BodyIntake {
         over = true;
         discarding = true;
         decoder.close();
-        worker.execute(sink::close);
+        onWorker(sink::close);
+    }
+
+    /** What the worker does. */
+    private interface WorkerTask {
+        void run() throws IOException;
+    }
+
+    /**
+     * Has the worker do something, whatever that throws: a throwable that reached the worker itself would end its
+     * thread, and with it all uploads that it works for. {@return whether it will be done}
+     */
+    private boolean onWorker(WorkerTask task) {
+        try {
+            worker.execute(() -> {
+                try {
+                    task.run();
+                } catch (Throwable e) {
+                    sinkFailed(e);
+                }
+            });
+            return true;
+        } catch (RejectedExecutionException e) {
+            discarding = true;
+            // What the worker has begun may still run: the sink is closed after it.
+            worker.terminationFuture().addListener(terminated -> closeSink());
+            LOG.debug("the worker of an upload is gone", e);
+            failed(ErrorAnswer.storage());
+            return false;
+        }
     }
 
     /** On the worker: the disk is full, or the like. */
-    private void sinkFailed(Exception cause) {
+    private void sinkFailed(Throwable cause) {
         discarding = true;
-        sink.close();
-        LOG.error("an upload could not be stored", cause);
-        ErrorAnswer error = ErrorAnswer.storage();
+        closeSink();
+        if (cause instanceof DiskFullException) {
+            LOG.warn("an upload was refused: {}", cause.getMessage());
+            failed(ErrorAnswer.diskFull());
+        } else {
+            LOG.error("an upload could not be stored", cause);
+            failed(ErrorAnswer.storage());
+        }
+    }
+
+    private void closeSink() {
+        try {
+            sink.close();
+        } catch (Throwable e) {
+            LOG.error("what was stored of an upload could not be deleted", e);
+        }
+    }
+
+    private void failed(ErrorAnswer error) {
         onLoop(() -> {
             over = true;
             decoder.close();
@@ -208,10 +259,15 @@ final class BodyIntake {
         if (batch.isEmpty()) {
             return;
         }
+        metrics.inFlight(batch.size);
+        if (!onWorker(batch::replay)) {
+            metrics.inFlight(-batch.size);
+            batch.release();
+            over = true;
+            return;
+        }
         inFlightBytes += batch.size;
         inFlightBatches++;
-        metrics.inFlight(batch.size);
-        worker.execute(batch);
     }
 
     private void done(Batch batch) {
@@ -235,7 +291,7 @@ final class BodyIntake {
     }
 
     /** The events of one chunk, to be replayed on the worker. Owns the data in it until then. */
-    private final class Batch implements Runnable {
+    private final class Batch {
         private static final Object END = new Object();
 
         private final List<Object> events = new ArrayList<>(4);
@@ -261,14 +317,11 @@ final class BodyIntake {
             return events.isEmpty();
         }
 
-        @Override
-        public void run() {
+        void replay() throws IOException {
             try {
                 for (int i = 0; i < events.size() && !discarding; i++) {
                     replay(events.get(i));
                 }
-            } catch (IOException | RuntimeException e) {
-                sinkFailed(e);
             } finally {
                 release();
                 metrics.inFlight(-size);

@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.ReferenceCountUtil;
@@ -47,12 +48,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
             ByteBufAllocator allocator,
             Page page) {
 
-        MultipartOptions options(Preset preset) {
+        MultipartOptions options(Preset preset, long maxBodyBytes) {
             return MultipartOptions.builder()
                     .preset(preset)
                     .limits(Limits.builder()
-                            .maxBodyBytes(config.maxBodyBytes())
-                            .maxPartBytes(config.maxBodyBytes())
+                            .maxBodyBytes(maxBodyBytes)
+                            .maxPartBytes(maxBodyBytes)
                             .maxFiles(MAX_FILES)
                             .build())
                     .allocator(allocator)
@@ -156,17 +157,24 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
         }
         pumping = true;
         try {
-            while (wantsInput() && !reading) {
-                if (inbox == null) {
-                    read(ctx);
-                } else {
-                    HttpObject message = inbox;
-                    inbox = null;
-                    handle(ctx, message);
-                }
-            }
+            pumpAll(ctx);
+        } catch (Throwable e) {
+            pumping = false;
+            exceptionCaught(ctx, e);
         } finally {
             pumping = false;
+        }
+    }
+
+    private void pumpAll(ChannelHandlerContext ctx) {
+        while (wantsInput() && !reading) {
+            if (inbox == null) {
+                read(ctx);
+            } else {
+                HttpObject message = inbox;
+                inbox = null;
+                handle(ctx, message);
+            }
         }
     }
 
@@ -230,10 +238,26 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
         complete = false;
         received = 0;
         if (request.decoderResult().isFailure()) {
+            // Nothing after it is parsed, so there is no end of it to wait for.
+            complete = true;
             refuse(ctx, Answers.notHttp(request.decoderResult().cause()));
             return;
         }
-        String path = new QueryStringDecoder(request.uri()).path();
+        if (request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) >= 0
+                && request.headers().getAll(HttpHeaderNames.HOST).size() != 1) {
+            refuse(ctx, badRequest("there has to be exactly one Host"));
+            return;
+        }
+        String path;
+        List<String> presets;
+        try {
+            QueryStringDecoder uri = new QueryStringDecoder(request.uri());
+            path = uri.path();
+            presets = uri.parameters().getOrDefault("preset", List.of());
+        } catch (IllegalArgumentException e) {
+            refuse(ctx, badRequest("a percent-encoding in the request target is malformed"));
+            return;
+        }
         boolean posted = HttpMethod.POST.equals(request.method());
         boolean got = HttpMethod.GET.equals(request.method()) || HttpMethod.HEAD.equals(request.method());
         switch (path) {
@@ -242,13 +266,17 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
             case "/metrics" -> answer(ctx, request, got ? metrics() : Answers.methodNotAllowed("GET, HEAD"));
             case "/upload", "/inspect" -> {
                 if (posted) {
-                    admit(ctx, request, path.substring(1));
+                    admit(ctx, request, path.substring(1), presets);
                 } else {
                     answer(ctx, request, Answers.methodNotAllowed("POST"));
                 }
             }
             default -> answer(ctx, request, Answers.notFound());
         }
+    }
+
+    private static ErrorAnswer badRequest(String message) {
+        return ErrorAnswer.http(HttpResponseStatus.BAD_REQUEST, "BAD_REQUEST", message);
     }
 
     private FullHttpResponse metrics() {
@@ -258,14 +286,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
                 services.metrics().scrape().getBytes(StandardCharsets.UTF_8));
     }
 
-    private void admit(ChannelHandlerContext ctx, HttpRequest request, String to) {
+    private void admit(ChannelHandlerContext ctx, HttpRequest request, String to, List<String> presets) {
         route = to;
         boolean upload = to.equals("upload");
         PartSink sink = upload ? new StoredUpload(services.directory(), services.metrics()) : new Inspection();
         try {
-            Admission admission =
-                    Admission.of(request, upload, services.config().maxBodyBytes());
-            receive(ctx, admission, sink);
+            long maxBodyBytes = upload ? services.config().maxBodyBytes() : ServerConfig.MAX_INSPECTED_BYTES;
+            receive(ctx, Admission.of(request, presets, upload, maxBodyBytes), maxBodyBytes, sink);
         } catch (Admission.Refused e) {
             services.metrics().refused(e.error());
             keepAlive = false;
@@ -279,11 +306,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
 
     // ---- bodies
 
-    private void receive(ChannelHandlerContext ctx, Admission admission, PartSink sink) {
+    private void receive(ChannelHandlerContext ctx, Admission admission, long maxBodyBytes, PartSink sink) {
         services.metrics().started();
         intake = new BodyIntake(
                 admission.boundary(),
-                services.options(admission.preset()),
+                services.options(admission.preset(), maxBodyBytes),
                 sink,
                 ctx.executor(),
                 services.workers().next(),
@@ -296,7 +323,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
 
                     @Override
                     public void ended(@Nullable ErrorAnswer error, Object answer) {
-                        bodyEnded(ctx, error, answer);
+                        try {
+                            bodyEnded(ctx, error, answer);
+                        } catch (RuntimeException e) {
+                            exceptionCaught(ctx, e);
+                        }
                     }
                 });
         pace = new ClientPace(services.config().rateGrace());
@@ -309,8 +340,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
             content.release();
             enter(State.FINISHING);
             if (body != null) {
-                body.refuse(ErrorAnswer.http(
-                        HttpResponseStatus.BAD_REQUEST, "BAD_REQUEST", "the chunks of the request body are malformed"));
+                body.refuse(badRequest("the chunks of the request body are malformed"));
             }
             return;
         }
@@ -429,13 +459,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
     private void checkTime(ChannelHandlerContext ctx) {
         long now = System.nanoTime();
         switch (state) {
-            case REQUEST, EMPTY_BODY, ANSWER -> {
+            case REQUEST, EMPTY_BODY, FINISHING, ANSWER -> {
                 if (now - stateSince > MAX_IDLE_NANOS) {
                     close(ctx);
                 }
             }
             case BODY -> checkPace(now);
-            case FINISHING, DRAIN, CLOSED -> {}
+            case DRAIN, CLOSED -> {}
         }
     }
 
@@ -471,9 +501,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (cause instanceof IOException) {
             LOG.debug("a connection broke", cause);
-        } else {
-            LOG.error("a request failed", cause);
+            close(ctx);
+            return;
         }
-        close(ctx);
+        LOG.error("a request failed", cause);
+        boolean answered = state == State.ANSWER || state == State.DRAIN || state == State.CLOSED;
+        if (answered || !ctx.channel().isActive()) {
+            close(ctx);
+            return;
+        }
+        ReferenceCountUtil.release(pendingAnswer);
+        pendingAnswer = null;
+        if (intake != null) {
+            intake.abort();
+            intake = null;
+            services.metrics().ended(route, ServerMetrics.Outcome.FAILED);
+        }
+        refuse(ctx, ErrorAnswer.internal());
     }
 }

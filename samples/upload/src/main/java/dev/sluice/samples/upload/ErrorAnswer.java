@@ -45,6 +45,22 @@ record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offs
                 "the server could not store the upload; nothing of it was kept");
     }
 
+    /** {@return the refusal of a file for which there is no room on the disk} */
+    static ErrorAnswer diskFull() {
+        return new ErrorAnswer(
+                507,
+                "DISK_FULL",
+                "STORAGE",
+                -1,
+                -1,
+                "there is too little free space on the server's disk; nothing of the upload was kept");
+    }
+
+    /** {@return a fault of the server itself; the details go to the log, not to the client} */
+    static ErrorAnswer internal() {
+        return http(HttpResponseStatus.INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "the server failed at this request");
+    }
+
     /** {@return the fault of a connection that ended before the body that it announced} */
     static ErrorAnswer cutOff(long received, int part) {
         return new ErrorAnswer(

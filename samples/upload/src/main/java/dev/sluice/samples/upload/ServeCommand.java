@@ -38,10 +38,19 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--max-body",
             paramLabel = "SIZE",
-            description = "Largest body of an upload, in bytes or with K, M, G or T (1 K = 1024).",
+            description =
+                    "Largest body of POST /upload, in bytes or with K, M, G or T (1 K = 1024); that of POST /inspect is 64M.",
             defaultValue = "16G",
             converter = SizeConverter.class)
     private long maxBodyBytes;
+
+    @Option(
+            names = "--keep-free",
+            paramLabel = "SIZE",
+            description = "What has to be free on the disk for a new file to be taken.",
+            defaultValue = "256M",
+            converter = SizeConverter.class)
+    private long keepFreeBytes;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -55,8 +64,10 @@ final class ServeCommand implements Callable<Integer> {
         }
         UploadServer server;
         try {
-            server = UploadServer.start(
-                    ServerConfig.of(directory).withAddress(host, port).withMaxBodyBytes(maxBodyBytes));
+            server = UploadServer.start(ServerConfig.of(directory)
+                    .withAddress(host, port)
+                    .withMaxBodyBytes(maxBodyBytes)
+                    .withKeepFreeBytes(keepFreeBytes));
         } catch (IOException e) {
             err.println(e.getMessage());
             LoggerFactory.getLogger(ServeCommand.class).debug("the server did not start", e);

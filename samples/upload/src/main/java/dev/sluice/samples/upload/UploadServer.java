@@ -24,12 +24,15 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The upload server: {@code GET /}, {@code POST /upload}, {@code POST /inspect}, {@code GET /metrics}. It runs from
  * {@link #start} to {@link #close}. Thread-safe.
  */
 public final class UploadServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(UploadServer.class);
     private static final int MAX_LINE_BYTES = 4096;
     private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
     private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -48,7 +51,12 @@ public final class UploadServer implements AutoCloseable {
     private UploadServer(ServerConfig config) throws IOException {
         this.config = config;
         try {
-            this.directory = UploadDirectory.open(config.directory());
+            this.directory = UploadDirectory.open(config.directory(), config.keepFreeBytes());
+        } catch (IOException | RuntimeException e) {
+            stopThreads();
+            throw e;
+        }
+        try {
             this.acceptor = bind();
         } catch (IOException | RuntimeException e) {
             stop();
@@ -132,6 +140,15 @@ public final class UploadServer implements AutoCloseable {
     }
 
     private void stop() {
+        stopThreads();
+        try {
+            directory.close();
+        } catch (IOException e) {
+            LOG.warn("the lock file could not be deleted", e);
+        }
+    }
+
+    private void stopThreads() {
         // In this order: a connection that closes hands the deletion of its files to a worker.
         connections.close().awaitUninterruptibly();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();

@@ -42,6 +42,7 @@ class BodyIntakeTest {
         final CountDownLatch go = new CountDownLatch(1);
         final CountDownLatch closed = new CountDownLatch(1);
         volatile boolean broken;
+        volatile boolean dying;
         volatile long written;
         volatile @Nullable String finishedBy;
 
@@ -54,6 +55,9 @@ class BodyIntakeTest {
                 go.await();
             } catch (InterruptedException e) {
                 throw new IOException(e);
+            }
+            if (dying) {
+                throw new NoClassDefFoundError("as when the memory or the classes run out");
             }
             if (broken) {
                 throw new IOException("no space left on device");
@@ -179,6 +183,49 @@ class BodyIntakeTest {
         assertEquals(500, error.status());
         assertTrue(sink.closed.await(10, TimeUnit.SECONDS));
         assertTrue(onLoop(intake::isOver));
+    }
+
+    @Test
+    void aSinkThatThrowsAnErrorDoesNotEndItsWorker() throws Exception {
+        TestSink dying = new TestSink();
+        dying.dying = true;
+        dying.go.countDown();
+        BodyIntake first = intake(dying);
+        offer(first, new TestForm().file("f", "x", new byte[1000]).body());
+
+        ErrorAnswer error = ended.get(10, TimeUnit.SECONDS);
+        assertNotNull(error);
+        assertEquals("STORAGE_FAILED", error.reason());
+        assertTrue(dying.closed.await(10, TimeUnit.SECONDS));
+
+        TestSink good = new TestSink();
+        good.go.countDown();
+        BodyIntake second = intake(good);
+        offer(second, new TestForm().file("f", "x", new byte[1000]).body());
+        onLoop(() -> {
+            second.finish();
+            return true;
+        });
+        assertTrue(good.closed.await(10, TimeUnit.SECONDS));
+        assertEquals(1000, good.written);
+        assertNotNull(good.finishedBy);
+    }
+
+    @Test
+    void aWorkerThatIsGoneFailsTheBodyAndLeaksNothing() throws Exception {
+        worker.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        TestSink sink = new TestSink();
+        BodyIntake intake = intake(sink);
+        offer(intake, new TestForm().file("f", "x", new byte[1000]).body());
+
+        ErrorAnswer error = ended.get(10, TimeUnit.SECONDS);
+        assertNotNull(error);
+        assertEquals(500, error.status());
+        assertTrue(sink.closed.await(10, TimeUnit.SECONDS));
+        onLoop(() -> {
+            intake.abort();
+            return true;
+        });
     }
 
     @Test

@@ -208,7 +208,18 @@ class InspectCommandTest {
         Run run = run("serve", "--help");
 
         assertEquals(0, run.code());
-        for (String word : List.of("--port", "8080", "--dir", "uploads", "--host", "127.0.0.1", "--max-body", "16G")) {
+        for (String word : List.of(
+                "--port",
+                "8080",
+                "--dir",
+                "uploads",
+                "--host",
+                "127.0.0.1",
+                "--max-body",
+                "16G",
+                "64M",
+                "--keep-free",
+                "256M")) {
             assertTrue(run.out().contains(word), run.out());
         }
     }

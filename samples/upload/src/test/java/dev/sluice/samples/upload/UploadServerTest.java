@@ -82,10 +82,22 @@ class UploadServerTest {
         Map<String, byte[]> files = new TreeMap<>();
         try (Stream<Path> list = Files.list(directory)) {
             for (Path file : (Iterable<Path>) list::iterator) {
-                files.put(file.getFileName().toString(), Files.readAllBytes(file));
+                if (!isLock(file)) {
+                    files.put(file.getFileName().toString(), Files.readAllBytes(file));
+                }
             }
         }
         return files;
+    }
+
+    private static boolean isLock(Path file) {
+        return file.getFileName().toString().endsWith(".lock");
+    }
+
+    private List<Path> locks() throws IOException {
+        try (Stream<Path> list = Files.list(directory)) {
+            return list.filter(UploadServerTest::isLock).toList();
+        }
     }
 
     private void assertNothingIsStored() throws IOException {
@@ -457,6 +469,9 @@ class UploadServerTest {
     void troubleWithTheDiskIsAnAnswerAndTheServerGoesOn() throws Exception {
         byte[] body =
                 new TestForm().file("f", "a.txt", TestForm.noise(500_000, 9)).body();
+        for (Path lock : locks()) {
+            Files.delete(lock);
+        }
         Files.delete(directory);
         Files.createFile(directory);
         HttpResponse<String> failed = post("/upload", TestForm.CONTENT_TYPE, body);
@@ -466,6 +481,93 @@ class UploadServerTest {
         Files.delete(directory);
         assertEquals(200, post("/upload", TestForm.CONTENT_TYPE, body).statusCode());
         assertEquals(List.of("a.txt"), List.copyOf(stored().keySet()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET /%zz", "GET /?a=%zz", "POST /upload?preset=%zz", "POST /inspect?preset=%4"})
+    void aMalformedPercentEncodingIsABadRequest(String start) throws Exception {
+        try (RawConnection connection = new RawConnection(server.port())) {
+            RawConnection.Answer answer = connection
+                    .send(start + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+                    .answer();
+            assertEquals(400, answer.status());
+            assertEquals("BAD_REQUEST", answer.json().at("/error/reason").asText());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.1,'',400", "1.1,Host: a;Host: a;,400", "1.1,Host:;,200", "1.0,'',200"})
+    void anHttp11RequestHasExactlyOneHost(String version, String host, int status) throws Exception {
+        try (RawConnection connection = new RawConnection(server.port())) {
+            RawConnection.Answer answer = connection
+                    .send("GET /metrics HTTP/" + version + "\r\n" + host.replace(";", "\r\n") + "\r\n")
+                    .answer();
+            assertEquals(status, answer.status());
+        }
+    }
+
+    @Test
+    void anExpectationInAnHttp10RequestIsIgnored() throws Exception {
+        byte[] body = new TestForm().file("f", "a.txt", new byte[100]).body();
+        try (RawConnection connection = new RawConnection(server.port())) {
+            RawConnection.Answer answer = connection
+                    .send("POST /upload HTTP/1.0\r\nContent-Type: " + TestForm.CONTENT_TYPE + "\r\nContent-Length: "
+                            + body.length + "\r\nExpect: 100-continue\r\n\r\n")
+                    .send(body)
+                    .answer();
+            assertEquals(200, answer.status());
+        }
+    }
+
+    @Test
+    void theEndFollowsTheAnswerToAMalformedHeadAtOnce() throws Exception {
+        try (RawConnection connection = new RawConnection(server.port())) {
+            assertEquals(
+                    400,
+                    connection.send(HEAD + "Content-Length: x\r\n\r\n").answer().status());
+            long answered = System.nanoTime();
+            assertTrue(connection.isAtEnd());
+            // Well below the two seconds for which the rest of a request is waited for.
+            assertTrue(System.nanoTime() - answered < 1_500_000_000L);
+        }
+    }
+
+    @Test
+    void aFileForWhichThereIsTooLittleFreeSpaceIsRefused() throws Exception {
+        ServerConfig config = ServerConfig.of(root.resolve("full")).withKeepFreeBytes(Long.MAX_VALUE);
+        byte[] body = new TestForm().file("f", "a.txt", new byte[500]).body();
+        try (UploadServer full = UploadServer.start(config)) {
+            RawConnection.Answer answer = chunked(full, body);
+            assertEquals(507, answer.status());
+            assertEquals("DISK_FULL", answer.json().at("/error/reason").asText());
+        }
+        try (Stream<Path> files = Files.list(root.resolve("full"))) {
+            assertEquals(List.of(), files.toList());
+        }
+    }
+
+    @Test
+    void theLimitOfInspectIsItsOwn() throws Exception {
+        byte[] body = new TestForm().file("f", "a.txt", new byte[500]).body();
+        ServerConfig config = ServerConfig.of(root.resolve("small")).withMaxBodyBytes(10);
+        try (UploadServer small = UploadServer.start(config);
+                RawConnection connection = new RawConnection(small.port())) {
+            String head = "POST /inspect HTTP/1.1\r\nHost: x\r\nContent-Type: " + TestForm.CONTENT_TYPE
+                    + "\r\nContent-Length: ";
+            assertEquals(
+                    200,
+                    connection
+                            .send(head + body.length + "\r\n\r\n")
+                            .send(body)
+                            .answer()
+                            .status());
+            assertEquals(
+                    413,
+                    connection
+                            .send(head + (ServerConfig.MAX_INSPECTED_BYTES + 1) + "\r\n\r\n")
+                            .answer()
+                            .status());
+        }
     }
 
     // ---- the rest
@@ -566,7 +668,7 @@ class UploadServerTest {
     }
 
     @Test
-    void anOrphanOfAKilledServerIsSweptAtTheNextStart() throws Exception {
+    void anOrphanWithoutALockFileIsSweptAfterADay() throws Exception {
         Path orphan = Files.createFile(directory.resolve(".sluice-0123.part"));
         Path young = Files.createFile(directory.resolve(".sluice-4567.part"));
         Files.setLastModifiedTime(orphan, FileTime.from(Instant.now().minus(Duration.ofDays(2))));

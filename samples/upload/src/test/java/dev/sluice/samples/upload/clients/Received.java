@@ -62,10 +62,13 @@ final class Received {
         assertEquals(told, names(directory));
     }
 
+    /** {@return the files that are stored or being written, without the lock file of the server} */
     static TreeSet<String> names(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             TreeSet<String> names = new TreeSet<>();
-            files.forEach(file -> names.add(file.getFileName().toString()));
+            files.map(file -> file.getFileName().toString())
+                    .filter(name -> !name.endsWith(".lock"))
+                    .forEach(names::add);
             return names;
         }
     }

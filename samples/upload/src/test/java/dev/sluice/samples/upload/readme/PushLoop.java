@@ -2,6 +2,7 @@ package dev.sluice.samples.upload.readme;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayOutputStream;
@@ -27,14 +28,13 @@ final class PushLoop implements AutoCloseable {
     void chunk(ByteBuf chunk) throws IOException {
         // README {
         decoder.feed(chunk); // the decoder owns the chunk from here on
-        for (; ; ) {
-            switch (decoder.next()) {
+        Event event;
+        while ((event = decoder.next()) != Event.NEED_INPUT && event != Event.END) {
+            switch (event) {
                 case PART_BEGIN -> file = open(decoder.name(), decoder.filename());
                 case DATA -> file.write(decoder.data().nioBuffer()); // a slice of the chunk, until the next call
                 case PART_END -> file.close();
-                case NEED_INPUT, END -> {
-                    return;
-                }
+                default -> throw new AssertionError(event);
             }
         }
         // README }
@@ -42,7 +42,7 @@ final class PushLoop implements AutoCloseable {
 
     void end() throws IOException {
         decoder.finish();
-        if (decoder.next() != MultipartDecoder.Event.END) {
+        if (decoder.next() != Event.END) {
             throw new IllegalStateException("all that was fed has been handled");
         }
     }
