@@ -104,6 +104,8 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private static final int MAX_PADDING = 256;
     private static final long NONE = -1;
+    private static final String CLOSED = "the decoder is closed: make one per body";
+    private static final String UNREAD = "input is unread: call next() until NEED_INPUT before ";
 
     private final Delimiter delimiter;
     private final MultipartOptions options;
@@ -187,12 +189,7 @@ public final class MultipartDecoder implements AutoCloseable {
     public void feed(ByteBuf input) {
         if (state == State.RELEASED || finished || chunk.isOpen()) {
             input.release();
-            throw new IllegalStateException(
-                    state == State.RELEASED
-                            ? "the decoder is closed: make one per body"
-                            : finished
-                                    ? "no input after finish(): make one decoder per body"
-                                    : "input is unread: call next() until NEED_INPUT before feed()");
+            throw misuse(finished ? "no input after finish(): make one decoder per body" : UNREAD + "feed()");
         }
         if (state == State.FAILED || !input.isReadable()) {
             input.release();
@@ -212,12 +209,13 @@ public final class MultipartDecoder implements AutoCloseable {
      */
     public void finish() {
         if (state == State.RELEASED || chunk.isOpen()) {
-            throw new IllegalStateException(
-                    state == State.RELEASED
-                            ? "the decoder is closed: make one per body"
-                            : "input is unread: call next() until NEED_INPUT before finish()");
+            throw misuse(UNREAD + "finish()");
         }
         finished = true;
+    }
+
+    private IllegalStateException misuse(String message) {
+        return new IllegalStateException(state == State.RELEASED ? CLOSED : message);
     }
 
     /**
@@ -248,7 +246,7 @@ public final class MultipartDecoder implements AutoCloseable {
             case FAILED:
                 throw Objects.requireNonNull(failure);
             case RELEASED:
-                throw new IllegalStateException("the decoder is closed: make one per body");
+                throw new IllegalStateException(CLOSED);
             case ENDED:
                 return Event.END;
             case PART:

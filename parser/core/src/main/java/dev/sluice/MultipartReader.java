@@ -4,7 +4,6 @@ import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -47,23 +46,15 @@ public final class MultipartReader implements AutoCloseable {
     /** What every JVM can allocate as an array. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
-    /** Where the body comes from. */
-    private interface Source {
-        /** Reads some octets behind the writer index. {@return false at the end} */
-        boolean read(ByteBuf chunk) throws IOException;
-
-        ByteBuf allocate(ByteBufAllocator allocator);
-    }
-
     private final MultipartOptions options;
     private final MultipartDecoder decoder;
-    private final Source source;
+    private final MultipartReaderSource source;
     private @Nullable ByteBuf chunk;
     private @Nullable Part current;
     private boolean ended;
     private boolean closed;
 
-    private MultipartReader(Source source, Boundary boundary, MultipartOptions options) {
+    private MultipartReader(MultipartReaderSource source, Boundary boundary, MultipartOptions options) {
         this.source = source;
         this.options = options;
         this.decoder = MultipartDecoder.create(boundary, options);
@@ -87,7 +78,8 @@ public final class MultipartReader implements AutoCloseable {
      * @param options what is accepted
      */
     public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
-        return new MultipartReader(new StreamSource(Objects.requireNonNull(in, "in")), boundary, options);
+        return new MultipartReader(
+                new MultipartReaderSource.OfStream(Objects.requireNonNull(in, "in")), boundary, options);
     }
 
     /**
@@ -110,39 +102,8 @@ public final class MultipartReader implements AutoCloseable {
      * @param options what is accepted
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
-        return new MultipartReader(new ChannelSource(Objects.requireNonNull(in, "in")), boundary, options);
-    }
-
-    /** Reads arrays. */
-    private record StreamSource(InputStream in) implements Source {
-        @Override
-        public boolean read(ByteBuf chunk) throws IOException {
-            return chunk.writeBytes(in, chunk.writableBytes()) >= 0;
-        }
-
-        @Override
-        public ByteBuf allocate(ByteBufAllocator allocator) {
-            return allocator.heapBuffer(CHUNK_SIZE, CHUNK_SIZE);
-        }
-    }
-
-    /** Reads into memory outside the heap, as channels do best. */
-    private record ChannelSource(ReadableByteChannel in) implements Source {
-        @Override
-        public boolean read(ByteBuf chunk) throws IOException {
-            ByteBuffer free = chunk.internalNioBuffer(chunk.writerIndex(), chunk.writableBytes());
-            int count = in.read(free);
-            if (count == 0) {
-                throw new IllegalBlockingModeException(); // it would have to be asked again and again
-            }
-            chunk.writerIndex(chunk.writerIndex() + Math.max(count, 0));
-            return count >= 0;
-        }
-
-        @Override
-        public ByteBuf allocate(ByteBufAllocator allocator) {
-            return allocator.directBuffer(CHUNK_SIZE, CHUNK_SIZE);
-        }
+        return new MultipartReader(
+                new MultipartReaderSource.OfChannel(Objects.requireNonNull(in, "in")), boundary, options);
     }
 
     /**
@@ -195,7 +156,7 @@ public final class MultipartReader implements AutoCloseable {
             free = null;
         }
         if (free == null) {
-            free = source.allocate(options.allocator());
+            free = source.allocate(options.allocator(), CHUNK_SIZE);
             chunk = free;
         }
         return free.clear();
