@@ -18,6 +18,8 @@ public final class Text {
     private static final int CHARS_AT_A_TIME = 256;
     private static final long SPACES = Swar.repeat((byte) ' ');
     private static final long DELETES = Swar.repeat((byte) 0x7F);
+    private static final long QUOTES = Swar.repeat((byte) '"');
+    private static final long BACKSLASHES = Swar.repeat((byte) '\\');
 
     private Text() {}
 
@@ -109,6 +111,33 @@ public final class Text {
             at += 8;
         }
         while (at < to && (array[at] < 0 || array[at] >= ' ' && array[at] != 0x7F)) {
+            at++;
+        }
+        return at;
+    }
+
+    /**
+     * {@return the index of the first octet in {@code [from, to)} that is a control octet, {@code "}, {@code \\} or not ASCII, or
+     * {@code to}: where the plain text of a quoted string ends; looks at a word at a time}
+     *
+     * @throws IndexOutOfBoundsException if the range is not within the array
+     */
+    public static int indexOfUnplain(byte[] array, int from, int to) {
+        Objects.checkFromToIndex(from, to, array.length);
+        int at = from;
+        while (at <= to - 8) {
+            long word = Swar.word(array, at);
+            long unplain = (word - SPACES) & ~word & Swar.TOPS
+                    | Swar.zeros(word ^ DELETES)
+                    | Swar.zeros(word ^ QUOTES)
+                    | Swar.zeros(word ^ BACKSLASHES)
+                    | word & Swar.TOPS;
+            if (unplain != 0) {
+                return at + Long.numberOfTrailingZeros(unplain) / 8;
+            }
+            at += 8;
+        }
+        while (at < to && array[at] >= ' ' && array[at] != 0x7F && array[at] != '"' && array[at] != '\\') {
             at++;
         }
         return at;

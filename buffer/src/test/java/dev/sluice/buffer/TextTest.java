@@ -144,6 +144,22 @@ class TextTest {
     }
 
     @Test
+    void findsTheEndOfPlainTextAtEveryPlaceAndOfEveryValue() {
+        for (int length = 0; length <= 20; length++) {
+            for (int at = 0; at < length; at++) {
+                for (int octet = 0; octet < 256; octet++) {
+                    byte[] array = new byte[length + 2];
+                    Arrays.fill(array, (byte) (octet % 2 == 0 ? '~' : ' '));
+                    array[at + 1] = (byte) octet;
+                    boolean plain = octet >= ' ' && octet < 0x7F && octet != '"' && octet != '\\';
+                    int expected = plain ? length + 1 : at + 1;
+                    assertEquals(expected, Text.indexOfUnplain(array, 1, length + 1), length + " " + at + " " + octet);
+                }
+            }
+        }
+    }
+
+    @Test
     void saysWhetherAllOctetsAreAscii() {
         for (int length = 0; length <= 20; length++) {
             byte[] array = new byte[length + 2];
@@ -161,6 +177,7 @@ class TextTest {
     @Test
     void controlsAndAsciiAreLookedForWithinTheArrayOnly() {
         assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfControl(new byte[4], 0, 5));
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfUnplain(new byte[4], 0, 5));
         assertThrows(IndexOutOfBoundsException.class, () -> Text.isAscii(new byte[4], 3, 2));
     }
 }

@@ -65,6 +65,8 @@ final class DispositionParser {
 
     String errorDetail = "";
 
+    private long steps;
+
     DispositionParser(Preset preset) {
         this.preset = preset;
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
@@ -105,6 +107,19 @@ final class DispositionParser {
                 }
             }
         }
+    }
+
+    /** Takes over what {@code usual} found in {@code array}: the same as {@link #parse} would. */
+    void take(byte[] array, UsualSection usual) {
+        octets = array;
+        nameStart = usual.nameStart;
+        nameEnd = usual.nameEnd;
+        nameEscaped = false;
+        filenameAt = usual.filenameStart;
+        filenameStart = usual.filenameStart;
+        filenameEnd = usual.filenameEnd;
+        filenameEscaped = false;
+        extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = lenientAt = ABSENT;
     }
 
     boolean isFormData() {
@@ -234,10 +249,12 @@ final class DispositionParser {
         valueStart = at;
         escaped = false;
         for (; ; ) {
+            int from = at;
             while (at < end && isRun(octets[at])) {
                 at++;
             }
             valueEnd = at;
+            steps += at - from + 1;
             if (!lenient || valueEnd == valueStart) {
                 break;
             }
@@ -262,6 +279,7 @@ final class DispositionParser {
         escaped = false;
         int junkAt = ABSENT;
         for (; ; ) {
+            int from = at;
             while (at < end && octets[at] != '"') {
                 if (octets[at] == '\\' && at + 1 < end && (octets[at + 1] == '"' || octets[at + 1] == '\\')) {
                     escaped = true;
@@ -269,6 +287,7 @@ final class DispositionParser {
                 }
                 at++;
             }
+            steps += at - from + 1;
             if (at == end) {
                 at = junkAt == ABSENT ? end : junkAt;
                 return malformed("the quoted value does not end");
@@ -299,15 +318,24 @@ final class DispositionParser {
     }
 
     private void skipToken() {
+        int from = at;
         while (at < end && Octets.isToken(octets[at])) {
             at++;
         }
+        steps += at - from + 1;
     }
 
     private void skipBlanks() {
+        int from = at;
         while (at < end && Octets.isBlank(octets[at])) {
             at++;
         }
+        steps += at - from + 1;
+    }
+
+    /** Octets looked at so far, each as often as it was, and decisions. */
+    long steps() {
+        return steps;
     }
 
     boolean hasName() {
@@ -351,6 +379,7 @@ final class DispositionParser {
     private byte[] raw(int from, int to, boolean escaped) {
         byte[] raw = new byte[to - from];
         int size = 0;
+        steps += to - from;
         for (int i = from; i < to; i++) {
             if (escaped && octets[i] == '\\' && i + 1 < to && (octets[i + 1] == '"' || octets[i + 1] == '\\')) {
                 i++;

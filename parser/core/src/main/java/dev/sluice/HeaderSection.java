@@ -52,6 +52,8 @@ final class HeaderSection implements AutoCloseable {
     private final int maxSize;
     private final long maxTotalSize;
     private final Accumulation octets;
+    private final UsualSection usual = new UsualSection();
+    private boolean isUsual;
 
     private State state = State.COMPLETE;
     private int[] fields = new int[4 * SLOTS];
@@ -94,6 +96,7 @@ final class HeaderSection implements AutoCloseable {
         scanned = 0;
         firstFold = -1;
         firstBareLf = -1;
+        isUsual = false;
     }
 
     /**
@@ -114,7 +117,9 @@ final class HeaderSection implements AutoCloseable {
             int block = Math.min(Math.min(room, to - at), scanned == 0 ? FIRST_BLOCK : BLOCK);
             int before = scanned;
             octets.append(chunk, at, block);
-            scan();
+            if (before > 0 || !usual()) {
+                scan();
+            }
             octets.truncate(scanned);
             at += scanned - before;
             steps += scanned - before + block / Long.BYTES;
@@ -139,6 +144,40 @@ final class HeaderSection implements AutoCloseable {
             }
         }
         scanned = at;
+    }
+
+    /** Takes the whole section at once if it is as most are. */
+    private boolean usual() {
+        int base = octets.arrayOffset();
+        if (maxFields < 2 || !usual.matches(octets.array(), base, base + octets.size())) {
+            return false;
+        }
+        count = 1;
+        field(0, 0, Keyword.CONTENT_DISPOSITION.length(), usual.dispositionEnd - base);
+        if (usual.typeStart >= 0) {
+            count = 2;
+            int start = usual.dispositionEnd + 2 - base;
+            field(SLOTS, start, start + Keyword.CONTENT_TYPE.length(), usual.typeEnd - base);
+        }
+        endOfSection = usual.blankLine - base;
+        scanned = endOfSection + 2;
+        state = State.COMPLETE;
+        isUsual = true;
+        return true;
+    }
+
+    private void field(int at, int nameStart, int nameEnd, int valueEnd) {
+        fields[at] = nameStart;
+        fields[at + 1] = nameEnd;
+        fields[at + 2] = nameEnd + 1;
+        fields[at + 3] = valueEnd;
+        fields[at + 4] = 0;
+    }
+
+    /** {@return where its pieces are if the section was taken at once, or null} */
+    @Nullable
+    UsualSection usualSection() {
+        return isUsual ? usual : null;
     }
 
     private void line(byte octet, int at) {

@@ -20,7 +20,7 @@ final class Keyword {
 
     private final byte[] usual;
 
-    private Keyword(String usual) {
+    Keyword(String usual) {
         this.usual = usual.getBytes(StandardCharsets.US_ASCII);
     }
 

@@ -222,7 +222,8 @@ public final class MultipartDecoder implements AutoCloseable {
      * Reads on to the next event. What the event before has lent is invalid from here on.
      *
      * @return what was found; {@link Event#NEED_INPUT} and {@link Event#END} again and again
-     * @throws MultipartException if the body is not acceptable; everything held has then been released
+     * @throws MultipartException if the body is not acceptable, and the same instance again from each further call;
+     *     everything held has been released
      * @throws IllegalStateException after {@link #close()}
      */
     public Event next() throws MultipartException {
@@ -234,27 +235,10 @@ public final class MultipartDecoder implements AutoCloseable {
             chunk.refresh();
         }
         for (; ; ) {
-            Event event = step();
+            Event event = position < limit ? read() : readNothing();
             if (event != null) {
                 return event;
             }
-        }
-    }
-
-    private @Nullable Event step() throws MultipartException {
-        switch (state) {
-            case FAILED:
-                throw Objects.requireNonNull(failure);
-            case RELEASED:
-                throw new IllegalStateException(CLOSED);
-            case ENDED:
-                return Event.END;
-            case PART:
-                return beginPart();
-            case BODY_FULL:
-                throw partTooLarge();
-            default:
-                return position < limit && chunk.isOpen() ? read() : endOfChunk();
         }
     }
 
@@ -269,7 +253,19 @@ public final class MultipartDecoder implements AutoCloseable {
             case CLOSED -> closed(chunk.getByte(position));
             case CLOSED_CR -> closedCr(chunk.getByte(position));
             case EPILOGUE -> epilogue();
-            case BODY_FULL, PART, ENDED, FAILED, RELEASED -> throw new AssertionError(state);
+            case BODY_FULL, PART, ENDED, FAILED, RELEASED -> readNothing();
+        };
+    }
+
+    /** The states that look at nothing, and the others where there is nothing to look at. */
+    private @Nullable Event readNothing() throws MultipartException {
+        return switch (state) {
+            case PART -> beginPart();
+            case BODY_FULL -> throw partTooLarge();
+            case ENDED -> Event.END;
+            case FAILED -> throw Objects.requireNonNull(failure);
+            case RELEASED -> throw new IllegalStateException(CLOSED);
+            default -> endOfChunk();
         };
     }
 
@@ -416,6 +412,10 @@ public final class MultipartDecoder implements AutoCloseable {
     private @Nullable Event delimiterLine(byte octet) throws MultipartException {
         if (octet == Octets.CR) {
             state = State.DELIMITER_CR;
+            if (limit - position > 1 && chunk.getByte(position + 1) == Octets.LF) {
+                advance();
+                return delimiterComplete(false);
+            }
         } else if (Octets.isBlank(octet) && padding < MAX_PADDING) {
             pad(octet);
             state = State.PADDING;
@@ -549,7 +549,7 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         section.begin(begin);
         state = State.HEADERS;
-        return null;
+        return position < limit ? headers(position) : null;
     }
 
     private @Nullable Event headers(int from) throws MultipartException {
@@ -674,6 +674,8 @@ public final class MultipartDecoder implements AutoCloseable {
         if (chunk.isOpen()) {
             offset = offsetOf(position);
         }
+        position = 0;
+        limit = 0;
         data = null;
         constant = null;
         dataLength = 0;

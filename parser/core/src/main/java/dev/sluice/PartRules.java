@@ -56,6 +56,10 @@ final class PartRules {
         dispositionField = typeField = encodingField = ABSENT;
         hasFilename = false;
         otherFilename = null;
+        UsualSection usual = formData ? section.usualSection() : null;
+        if (usual != null) {
+            return take(usual);
+        }
         Reason refused = findFields();
         refused = refused != null ? refused : checkText();
         refused = refused != null ? refused : checkTransferEncoding();
@@ -65,6 +69,15 @@ final class PartRules {
             refused = refused != null ? refused : countFile();
         }
         return refused;
+    }
+
+    /** A usual section has nothing to object to but one file too many. */
+    private @Nullable Reason take(UsualSection usual) {
+        dispositionField = 0;
+        typeField = usual.typeStart < 0 ? ABSENT : 1;
+        disposition.take(section.array(), usual);
+        hasFilename = usual.filenameStart >= 0;
+        return countFile();
     }
 
     private @Nullable Reason findFields() {

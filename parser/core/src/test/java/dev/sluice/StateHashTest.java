@@ -86,7 +86,16 @@ class StateHashTest {
                     // only counted
                     "steps"),
             "HeaderSection",
-            Set.of("preset", "maxFields", "maxSize", "maxTotalSize", "steps", "errorDetail"),
+            Set.of(
+                    "preset",
+                    "maxFields",
+                    "maxSize",
+                    "maxTotalSize",
+                    "steps",
+                    "errorDetail",
+                    // say the same as "fields" in another way
+                    "usual",
+                    "isUsual"),
             "PartRules",
             Set.of(
                     // never changes

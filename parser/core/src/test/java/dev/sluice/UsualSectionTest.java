@@ -1,0 +1,124 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Decoding.Result;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The short way through a header section comes to what the long way comes to, which is taken where the section is cut in two. */
+class UsualSectionTest {
+    private static final String NAME = "Content-Disposition: form-data; name=\"a b\"";
+    private static final String FILENAME = "; filename=\"f.txt\"";
+    private static final String TYPE = "\r\nContent-Type: text/plain";
+    private static final String END = "\r\n\r\n";
+
+    private static final List<String> USUAL =
+            List.of(NAME + END, NAME + FILENAME + END, NAME + TYPE + END, NAME + FILENAME + TYPE + END);
+
+    private static boolean isUsual(String section) {
+        byte[] octets = (" " + section + "data").getBytes(StandardCharsets.ISO_8859_1);
+        return new UsualSection().matches(octets, 1, octets.length);
+    }
+
+    private static MultipartOptions options(Preset preset) {
+        return MultipartOptions.builder().preset(preset).build();
+    }
+
+    private static void assertSameBothWays(String section, MultipartOptions options) {
+        String body = "--x\r\n" + section + "data\r\n--x--";
+        Result atOnce = Decoding.decode(body, options, Integer.MAX_VALUE);
+        Result cut = Decoding.decode(body, options, "--x\r\n".length() + 20);
+        assertEquals(cut, atOnce, () -> options.preset() + " " + section);
+    }
+
+    @Test
+    void whatClientsSendIsUsual() {
+        for (String section : USUAL) {
+            assertTrue(isUsual(section), section);
+        }
+        assertTrue(isUsual(NAME.replace("a b", "") + "; filename=\"\"\r\nContent-Type: application/octet-stream" + END));
+    }
+
+    @Test
+    void whateverCouldBeReadInTwoWaysIsLeftToTheGrammar() {
+        for (String other : List.of(
+                "",
+                NAME,
+                NAME + "\r\n",
+                NAME + "\r\n\r",
+                NAME + "\r\nX: y" + END,
+                NAME + ";" + END,
+                NAME + "; filename=f" + END,
+                NAME + "; name=\"c\"" + END,
+                NAME.replace("a b", "a\\\"b") + END,
+                NAME.replace("a b", "a\\b") + END,
+                NAME.replace("a b", "\u00e4") + END,
+                NAME.replace("a b", "\t") + END,
+                NAME.replace("form-data", "Form-Data") + END,
+                NAME + "\r\nContent-Type: " + END,
+                NAME + "\r\nContent-Type:  a/b" + END,
+                NAME + TYPE + " " + END,
+                NAME + TYPE + "; charset=\"utf-8\"" + END,
+                NAME + TYPE + TYPE + END,
+                NAME + "\r\nContent-Type: multipart/mixed" + END,
+                NAME + "\r\nContent-Type: MULTIPART/mixed" + END,
+                NAME + TYPE + "\r\n folded" + END)) {
+            assertFalse(isUsual(other), other);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyOctetAtEveryPlaceComesToTheSame(Presets preset) {
+        MultipartOptions options = options(preset.preset);
+        for (String usual : USUAL) {
+            for (int at = 0; at < usual.length(); at++) {
+                for (char octet = 0; octet < 256; octet++) {
+                    assertSameBothWays(usual.substring(0, at) + octet + usual.substring(at + 1), options);
+                }
+                assertSameBothWays(usual.substring(0, at) + usual.substring(at + 1), options);
+                assertSameBothWays(usual.substring(0, at) + "\"" + usual.substring(at), options);
+            }
+        }
+    }
+
+    @Test
+    void everyLimitComesToTheSame() {
+        String section = USUAL.get(3);
+        for (int limit = 0; limit <= section.length() + 1; limit++) {
+            int bytes = limit;
+            assertSameBothWays(section, limits(l -> l.maxHeaderBytesPerPart(Math.max(1, bytes))));
+            assertSameBothWays(section, limits(l -> l.maxHeaderBytes(Math.max(1, bytes))));
+        }
+        for (int count = 1; count <= 3; count++) {
+            int most = count;
+            assertSameBothWays(section, limits(l -> l.maxHeadersPerPart(most)));
+        }
+        assertSameBothWays(section, limits(l -> l.maxFiles(0)));
+    }
+
+    private static MultipartOptions limits(UnaryOperator<Limits.Builder> change) {
+        return MultipartOptions.builder()
+                .limits(change.apply(Limits.builder()).build())
+                .build();
+    }
+
+    private enum Presets {
+        STANDARD(Preset.STANDARD),
+        STRICT(Preset.STRICT),
+        COMPATIBLE(Preset.COMPATIBLE);
+
+        final Preset preset;
+
+        Presets(Preset preset) {
+            this.preset = preset;
+        }
+    }
+}
