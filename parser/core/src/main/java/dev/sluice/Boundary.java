@@ -244,8 +244,13 @@ public final class Boundary {
 
         private String quoted() throws MultipartException {
             int start = ++at;
-            while (at < text.length() && text.charAt(at) != '"') {
-                at += text.charAt(at) == '\\' ? 2 : 1;
+            boolean escaped = false;
+            while (at < text.length() && (escaped || text.charAt(at) != '"')) {
+                char c = text.charAt(at++);
+                if (c < ' ' && c != '\t' || c == 0x7F) {
+                    throw error(Reason.INVALID_BOUNDARY, "the Content-Type has a control character in a quoted string");
+                }
+                escaped = !escaped && c == '\\';
             }
             if (at >= text.length()) {
                 throw error(Reason.INVALID_BOUNDARY, "the Content-Type has a quoted string that does not end");

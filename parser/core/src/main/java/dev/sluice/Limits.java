@@ -162,7 +162,11 @@ public final class Limits {
             return this;
         }
 
-        /** Turns {@link #maxBodyBytes} off. {@return this builder} */
+        /**
+         * Turns {@link #maxBodyBytes} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedBodyBytes() {
             this.maxBodyBytes = UNLIMITED;
             return this;
@@ -180,7 +184,11 @@ public final class Limits {
             return this;
         }
 
-        /** Turns {@link #maxPartBytes} off. {@return this builder} */
+        /**
+         * Turns {@link #maxPartBytes} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedPartBytes() {
             this.maxPartBytes = UNLIMITED;
             return this;
@@ -198,7 +206,11 @@ public final class Limits {
             return this;
         }
 
-        /** Turns {@link #maxFieldBytes} off. {@return this builder} */
+        /**
+         * Turns {@link #maxFieldBytes} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedFieldBytes() {
             this.maxFieldBytes = UNLIMITED;
             return this;
@@ -216,7 +228,11 @@ public final class Limits {
             return this;
         }
 
-        /** Turns {@link #maxParts} off. {@return this builder} */
+        /**
+         * Turns {@link #maxParts} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedParts() {
             this.maxParts = UNLIMITED;
             return this;
@@ -234,7 +250,11 @@ public final class Limits {
             return this;
         }
 
-        /** Turns {@link #maxFiles} off. {@return this builder} */
+        /**
+         * Turns {@link #maxFiles} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedFiles() {
             this.maxFiles = UNLIMITED;
             return this;
@@ -276,7 +296,11 @@ public final class Limits {
             return this;
         }
 
-        /** Turns {@link #maxHeaderBytes} off. {@return this builder} */
+        /**
+         * Turns {@link #maxHeaderBytes} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedHeaderBytes() {
             this.maxHeaderBytes = UNLIMITED;
             return this;

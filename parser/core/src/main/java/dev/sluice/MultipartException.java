@@ -10,6 +10,10 @@ import java.io.IOException;
  *
  * <p>The message names the setting, its value and where it was exceeded, and never quotes what the peer sent beyond 16
  * escaped octets.
+ *
+ * <p>A body fails once: a decoder or reader that has failed throws the same instance from each further call, with the
+ * stack trace of the first. Whoever collects failures has to compare before {@link Throwable#addSuppressed}, which
+ * takes no throwable for itself.
  */
 public final class MultipartException extends IOException {
     private static final long serialVersionUID = 1L;

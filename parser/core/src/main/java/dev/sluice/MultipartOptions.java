@@ -5,6 +5,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a decoder or reader accepts, how much of it, and how it reads text. Immutable and thread-safe: make one for the
@@ -20,7 +21,7 @@ public final class MultipartOptions {
     private final Limits limits;
     private final Charset headerCharset;
     private final boolean decodePercentEscapes;
-    private final ByteBufAllocator allocator;
+    private final @Nullable ByteBufAllocator allocator;
 
     private MultipartOptions(Builder builder) {
         this.preset = builder.preset;
@@ -42,12 +43,13 @@ public final class MultipartOptions {
 
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
-        return new Builder()
+        Builder builder = new Builder()
                 .preset(preset)
                 .limits(limits)
                 .headerCharset(headerCharset)
-                .decodePercentEscapes(decodePercentEscapes)
-                .allocator(allocator);
+                .decodePercentEscapes(decodePercentEscapes);
+        builder.allocator = allocator;
+        return builder;
     }
 
     /** {@return which deviations are accepted} */
@@ -70,9 +72,17 @@ public final class MultipartOptions {
         return decodePercentEscapes;
     }
 
-    /** {@return where buffers come from} */
+    /** {@return where buffers come from; netty's pooled allocator, which is started now, where none was set} */
     public ByteBufAllocator allocator() {
-        return allocator;
+        return allocator != null ? allocator : PooledByteBufAllocator.DEFAULT;
+    }
+
+    /**
+     * {@return whether an allocator was set. Netty's pooled one keeps caches on threads and a listener of the flight
+     * recorder in the JVM, which an application that shall be unloaded must not even start}
+     */
+    public boolean hasAllocator() {
+        return allocator != null;
     }
 
     /** Collects options; not thread-safe. */
@@ -81,17 +91,25 @@ public final class MultipartOptions {
         private Limits limits = Limits.defaults();
         private Charset headerCharset = StandardCharsets.UTF_8;
         private boolean decodePercentEscapes;
-        private ByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
+        private @Nullable ByteBufAllocator allocator;
 
         private Builder() {}
 
-        /** Sets which deviations are accepted; {@link Preset#STANDARD} by default. {@return this builder} */
+        /**
+         * Sets which deviations are accepted; {@link Preset#STANDARD} by default.
+         *
+         * @return this builder
+         */
         public Builder preset(Preset preset) {
             this.preset = Objects.requireNonNull(preset, "preset");
             return this;
         }
 
-        /** Sets how much of everything is accepted; {@link Limits#defaults()} by default. {@return this builder} */
+        /**
+         * Sets how much of everything is accepted; {@link Limits#defaults()} by default.
+         *
+         * @return this builder
+         */
         public Builder limits(Limits limits) {
             this.limits = Objects.requireNonNull(limits, "limits");
             return this;
@@ -126,7 +144,11 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** Sets where buffers come from; netty's pooled allocator by default. {@return this builder} */
+        /**
+         * Sets where buffers come from; netty's pooled allocator by default.
+         *
+         * @return this builder
+         */
         public Builder allocator(ByteBufAllocator allocator) {
             this.allocator = Objects.requireNonNull(allocator, "allocator");
             return this;

@@ -180,6 +180,8 @@ class BoundaryTest {
                 "boundary=\"a\r\nb\"",
                 "boundary=a\r\nb",
                 "boundary=x\r\n",
+                "a=\"\u0001\"; boundary=x",
+                "boundary=x; a=\"\\\u007f\"",
                 "boundary=a\u00e9b",
                 "boundary=\"a\u00e9b\"",
                 "boundary=\u4e2d"

@@ -43,7 +43,8 @@ class UsualSectionTest {
         for (String section : USUAL) {
             assertTrue(isUsual(section), section);
         }
-        assertTrue(isUsual(NAME.replace("a b", "") + "; filename=\"\"\r\nContent-Type: application/octet-stream" + END));
+        assertTrue(
+                isUsual(NAME.replace("a b", "") + "; filename=\"\"\r\nContent-Type: application/octet-stream" + END));
     }
 
     @Test

@@ -17,7 +17,7 @@ public record ConnectionEnding(long drainBytes, boolean reusable) {
      * @param left octets of the body not read yet, or -1 if unknown
      * @param maxDrain the most that is worth reading
      */
-    static ConnectionEnding of(long left, long maxDrain) {
+    public static ConnectionEnding of(long left, long maxDrain) {
         return left > maxDrain || maxDrain == 0 && left != 0
                 ? CLOSE
                 : new ConnectionEnding(left < 0 ? maxDrain : left, true);

@@ -37,6 +37,9 @@ public final class FormAssembler implements Closeable {
     private static final int CHUNK_SIZE = 32 << 10;
     private static final int PART_OVERHEAD = 512;
 
+    /** The places of a header field within its section. */
+    private static final int FIELD_OVERHEAD = 4 * Integer.BYTES;
+
     private enum State {
         RECEIVING,
         COMPLETE,
@@ -84,8 +87,14 @@ public final class FormAssembler implements Closeable {
                     Reason.UNSUPPORTED_MEDIA_TYPE, -1, -1, "the Content-Type is not multipart/form-data");
         }
         RequestMemory memory = new RequestMemory(options.memory(), options.maxInMemoryBytes());
-        memory.reserveForProcess(options.multipart().limits().maxHeaderBytesPerPart());
-        return new FormAssembler(boundary, options, memory);
+        FormAssembler assembler = new FormAssembler(boundary, options, memory);
+        try {
+            memory.reserveForProcess(assembler.limits.maxHeaderBytesPerPart());
+        } catch (CapacityException e) {
+            assembler.fail(e); // refused, but not overlooked by the metrics
+            throw e;
+        }
+        return assembler;
     }
 
     /**
@@ -118,7 +127,7 @@ public final class FormAssembler implements Closeable {
         try {
             decoder.feed(chunk);
             pump();
-            progress.report(decoder.offset(), expected, decoder.partIndex(), decoder.partSize(), false);
+            progress.advanced(decoder, expected);
         } catch (Throwable e) {
             fail(e);
             throw e;
@@ -140,7 +149,7 @@ public final class FormAssembler implements Closeable {
         try {
             decoder.finish();
             pump();
-            progress.report(decoder.offset(), expected, decoder.partIndex(), decoder.partSize(), true);
+            progress.formEnded(decoder, expected);
             MultipartForm form = new MultipartForm(parts, refused, tally.deviations(decoder), decoder.offset(), memory);
             decoder.close();
             memory.releaseForProcess(limits.maxHeaderBytesPerPart());
@@ -200,7 +209,10 @@ public final class FormAssembler implements Closeable {
             switch (decoder.next()) {
                 case PART_BEGIN -> beginPart();
                 case DATA -> data(decoder.data());
-                case PART_END -> endPart();
+                case PART_END -> {
+                    endPart();
+                    progress.partEnded(decoder, expected);
+                }
                 case NEED_INPUT, END -> {
                     return;
                 }
@@ -292,7 +304,8 @@ public final class FormAssembler implements Closeable {
     private void open(PartHead head, int size) throws IOException {
         count(head, size);
         String filename = Objects.requireNonNullElse(head.filename(), "");
-        overhead = (long) PART_OVERHEAD + size + head.name().length() + filename.length();
+        long names = (long) head.name().length() + filename.length();
+        overhead = PART_OVERHEAD + size + (long) FIELD_OVERHEAD * head.headers().count() + names * Character.BYTES;
         if (!memory.tryHard(overhead)) {
             throw memory.refusal(head.offset(), head.index());
         }
@@ -338,15 +351,13 @@ public final class FormAssembler implements Closeable {
             return;
         }
         state = State.FAILED;
-        try {
-            tally.failed(reason, memory, decoder);
-        } catch (RuntimeException e) {
-            reason.addSuppressed(e);
-        }
+        tally.failed(reason, memory, decoder);
         try {
             release();
-        } catch (IOException | RuntimeException e) {
-            reason.addSuppressed(e);
+        } catch (Throwable e) {
+            if (e != reason) { // a sink may throw one and the same again
+                reason.addSuppressed(e);
+            }
         }
     }
 
@@ -379,11 +390,8 @@ public final class FormAssembler implements Closeable {
     public void close() throws IOException {
         if (state == State.RECEIVING) {
             state = State.CLOSED;
-            try {
-                tally.ended(FormSummary.Outcome.ABORTED, null, memory, decoder);
-            } finally {
-                release();
-            }
+            tally.ended(FormSummary.Outcome.ABORTED, null, memory, decoder);
+            release();
         }
     }
 }

@@ -1,13 +1,24 @@
 package dev.sluice.form;
 
 /**
- * Is told what became of each form, once: on the thread that ends it, so be quick.
+ * Is told what becomes of forms: how many there are, what they receive while they stream, and once for each how it
+ * ended. Called on the threads that drive the forms, several at a time, so be thread-safe and quick.
  *
  * <p>What it throws changes nothing for the form: a complete one is handed out, a failed one fails for its own reason.
  * The throwable goes to the {@linkplain Thread#getUncaughtExceptionHandler() uncaught exception handler} of the thread.
  */
 @FunctionalInterface
 public interface FormMetrics {
+    /** A form has started; one call of {@link #formEnded} follows, whatever becomes of it. */
+    default void formStarted() {}
+
+    /**
+     * Some of the body of a form has come, and is about to be looked at.
+     *
+     * @param octets how many more, 0 or more
+     */
+    default void bodyReceived(int octets) {}
+
     /** A form has ended, well or not. */
     void formEnded(FormSummary summary);
 }

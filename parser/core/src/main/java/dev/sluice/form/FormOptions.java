@@ -82,7 +82,8 @@ public final class FormOptions {
     }
 
     /**
-     * {@return the most that one form may hold in memory, in octets, with names, headers and 512 octets for each part}
+     * {@return the most that one form may hold in memory, in octets, with names, headers, 512 octets for each part and 16 for
+     * each header field}
      */
     public long maxInMemoryBytes() {
         return maxInMemoryBytes;
@@ -142,7 +143,11 @@ public final class FormOptions {
             this.memory = Objects.requireNonNull(memory, "memory");
         }
 
-        /** Changes preset, charsets or allocator; limits have {@link #limits} to themselves. {@return this builder} */
+        /**
+         * Changes preset, charsets or allocator; limits have {@link #limits} to themselves.
+         *
+         * @return this builder
+         */
         public Builder multipart(UnaryOperator<MultipartOptions.Builder> change) {
             this.multipart = change.apply(multipart);
             return this;
@@ -160,8 +165,9 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the largest size of a part that stays in memory, in octets, 0 or more; 64 KiB by default. {@return this
-         * builder}
+         * Sets the largest size of a part that stays in memory, in octets, 0 or more; 64 KiB by default.
+         *
+         * @return this builder
          */
         public Builder spillThreshold(long value) {
             this.spillThreshold = check("spillThreshold", value);
@@ -170,7 +176,7 @@ public final class FormOptions {
 
         /**
          * Sets the most that one form may hold in memory, in octets, 0 or more; 1 MiB by default. Names, header
-         * sections and 512 octets for each part count too. A part that does not fit goes to a file, where there is a
+         * sections, 512 octets for each part and 16 for each header field count too. A part that does not fit goes to a file, where there is a
          * spool; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413).
          *
          * @return this builder
@@ -181,8 +187,9 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the most that is worth reading of a body that was refused, in octets; 1 MiB by default. {@return this
-         * builder}
+         * Sets the most that is worth reading of a body that was refused, in octets; 1 MiB by default.
+         *
+         * @return this builder
          */
         public Builder maxDrainBytes(long value) {
             this.maxDrainBytes = check("maxDrainBytes", value);
@@ -202,7 +209,9 @@ public final class FormOptions {
         }
 
         /**
-         * Sets who decides where a part goes; {@link PartDecision#spill()} for all by default. {@return this builder}
+         * Sets who decides where a part goes; {@link PartDecision#spill()} for all by default.
+         *
+         * @return this builder
          */
         public Builder decider(PartDecider value) {
             this.decider = Objects.requireNonNull(value, "decider");
@@ -222,7 +231,11 @@ public final class FormOptions {
             return this;
         }
 
-        /** Sets who is told what became of each form. {@return this builder} */
+        /**
+         * Sets who is told what became of each form.
+         *
+         * @return this builder
+         */
         public Builder metrics(FormMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;

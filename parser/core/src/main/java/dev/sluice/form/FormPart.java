@@ -164,7 +164,13 @@ public final class FormPart {
         return true;
     }
 
-    void close() throws IOException {
+    /**
+     * Gives back its memory or deletes its file now; closes its streams. What was moved or detached before is not
+     * touched. Idempotent.
+     *
+     * @throws IOException if the file cannot be deleted; the spool tries again
+     */
+    public void delete() throws IOException {
         PartContent here = content.getAndSet(null);
         if (here != null) {
             here.close();

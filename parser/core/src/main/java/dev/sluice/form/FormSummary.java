@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param spilledBytes octets that were kept in files of the spool when the form ended
  * @param peakMemoryBytes the most that was charged to the limit of the form at a time
  * @param deviations oddities accepted and reported
- * @param nanos from the first octet fed to the end
+ * @param nanos from its start, before the first octet, to its end
  */
 public record FormSummary(
         Outcome outcome,

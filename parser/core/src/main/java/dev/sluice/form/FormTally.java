@@ -7,6 +7,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.ReportedDeviation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,7 @@ final class FormTally {
         this.options = options;
         this.limits = options.multipart().limits();
         this.started = options.now();
+        tell(FormMetrics::formStarted);
     }
 
     /** Takes what was met in a nested body. */
@@ -47,6 +49,9 @@ final class FormTally {
 
     void fed(int count) {
         fedBytes += count;
+        if (options.metrics() != null) { // once per chunk: nothing is made for nobody
+            tell(metrics -> metrics.bodyReceived(count));
+        }
     }
 
     long fedBytes() {
@@ -119,31 +124,34 @@ final class FormTally {
     }
 
     void ended(FormSummary.Outcome outcome, @Nullable Reason reason, RequestMemory memory, MultipartDecoder decoder) {
-        FormMetrics metrics = options.metrics();
-        if (metrics != null) {
-            tell(
-                    metrics,
-                    new FormSummary(
-                            outcome,
-                            reason,
-                            decoder.offset(),
-                            completed,
-                            files,
-                            spilledParts,
-                            spilledBytes,
-                            memory.peak(),
-                            decoder.deviationCount() + nestedCount,
-                            options.now() - started));
-        }
+        tell(metrics -> metrics.formEnded(new FormSummary(
+                outcome,
+                reason,
+                decoder.offset(),
+                completed,
+                files,
+                spilledParts,
+                spilledBytes,
+                memory.peak(),
+                decoder.deviationCount() + nestedCount,
+                options.now() - started)));
     }
 
-    /** The form has ended as it has, whatever the hook makes of it; but nobody is to overlook that it is broken. */
-    private static void tell(FormMetrics metrics, FormSummary summary) {
+    /** The form goes on as it does, whatever the hook makes of it; but nobody is to overlook that it is broken. */
+    private void tell(Consumer<FormMetrics> event) {
+        FormMetrics metrics = options.metrics();
+        if (metrics == null) {
+            return;
+        }
         try {
-            metrics.formEnded(summary);
+            event.accept(metrics);
         } catch (Throwable e) {
             Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            try {
+                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            } catch (Throwable ignored) {
+                // as the virtual machine does: there is nobody left to tell
+            }
         }
     }
 }

@@ -4,24 +4,32 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * Hands a part on to a consumer on another thread that wants to block on an {@link InputStream}. Between the two is a
  * ring of fixed size: {@link #write} blocks while it is full, reading while it is empty.
  *
  * <p>Either side can leave: {@link #close()} without {@link #complete()} makes reading throw, so the consumer cannot
- * take half a part for a whole one; closing the stream makes writing throw. Never write on an event loop: it blocks. An
- * interrupt of either thread is an {@link InterruptedIOException}.
+ * take half a part for a whole one; closing the stream makes writing throw. An interrupt of either thread is an {@link
+ * InterruptedIOException}.
  *
- * <p>There is no time limit: while the consumer neither reads nor closes its stream, {@code write} blocks, and with it
- * whatever feeds the part. So the consumer closes the stream on every path, its failures included; to end the wait from
- * elsewhere, say from a timer, close the stream or this sink from any thread, or interrupt the one that writes.
+ * <p>Neither side waits for ever: one that has waited for the time limit while the other did nothing gives up with an
+ * {@link IOException}, and so ends the hand-off for the other one too. The time starts anew with each octet that
+ * passes, so a slow side is waited for, and a stalled one is not.
+ *
+ * <p>Blocks threads, virtual ones without pinning their carriers; never write on an event loop.
  */
 public final class HandOff implements PartSink {
+    private static final Duration USUAL = Duration.ofMinutes(1);
+
     private final byte[] ring;
+    private final long maxWaitNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final SinkState state = new SinkState();
@@ -32,20 +40,36 @@ public final class HandOff implements PartSink {
     private boolean aborted;
     private boolean abandoned;
 
-    private HandOff(int capacity) {
+    private HandOff(int capacity, Duration maxWait) {
         if (capacity < 1) {
             throw new IllegalArgumentException("capacity is " + capacity + ", must be 1 or more");
         }
+        if (maxWait.isNegative() || maxWait.isZero()) {
+            throw new IllegalArgumentException("maxWait is " + maxWait + ", must be positive");
+        }
         this.ring = new byte[capacity];
+        this.maxWaitNanos = TimeUnit.NANOSECONDS.convert(maxWait);
+    }
+
+    /**
+     * {@return a hand-off whose sides wait for each other for one minute}
+     *
+     * @param capacity of the ring, in octets, 1 or more
+     */
+    public static HandOff create(int capacity) {
+        return new HandOff(capacity, USUAL);
     }
 
     /**
      * {@return a hand-off}
      *
      * @param capacity of the ring, in octets, 1 or more
+     * @param maxWait how long a side waits while the other does nothing, positive; for ever with {@code
+     *     ChronoUnit.FOREVER.getDuration()}. The consumer waits for the peer too, so let it be longer than the pauses
+     *     of a peer that is still acceptable
      */
-    public static HandOff create(int capacity) {
-        return new HandOff(capacity);
+    public static HandOff create(int capacity, Duration maxWait) {
+        return new HandOff(capacity, maxWait);
     }
 
     /** {@return the stream for the consumer, always the same; it has to be closed} */
@@ -54,11 +78,11 @@ public final class HandOff implements PartSink {
     }
 
     /**
-     * Puts all of {@code data} into the ring; blocks, without a time limit, while it is full and the consumer does not
-     * read.
+     * Puts all of {@code data} into the ring; blocks while it is full.
      *
      * @throws InterruptedIOException if the thread is interrupted while it waits
-     * @throws IOException if the consumer has closed its stream, or this was closed meanwhile
+     * @throws IOException if the consumer has closed its stream, if either side has waited too long, or if this was
+     *     closed meanwhile
      */
     @Override
     public void write(ByteBuf data) throws IOException {
@@ -66,8 +90,10 @@ public final class HandOff implements PartSink {
         try {
             state.checkWritable();
             while (data.isReadable()) {
-                while (count == ring.length && !abandoned && !aborted) {
-                    await();
+                if (!await(() -> count < ring.length)) {
+                    aborted = true;
+                    changed.signalAll();
+                    throw new IOException("the consumer of the part has not read anything" + forTooLong());
                 }
                 if (abandoned || aborted) {
                     throw new IOException(
@@ -85,13 +111,22 @@ public final class HandOff implements PartSink {
         }
     }
 
-    private void await() throws InterruptedIOException {
+    /** {@return whether the other side has done something, or left, in time} */
+    private boolean await(BooleanSupplier ready) throws InterruptedIOException {
         try {
-            changed.await();
+            long left = maxWaitNanos;
+            while (!ready.getAsBoolean() && !aborted && !abandoned && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return left > 0 || ready.getAsBoolean() || aborted || abandoned;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for the other side of a hand-off");
         }
+    }
+
+    private String forTooLong() {
+        return " for " + TimeUnit.NANOSECONDS.toMillis(maxWaitNanos) + " ms (maxWait of the hand-off)";
     }
 
     @Override
@@ -136,8 +171,10 @@ public final class HandOff implements PartSink {
             }
             lock.lock();
             try {
-                while (count == 0 && !ended && !aborted && !abandoned) {
-                    await();
+                if (!await(() -> count > 0 || ended)) {
+                    abandoned = true;
+                    changed.signalAll();
+                    throw new IOException("nothing of the part has come" + forTooLong());
                 }
                 if (abandoned) {
                     throw new IOException("the stream is closed");

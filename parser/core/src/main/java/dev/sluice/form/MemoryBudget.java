@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * How much memory all uploads of the process may hold together. Make one, share it; thread-safe, without locks.
  *
- * <p>What is charged: parts kept in memory (their buffers, not only their octets), 512 octets for each part, names and
- * header sections, the header section being read, and the chunk of the blocking driver. Chunks that are fed belong to
+ * <p>What is charged: parts kept in memory (their buffers, not only their octets), 512 octets for each part, 16 for each
+ * header field, names and header sections, the header section being read, and the chunk of the blocking driver. Chunks that are fed belong to
  * whoever feeds them, who can charge them to an account too.
  *
  * <p>Refused is what would go beyond, before the memory is taken. A share is kept for small requests, so that a few
@@ -151,8 +151,8 @@ public final class MemoryBudget {
         CapacityException refusal() {
             return new CapacityException(
                     CapacityException.Resource.MEMORY,
-                    "the memory for uploads is used up: its size is limited to " + capacity
-                            + " bytes for all requests together");
+                    "the memory for uploads is used up: all that are under way may hold " + capacity
+                            + " bytes together");
         }
 
         /**

@@ -152,7 +152,7 @@ public final class MultipartForm implements Closeable {
         IOException failure = null;
         for (FormPart part : parts) {
             try {
-                part.close();
+                part.delete();
             } catch (IOException e) {
                 failure = Objects.requireNonNullElse(failure, e);
             }

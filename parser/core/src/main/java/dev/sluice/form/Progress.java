@@ -5,8 +5,10 @@ package dev.sluice.form;
  *
  * @param bodyBytes octets of the body so far
  * @param expectedBytes octets of the whole body as announced, or -1 if unknown; a promise of the peer, not a bound
- * @param partIndex 0-based index of the part being read, -1 before the first
+ * @param partIndex 0-based index of the part being read, or that ended last; -1 before the first
  * @param partBytes octets of this part so far
+ * @param partEnded whether this part is complete
  * @param ended whether the form is complete
  */
-public record Progress(long bodyBytes, long expectedBytes, int partIndex, long partBytes, boolean ended) {}
+public record Progress(
+        long bodyBytes, long expectedBytes, int partIndex, long partBytes, boolean partEnded, boolean ended) {}

@@ -4,8 +4,10 @@ package dev.sluice.form;
 @FunctionalInterface
 public interface ProgressListener {
     /**
-     * Some octets have come; called no more often than {@link FormOptions.Builder#progress} says, and always at the
-     * end.
+     * Some octets have come, or a part or the form is complete.
+     *
+     * <p>Called at the end of each part and of the form, always; in between no more often than {@link
+     * FormOptions.Builder#progress} says, counted from the call before, whatever that one was for.
      */
     void progressed(Progress progress);
 }

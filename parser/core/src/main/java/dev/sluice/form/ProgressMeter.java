@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartDecoder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,7 @@ final class ProgressMeter {
     private final long intervalNanos;
     private final LongSupplier clock;
     private long last;
+    private int endedPart = -1;
 
     ProgressMeter(@Nullable ProgressListener listener, long intervalNanos, LongSupplier clock) {
         this.listener = listener;
@@ -17,14 +19,32 @@ final class ProgressMeter {
         this.last = clock.getAsLong() - intervalNanos;
     }
 
-    void report(long bodyBytes, long expectedBytes, int partIndex, long partBytes, boolean ended) {
-        if (listener == null) {
-            return;
+    /** A chunk has been read. */
+    void advanced(MultipartDecoder decoder, long expectedBytes) {
+        if (listener != null && clock.getAsLong() - last >= intervalNanos) {
+            tell(listener, decoder, expectedBytes, false);
         }
-        long now = clock.getAsLong();
-        if (ended || now - last >= intervalNanos) {
-            last = now;
-            listener.progressed(new Progress(bodyBytes, expectedBytes, partIndex, partBytes, ended));
+    }
+
+    /** The part that is being read is complete. */
+    void partEnded(MultipartDecoder decoder, long expectedBytes) {
+        endedPart = decoder.partIndex();
+        if (listener != null) {
+            tell(listener, decoder, expectedBytes, false);
         }
+    }
+
+    /** The form is complete. */
+    void formEnded(MultipartDecoder decoder, long expectedBytes) {
+        if (listener != null) {
+            tell(listener, decoder, expectedBytes, true);
+        }
+    }
+
+    private void tell(ProgressListener who, MultipartDecoder decoder, long expectedBytes, boolean ended) {
+        last = clock.getAsLong();
+        int part = decoder.partIndex();
+        boolean partEnded = part >= 0 && part == endedPart;
+        who.progressed(new Progress(decoder.offset(), expectedBytes, part, decoder.partSize(), partEnded, ended));
     }
 }

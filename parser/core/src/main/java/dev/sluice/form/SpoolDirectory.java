@@ -282,13 +282,21 @@ public final class SpoolDirectory implements Closeable {
             };
         }
 
-        /** Sets how many octets all files together may have; 1 GiB by default. {@return this builder} */
+        /**
+         * Sets how many octets all files together may have; 1 GiB by default.
+         *
+         * @return this builder
+         */
         public Builder maxBytes(long value) {
             this.maxBytes = check("maxBytes", value);
             return this;
         }
 
-        /** Turns {@link #maxBytes} off. {@return this builder} */
+        /**
+         * Turns {@link #maxBytes} off.
+         *
+         * @return this builder
+         */
         public Builder unlimitedBytes() {
             this.maxBytes = Long.MAX_VALUE;
             return this;

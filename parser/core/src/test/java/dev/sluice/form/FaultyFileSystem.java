@@ -41,6 +41,7 @@ final class FaultyFileSystem extends FileSystem {
     private int largestWrite = Integer.MAX_VALUE;
     private boolean basicOnly;
     private boolean otherFileSystem;
+    private boolean withoutLinks;
 
     FaultyFileSystem(FileSystem real) {
         this.real = real;
@@ -78,6 +79,11 @@ final class FaultyFileSystem extends FileSystem {
     /** Every move crosses file systems. */
     void otherFileSystem() {
         otherFileSystem = true;
+    }
+
+    /** Its provider does not know hard links at all. */
+    void withoutLinks() {
+        withoutLinks = true;
     }
 
     Path wrap(Path path) {
@@ -195,6 +201,9 @@ final class FaultyFileSystem extends FileSystem {
         @Override
         public void createLink(Path link, Path existing) throws IOException {
             call("link", link);
+            if (withoutLinks) {
+                throw new UnsupportedOperationException();
+            }
             if (basicOnly || otherFileSystem) {
                 throw new FileSystemException(link.toString(), existing.toString(), "Invalid cross-device link");
             }

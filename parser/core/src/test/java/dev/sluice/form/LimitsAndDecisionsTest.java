@@ -12,6 +12,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -145,9 +146,10 @@ class LimitsAndDecisionsTest {
 
     @Test
     void whatAFormHoldsInMemoryCountsNamesHeadersAndOverhead() throws IOException {
-        // 512 for the part, 52 for its header section, 3 for its name, 256 for the first segment while it is filled
+        // 512 for the part, 47 for its header section and 16 for its one field, 6 for its name, 256 for the first
+        // segment
         Upload upload = new Upload().field("abc", "value");
-        long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 3 + 256;
+        long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 16 + 6 + 256;
         FormOptions.Builder inMemory = FormOptions.inMemory(budget);
         passes(upload, inMemory.maxInMemoryBytes(most).build());
         passes(upload, inMemory.maxInMemoryBytes(most + 1).build());
@@ -404,28 +406,159 @@ class LimitsAndDecisionsTest {
                         () -> new Upload().field("a", "12345").read(options)));
     }
 
-    @Test
-    void progressIsToldNoMoreOftenThanAskedForAndAlwaysAtTheEnd() throws IOException {
+    /** Feeds a body at one octet per nanosecond, in chunks of one. {@return what was told of it} */
+    private List<Progress> toldOf(byte[] body, Duration interval) throws IOException {
         List<Progress> told = new ArrayList<>();
         AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);
-        byte[] body = new Upload().file("f", "f", "x".repeat(100)).toBytes();
-        FormOptions options = options()
-                .progress(told::add, Duration.ofNanos(10))
-                .clock(nanos::get)
-                .build();
+        FormOptions options =
+                options().progress(told::add, interval).clock(nanos::get).build();
         try (FormAssembler assembler =
                 FormAssembler.create(Upload.BOUNDARY, options).expectedBytes(body.length)) {
             for (int at = 0; at < body.length; at++) {
                 Upload.feed(assembler, body, at, at + 1, 1);
-                nanos.incrementAndGet(); // one octet per nanosecond
+                nanos.incrementAndGet();
             }
             assembler.finish().close();
         }
-        assertEquals(new Progress(body.length, body.length, 0, 100, true), told.get(told.size() - 1));
-        assertEquals((body.length + 9) / 10 + 1, told.size());
-        assertEquals(1, told.get(0).bodyBytes());
-        assertEquals(-1, told.get(0).partIndex());
+        return told;
+    }
+
+    @Test
+    void aSinkMayThrowOneAndTheSameExceptionFromEveryCall() {
+        IOException broken = new IOException("broken");
+        PartSink sink = new PartSink() {
+            @Override
+            public void write(ByteBuf data) throws IOException {
+                throw broken;
+            }
+
+            @Override
+            public void complete() throws IOException {
+                throw broken;
+            }
+
+            @Override
+            public void close() throws IOException {
+                throw broken;
+            }
+        };
+        FormOptions options = options().decider(part -> PartDecision.to(sink)).build();
+        assertSame(
+                broken,
+                assertThrows(
+                        IOException.class,
+                        () -> new Upload().field("a", "12345").read(options)));
+        assertEquals(FormSummary.Outcome.FAILED, summaries.get(0).outcome());
+    }
+
+    @Test
+    void progressIsToldNoMoreOftenThanAskedForAndAlwaysAtTheEnd() throws IOException {
+        byte[] body = new Upload().file("f", "f", "x".repeat(100)).toBytes();
+        List<Progress> told = toldOf(body, Duration.ofNanos(10));
+        int last = told.size() - 1;
+        assertEquals(new Progress(body.length, body.length, 0, 100, true, true), told.get(last));
+        assertEquals(new Progress(1, body.length, -1, 0, false, false), told.get(0));
         assertTrue(told.stream().allMatch(progress -> progress.expectedBytes() == body.length));
+        long before = told.get(0).bodyBytes() - 10;
+        boolean partEnded = false;
+        for (Progress progress : told.subList(0, last)) {
+            long expected = progress.partEnded() && !partEnded ? progress.bodyBytes() : before + 10;
+            assertEquals(expected, progress.bodyBytes(), told.toString());
+            partEnded |= progress.partEnded();
+            before = progress.bodyBytes();
+        }
+        assertTrue(partEnded);
+        assertTrue(body.length - before <= 10);
+    }
+
+    @Test
+    void theEndOfEachPartIsToldHoweverSeldomTheRest() throws IOException {
+        Upload upload = new Upload();
+        for (int size = 0; size < 30; size++) {
+            upload.field("a", "v".repeat(size));
+        }
+        byte[] body = upload.toBytes();
+        List<Progress> told = toldOf(body, Duration.ofDays(1));
+        assertEquals(1 + 30 + 1, told.size(), "the first octet, the parts, the form");
+        for (int part = 0; part < 30; part++) {
+            Progress progress = told.get(1 + part);
+            assertEquals(part, progress.partIndex());
+            assertEquals(part, progress.partBytes());
+            assertTrue(progress.partEnded());
+            assertFalse(progress.ended());
+            assertTrue(progress.bodyBytes() > told.get(part).bodyBytes());
+        }
+        List<Progress> inOneChunk = new ArrayList<>();
+        upload.read(options().progress(inOneChunk::add, Duration.ofDays(1)).build())
+                .close();
+        assertEquals(
+                told.subList(1, 31).stream().map(Progress::partBytes).toList(),
+                inOneChunk.subList(0, 30).stream().map(Progress::partBytes).toList());
+    }
+
+    @Test
+    void aPartIsNotEndedWhileTheHeadersOfTheNextOneAreRead() throws IOException {
+        byte[] body = new Upload().field("a", "1").field("b", "22").toBytes();
+        List<Progress> told = toldOf(body, Duration.ZERO);
+        for (Progress progress : told) {
+            int ends = progress.partIndex() == 0 ? 1 : 2;
+            assertEquals(
+                    progress.partEnded(),
+                    progress.partIndex() >= 0
+                            && told.stream()
+                                    .filter(other -> other.partEnded() && other.partIndex() == progress.partIndex())
+                                    .anyMatch(other -> other.bodyBytes() <= progress.bodyBytes()),
+                    progress.toString());
+            assertTrue(!progress.partEnded() || progress.partBytes() == ends, progress.toString());
+        }
+        assertEquals(
+                List.of(-1, 0, 1),
+                told.stream().map(Progress::partIndex).distinct().toList());
+    }
+
+    @Test
+    void aBodyWithoutPartsHasNoPartThatEnded() throws IOException {
+        byte[] body = new Upload().toBytes();
+        List<Progress> told = toldOf(body, Duration.ofDays(1));
+        assertEquals(new Progress(body.length, body.length, -1, 0, false, true), told.get(told.size() - 1));
+        assertEquals(2, told.size());
+    }
+
+    @Test
+    void metricsAreToldOfWhatComesWhileItStreamsAndOfEachStartOneEnd() throws IOException {
+        List<String> told = new ArrayList<>();
+        FormMetrics metrics = new FormMetrics() {
+            @Override
+            public void formStarted() {
+                told.add("started");
+            }
+
+            @Override
+            public void bodyReceived(int octets) {
+                told.add("received " + octets);
+            }
+
+            @Override
+            public void formEnded(FormSummary summary) {
+                told.add("ended " + summary.outcome());
+            }
+        };
+        byte[] body = new Upload().field("a", "1").toBytes();
+        FormOptions options = options().metrics(metrics).build();
+        try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+            Upload.feed(assembler, body, 0, 10, 7);
+            assertEquals(List.of("started", "received 7", "received 3"), told);
+        }
+        assertEquals("ended ABORTED", told.get(told.size() - 1));
+        told.clear();
+        MultipartForm.read(new ByteArrayInputStream(body), Upload.BOUNDARY, options)
+                .close();
+        assertEquals(List.of("started", "received " + body.length, "ended COMPLETED"), told);
+        told.clear();
+        FormOptions noMemory =
+                FormOptions.inMemory(MemoryBudget.of(0)).metrics(metrics).build();
+        assertThrows(CapacityException.class, () -> FormAssembler.create(Upload.BOUNDARY, noMemory));
+        assertEquals(List.of("started", "ended OVERLOADED"), told);
     }
 
     @Test

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Parts that are moved away or outlive their form. The part {@code small} is in memory, {@code large} in a file. */
@@ -152,6 +153,86 @@ class PartContentTest {
                         .map(path -> path.getFileName().toString())
                         .toList());
         assertEquals(LARGE, Files.readString(root.resolve("targets/two")));
+    }
+
+    private static FaultyFileSystem withoutHardLinks(boolean asOnFat) {
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        if (asOnFat) {
+            files.basicOnly();
+        } else {
+            files.withoutLinks();
+        }
+        return files;
+    }
+
+    private MultipartForm formOn(SpoolDirectory other) throws IOException {
+        return new Upload()
+                .file("small", "s", "small")
+                .file("large", "l", LARGE)
+                .read(FormOptions.builder(other, budget).spillThreshold(100).build());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"small, true", "small, false", "large, true", "large, false"})
+    void withoutHardLinksAPartIsRenamedToAFreeTargetAndATakenOneIsStillRefused(String name, boolean asOnFat)
+            throws IOException {
+        FaultyFileSystem files = withoutHardLinks(asOnFat);
+        Path targets = files.wrap(Files.createDirectory(root.resolve("targets")));
+        Files.writeString(root.resolve("targets/taken"), "old");
+        try (SpoolDirectory other = SpoolDirectory.builder(files.wrap(root.resolve("other")))
+                        .keepFreeBytes(0)
+                        .open();
+                MultipartForm form = formOn(other);
+                MultipartForm another = formOn(other)) {
+            FormPart part = part(form, name);
+            assertThrows(FileAlreadyExistsException.class, () -> part.moveTo(targets.resolve("taken")));
+            assertEquals("old", Files.readString(root.resolve("targets/taken")));
+            assertEquals(expected(name), part.text());
+            files.failAt(-1);
+            part.moveTo(targets.resolve("free"));
+            int link = files.calls().indexOf("link");
+            assertTrue(
+                    link >= 0 && files.calls().indexOf("move") > link,
+                    files.calls().toString());
+            part(another, name).moveTo(targets.resolve("taken"), StandardCopyOption.REPLACE_EXISTING);
+            assertEquals(name.equals("large") ? 0 : 2, other.files());
+        }
+        assertEquals(
+                List.of("free", "taken"),
+                Upload.list(root.resolve("targets")).stream()
+                        .map(path -> path.getFileName().toString())
+                        .toList());
+        assertEquals(expected(name), Files.readString(root.resolve("targets/free")));
+        assertEquals(expected(name), Files.readString(root.resolve("targets/taken")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"small, true", "small, false", "large, true", "large, false"})
+    void withoutHardLinksARenameThatFailsLeavesThePartAsItIs(String name, boolean asOnFat) throws IOException {
+        FaultyFileSystem files = withoutHardLinks(asOnFat);
+        Path targets = files.wrap(Files.createDirectory(root.resolve("targets")));
+        try (SpoolDirectory other = SpoolDirectory.builder(files.wrap(root.resolve("other")))
+                .keepFreeBytes(0)
+                .open()) {
+            int rename;
+            try (MultipartForm form = formOn(other)) {
+                files.failAt(-1);
+                part(form, name).moveTo(targets.resolve("target"));
+                rename = files.calls().indexOf("move");
+            }
+            Files.delete(root.resolve("targets/target"));
+            try (MultipartForm form = formOn(other)) {
+                FormPart part = part(form, name);
+                files.failAt(rename);
+                assertThrows(IOException.class, () -> part.moveTo(targets.resolve("target")));
+                assertTrue(files.hasFailed());
+                files.failAt(-1);
+                assertEquals(List.of(), Upload.list(root.resolve("targets")));
+                assertEquals(expected(name), part.text());
+                part.moveTo(targets.resolve("target"));
+            }
+        }
+        assertEquals(expected(name), Files.readString(root.resolve("targets/target")));
     }
 
     @ParameterizedTest

@@ -14,8 +14,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.IllegalBlockingModeException;
@@ -27,10 +25,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -263,91 +257,6 @@ class SinksTest {
         give(sink, "abcd");
         assertEquals(0, budget.used());
         assertEquals("abcd", new String(sink.toByteArray(), StandardCharsets.US_ASCII));
-    }
-
-    // ---- hand-off
-
-    private static <T> FutureTask<T> start(Callable<T> work) {
-        FutureTask<T> task = new FutureTask<>(work);
-        Thread thread = new Thread(task, "hand-off test");
-        thread.setDaemon(true);
-        thread.start();
-        return task;
-    }
-
-    private static IOException failure(FutureTask<?> task) {
-        ExecutionException failure = assertThrows(ExecutionException.class, () -> task.get(1, TimeUnit.MINUTES));
-        return (IOException) failure.getCause();
-    }
-
-    @Test
-    void aConsumerReadsThePartThroughARingOfAnySize() throws Exception {
-        String text = "The quick brown fox jumps over the lazy dog. ".repeat(50);
-        for (int capacity : new int[] {1, 7, 100_000}) {
-            HandOff handOff = HandOff.create(capacity);
-            FutureTask<byte[]> consumer = start(() -> {
-                try (InputStream in = handOff.inputStream()) {
-                    return in.readAllBytes();
-                }
-            });
-            write(handOff, text);
-            write(handOff, "end");
-            handOff.complete();
-            handOff.close();
-            assertEquals(text + "end", new String(consumer.get(1, TimeUnit.MINUTES), StandardCharsets.US_ASCII));
-        }
-        assertThrows(IllegalArgumentException.class, () -> HandOff.create(0));
-    }
-
-    @Test
-    void anAbortedPartIsAnErrorForTheConsumerAndNotAnEnd() throws Exception {
-        HandOff handOff = HandOff.create(100);
-        write(handOff, "half");
-        FutureTask<byte[]> consumer = start(() -> handOff.inputStream().readAllBytes());
-        handOff.close();
-        handOff.close();
-        assertEquals(
-                "the upload was aborted before the part was complete",
-                failure(consumer).getMessage());
-        assertThrows(IllegalStateException.class, () -> write(handOff, "x"));
-    }
-
-    @Test
-    void aConsumerThatLeavesStopsAProducerThatWaits() throws Exception {
-        HandOff handOff = HandOff.create(4);
-        FutureTask<Void> producer = start(() -> {
-            write(handOff, "more than fits");
-            return null;
-        });
-        assertEquals('m', handOff.inputStream().read());
-        handOff.inputStream().close();
-        assertEquals(
-                "the consumer of the part has closed its stream",
-                failure(producer).getMessage());
-        assertThrows(IOException.class, handOff.inputStream()::read);
-    }
-
-    @Test
-    void closingFromAnotherThreadFreesAProducerThatWaits() throws Exception {
-        HandOff handOff = HandOff.create(4);
-        FutureTask<Void> producer = start(() -> {
-            write(handOff, "more than fits");
-            return null;
-        });
-        assertEquals('m', handOff.inputStream().read()); // it has begun
-        handOff.close();
-        assertEquals("the part was aborted", failure(producer).getMessage());
-    }
-
-    @Test
-    void anInterruptFreesEitherSide() {
-        HandOff handOff = HandOff.create(4);
-        Thread.currentThread().interrupt();
-        assertThrows(InterruptedIOException.class, handOff.inputStream()::read);
-        assertTrue(Thread.interrupted());
-        Thread.currentThread().interrupt();
-        assertThrows(InterruptedIOException.class, () -> write(handOff, "more than fits"));
-        assertTrue(Thread.interrupted());
     }
 
     @Test

@@ -13,8 +13,6 @@ final class ReferenceContentType {
     private int at;
     private @Nullable String boundary;
     private boolean quoted;
-    /** A quoted value has something in it that makes it unusable, which is told when its end is known to be one. */
-    private boolean unusable;
 
     private ReferenceContentType(String value) {
         this.value = value;
@@ -65,9 +63,6 @@ final class ReferenceContentType {
                 throw failure(
                         boundary == null ? "MISSING_BOUNDARY" : another ? "DUPLICATE_BOUNDARY" : "INVALID_BOUNDARY");
             }
-            if (unusable) {
-                throw failure("INVALID_BOUNDARY");
-            }
         }
     }
 
@@ -89,28 +84,25 @@ final class ReferenceContentType {
         }
         at++;
         boolean inQuotes = is('"');
-        String text = inQuotes ? quoted(isBoundary) : unquoted();
+        String text = inQuotes ? quoted() : unquoted();
         if (isBoundary) {
             boundary = text;
             quoted = inQuotes;
         }
     }
 
-    private String quoted(boolean isBoundary) {
-        StringBuilder text = new StringBuilder();
-        for (at++; !is('"'); at++) {
+    /** With its backslashes: no boundary has one. */
+    private String quoted() {
+        int start = ++at;
+        for (; !is('"'); at++) {
             if (is('\\')) {
-                unusable |= isBoundary;
                 at++;
             }
-            if (at >= value.length()) {
+            if (at >= value.length() || isControl(value.charAt(at))) {
                 throw failure("INVALID_BOUNDARY");
             }
-            unusable |= isControl(value.charAt(at));
-            text.append(value.charAt(at));
         }
-        at++;
-        return text.toString();
+        return value.substring(start, at++);
     }
 
     private String unquoted() {

@@ -72,6 +72,8 @@ class ContentTypeRowsTest {
         refused("multipart/form-data; boundary=x,y", "INVALID_BOUNDARY");
         refused("multipart/form-data; boundary=\"x\u007fy\"", "INVALID_BOUNDARY");
         refused("multipart/form-data; boundary=\"x\ty\"", "INVALID_BOUNDARY");
+        refused("multipart/form-data; a=\"\u0001\"; boundary=x", "INVALID_BOUNDARY");
+        refused("multipart/form-data; boundary=x; a=\"\\\u007f\"", "INVALID_BOUNDARY");
     }
 
     @Test

@@ -62,7 +62,7 @@ class CorpusVerdictTest {
 
     @Test
     void theWholeCorpusIsThereWithItsLicences() throws IOException {
-        assertEquals(394, Corpus.cases().size());
+        assertEquals(395, Corpus.cases().size());
         Set<String> folders = new HashSet<>();
         Corpus.cases()
                 .forEach(each -> folders.add(each.id().substring(0, each.id().indexOf('/'))));

@@ -1,0 +1,155 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Slices that one thread retains and another one reads and releases, while the decoder is fed on. */
+@ExtendWith(LeakCheck.class)
+class CrossThreadSlicesTest {
+    private static final int SIZE = 400_000;
+    private static final int SEED = 20_260_401;
+
+    /** How many slices, and so about how many chunks, the consumer holds at a time. */
+    private static final int HELD = 50;
+
+    /** A slice, or with null the end. */
+    private record Handed(@Nullable ByteBuf slice) {}
+
+    private static byte[] data() {
+        byte[] data = new byte[SIZE];
+        new Random(SEED).nextBytes(data);
+        for (int at = 1000; at < SIZE; at += 5000) { // what looks like a delimiter, so that false starts are re-emitted
+            byte[] almost = Decoding.bytes("\r\n--almos\r\n--almosx");
+            System.arraycopy(almost, 0, data, at, Math.min(almost.length, SIZE - at));
+        }
+        return data;
+    }
+
+    private static byte[] body(byte[] data) {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        body.writeBytes(Decoding.bytes("--almost\r\n" + Verdict.A + "\r\n"));
+        body.writeBytes(data);
+        body.writeBytes(Decoding.bytes("\r\n--almost--\r\n"));
+        return body.toByteArray();
+    }
+
+    /** Feeds all of the body, and hands each slice on. */
+    private static void produce(byte[] body, int chunkSize, ByteBufAllocator allocator, BlockingQueue<Handed> queue)
+            throws MultipartException {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("almost"))) {
+            for (int at = 0; at < body.length; at += chunkSize) {
+                int count = Math.min(chunkSize, body.length - at);
+                decoder.feed(allocator.buffer(count).writeBytes(body, at, count));
+                for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                    if (event == Event.DATA) {
+                        queue.add(new Handed(decoder.data().retain()));
+                    }
+                }
+            }
+            decoder.finish();
+            assertEquals(Event.END, decoder.next());
+        } finally {
+            queue.add(new Handed(null));
+        }
+    }
+
+    /** Keeps as many slices as it may before it reads the oldest: by then the decoder is far beyond it. */
+    private static byte[] consume(BlockingQueue<Handed> queue) throws InterruptedException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        Deque<ByteBuf> held = new ArrayDeque<>();
+        for (ByteBuf slice; (slice = queue.take().slice) != null; ) {
+            held.add(slice);
+            if (held.size() > HELD) {
+                take(held.remove(), out);
+            }
+        }
+        held.forEach(slice -> take(slice, out));
+        return out.toByteArray();
+    }
+
+    private static void take(ByteBuf slice, ByteArrayOutputStream out) {
+        byte[] octets = new byte[slice.readableBytes()];
+        slice.readBytes(octets);
+        out.writeBytes(octets);
+        slice.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {11, 1460, 8192, SIZE})
+    void aConsumerThatKeepsManySlicesReadsWhatWasSent(int chunkSize) throws Exception {
+        byte[] data = data();
+        byte[] body = body(data);
+        UnpooledByteBufAllocator counted = new UnpooledByteBufAllocator(true, false);
+        for (ByteBufAllocator allocator : List.of(counted, PooledByteBufAllocator.DEFAULT)) {
+            BlockingQueue<Handed> queue = new LinkedBlockingQueue<>();
+            ExecutorService consumer = Executors.newSingleThreadExecutor();
+            try {
+                Future<byte[]> received = consumer.submit(() -> consume(queue));
+                produce(body, chunkSize, allocator, queue);
+                assertArrayEquals(data, received.get(1, TimeUnit.MINUTES), "chunks of " + chunkSize + ", seed " + SEED);
+            } finally {
+                consumer.shutdown();
+                assertTrue(consumer.awaitTermination(1, TimeUnit.MINUTES));
+            }
+        }
+        assertEquals(0, counted.metric().usedDirectMemory() + counted.metric().usedHeapMemory());
+    }
+
+    /** The last reference is the consumer's: wherever the decoder was closed, the chunks live until it lets go. */
+    @Test
+    void slicesOutliveADecoderThatIsClosedInTheMiddle() throws Exception {
+        byte[] data = data();
+        byte[] body = body(data);
+        List<ByteBuf> kept = new ArrayList<>();
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("almost"))) {
+            for (int at = 0; at < SIZE / 2; at += 1460) {
+                decoder.feed(PooledByteBufAllocator.DEFAULT.directBuffer(1460).writeBytes(body, at, 1460));
+                for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                    if (event == Event.DATA) {
+                        kept.add(decoder.data().retain());
+                    }
+                }
+            }
+        }
+        ExecutorService consumer = Executors.newSingleThreadExecutor();
+        try {
+            byte[] received = consumer.submit(() -> {
+                        ByteArrayOutputStream out = new ByteArrayOutputStream();
+                        kept.forEach(slice -> take(slice, out));
+                        return out.toByteArray();
+                    })
+                    .get(1, TimeUnit.MINUTES);
+            assertTrue(received.length > SIZE / 2 - 200);
+            assertArrayEquals(Arrays.copyOf(data, received.length), received);
+        } finally {
+            consumer.shutdown();
+            assertTrue(consumer.awaitTermination(1, TimeUnit.MINUTES));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever a Content-Disposition says: each octet of it is looked at a few times, counted in steps and not in time. */
+class DispositionWorkTest {
+    /** Double the largest section that the default limits allow, and a hundred times what they do. */
+    private static final int[] SIZES = {16 << 10, 800 << 10};
+
+    private record Case(String name, String before, String token, String after, Preset preset) {
+        byte[] value(int size) {
+            return Decoding.bytes(before + token.repeat(size / token.length()) + after);
+        }
+
+        @Override
+        public String toString() {
+            return name + " " + preset;
+        }
+    }
+
+    static Stream<Case> hostileValues() {
+        String start = "form-data; name=\"a\"";
+        List<Case> cases = new ArrayList<>();
+        for (Preset preset : List.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)) {
+            cases.add(new Case("escaped quotes that end", start + "; filename=\"", "\\\"", "\"", preset));
+            cases.add(new Case("escaped quotes without end", start + "; filename=\"", "\\\"", "", preset));
+            cases.add(new Case("backslashes", start + "; filename=\"", "\\", "\"", preset));
+            cases.add(new Case("quotes inside of a value", start + "; filename=\"", "\"", "", preset));
+            cases.add(new Case("quotes inside of a value that ends", start + "; filename=\"", "x\"x", "\"", preset));
+            cases.add(new Case("quotes and blanks", start + "; filename=\"", "\" ", "", preset));
+            cases.add(new Case("quotes and many blanks", start + "; filename=\"", "\"" + " ".repeat(99), "x", preset));
+            cases.add(new Case("many parameters", start, ";a=", "", preset));
+            cases.add(new Case("many parameters with values", start, ";a=b", "", preset));
+            cases.add(new Case("many parameters without value", start, "; a", "", preset));
+            cases.add(new Case("many empty parameters", start, ";", "", preset));
+            cases.add(new Case("blanks between parameters", start, ";" + " ".repeat(99), "", preset));
+            cases.add(new Case("blanks around equals signs", start, "; a \t = \t b", "", preset));
+            cases.add(new Case("one value of many words", start + "; filename=", "x ", "", preset));
+            cases.add(new Case("a long parameter name", start + "; ", "x", "=y", preset));
+            cases.add(new Case("a long type", "", "x", "", preset));
+            cases.add(new Case("equals signs", start + "; a", "=", "", preset));
+            cases.add(new Case("pieces of one number", start, "; filename*0=\"\\\"\"", "", preset));
+            cases.add(new Case("an extended value", start + "; filename*=UTF-8''", "%41", "", preset));
+        }
+        return cases.stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("hostileValues")
+    void stepsAreAtMostFourPerOctet(Case hostile) {
+        for (int size : SIZES) {
+            byte[] value = hostile.value(size);
+            long steps = steps(hostile, value);
+            assertTrue(steps <= 4L * value.length + 100, hostile + ": " + steps + " steps for " + value.length);
+            assertTrue(steps > 0);
+        }
+    }
+
+    /** What is put together from pieces is looked at twice: once to find them, once to join them. */
+    @ParameterizedTest
+    @MethodSource("hostileValues")
+    void whatWasParsedIsReadOutInAsManyStepsAgain(Case hostile) {
+        byte[] value = hostile.value(SIZES[0]);
+        DispositionParser parser = new DispositionParser(hostile.preset);
+        if (parser.parse(value, 0, value.length) == null) {
+            long before = parser.steps();
+            parser.joinedFilename(StandardCharsets.UTF_8);
+            if (parser.hasFilename()) {
+                parser.rawFilename();
+            }
+            long steps = parser.steps() - before;
+            assertTrue(steps <= 5L * value.length + 100, hostile + ": " + steps + " steps for " + value.length);
+        }
+    }
+
+    /** A constant that hides a square would show between two sizes. */
+    @ParameterizedTest
+    @MethodSource("hostileValues")
+    void twiceTheOctetsAreTwiceTheSteps(Case hostile) {
+        long once = steps(hostile, hostile.value(SIZES[0]));
+        long twice = steps(hostile, hostile.value(2 * SIZES[0]));
+        assertEquals(2.0, (double) twice / once, once < 1000 ? 2 : 0.1, hostile + ": " + once + " and " + twice);
+    }
+
+    private static long steps(Case hostile, byte[] value) {
+        DispositionParser parser = new DispositionParser(hostile.preset);
+        parser.parse(value, 0, value.length);
+        return parser.steps();
+    }
+}

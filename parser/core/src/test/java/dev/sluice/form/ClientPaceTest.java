@@ -1,0 +1,77 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class ClientPaceTest {
+    private final ClientPace pace = ClientPace.of(240, Duration.ofSeconds(5));
+
+    private static long seconds(double seconds) {
+        // Starts near the overflow of nanoTime, which has no particular origin.
+        return Long.MAX_VALUE - TimeUnit.SECONDS.toNanos(10) + (long) (seconds * 1e9);
+    }
+
+    @Test
+    void aClientThatSendsNothingIsTooSlowAfterTheGrace() {
+        pace.waits(seconds(0));
+        assertEquals(5.0, pace.patience() / 1e9, 1e-6);
+        assertFalse(pace.isTooSlow(seconds(4.9)));
+        assertTrue(pace.isTooSlow(seconds(5.1)));
+        assertTrue(pace.patience() < 0);
+    }
+
+    @Test
+    void aClientAtTheMinimumRateIsNeverTooSlowAndOneBelowItSoonIs() {
+        for (int second = 0; second < 1000; second++) {
+            pace.waits(seconds(second));
+            pace.goesOn(seconds(second + 1));
+            pace.received(240);
+            assertFalse(pace.isTooSlow(seconds(second + 1)));
+        }
+        for (int second = 1000; second < 1100; second++) {
+            pace.waits(seconds(second));
+            pace.goesOn(seconds(second + 1));
+            pace.received(200);
+        }
+        assertTrue(pace.isTooSlow(seconds(1100)));
+    }
+
+    @Test
+    void aBurstPaysForAPauseButNotForMoreThanAMinute() {
+        pace.received(1 << 30);
+        pace.waits(seconds(0));
+        assertEquals(60.0, pace.patience() / 1e9, 1e-6);
+        assertFalse(pace.isTooSlow(seconds(59)));
+        assertTrue(pace.isTooSlow(seconds(61)));
+    }
+
+    @Test
+    void theTimeInWhichTheServerIsBusyIsFree() {
+        pace.waits(seconds(0));
+        pace.goesOn(seconds(1));
+        assertFalse(pace.isTooSlow(seconds(500)));
+        pace.waits(seconds(500));
+        assertFalse(pace.isTooSlow(seconds(503.9)));
+        assertTrue(pace.isTooSlow(seconds(504.1)));
+    }
+
+    @Test
+    void aWaitThatEndedBeforeItBeganGivesNoCredit() {
+        pace.waits(seconds(2));
+        pace.goesOn(seconds(1));
+        assertEquals(5.0, pace.patience() / 1e9, 1e-6);
+    }
+
+    @Test
+    void aRateHasToBeARate() {
+        assertThrows(IllegalArgumentException.class, () -> ClientPace.of(0, Duration.ofSeconds(5)));
+        assertThrows(IllegalArgumentException.class, () -> ClientPace.of(240, Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> ClientPace.of(240, Duration.ofSeconds(-1)));
+    }
+}

@@ -1,0 +1,236 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.Limits;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.LimitCase;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.reflect.Method;
+import java.nio.channels.Channels;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every limit at N - 1, N and N + 1, with and without file names, the same through every face of the library. */
+@ExtendWith(LeakCheck.class)
+class LimitsThroughEveryFaceTest {
+    private static final Boundary BOUNDARY = Boundary.of("x");
+
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(16 << 20);
+    private SpoolDirectory spool;
+
+    @BeforeEach
+    void openSpool() throws IOException {
+        spool = SpoolDirectory.builder(root).keepFreeBytes(0).open();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertEquals(0, spool.files());
+        assertEquals(0, budget.used());
+        spool.close();
+    }
+
+    /** Takes a whole body in. */
+    private interface Intake {
+        void take(byte[] body, Limits limits, LimitsThroughEveryFaceTest test) throws IOException;
+    }
+
+    enum Face {
+        PUSH_DECODER((body, limits, test) -> decode(body, limits, body.length)),
+        PUSH_DECODER_OCTET_BY_OCTET((body, limits, test) -> decode(body, limits, 1)),
+        READER_OF_A_STREAM((body, limits, test) -> readParts(reader(new ByteArrayInputStream(body), limits))),
+        READER_OF_A_SLOW_STREAM((body, limits, test) -> readParts(reader(new OneOctetStream(body), limits))),
+        READER_OF_A_CHANNEL((body, limits, test) -> readParts(MultipartReader.create(
+                Channels.newChannel(new ByteArrayInputStream(body)), BOUNDARY, options(limits)))),
+        READER_OF_A_SLOW_CHANNEL((body, limits, test) -> readParts(
+                MultipartReader.create(Channels.newChannel(new OneOctetStream(body)), BOUNDARY, options(limits)))),
+        READER_AS_TEXT((body, limits, test) -> readTexts(reader(new ByteArrayInputStream(body), limits))),
+        FORM_PUSH((body, limits, test) -> assemble(body, body.length, test.form(limits))),
+        FORM_PUSH_OCTET_BY_OCTET((body, limits, test) -> assemble(body, 1, test.form(limits))),
+        FORM_READ((body, limits, test) -> readForm(new ByteArrayInputStream(body), test.form(limits))),
+        FORM_READ_OF_A_SLOW_STREAM((body, limits, test) -> readForm(new OneOctetStream(body), test.form(limits))),
+        FORM_IN_FILES((body, limits, test) -> readForm(
+                new ByteArrayInputStream(body),
+                test.form(limits).toBuilder().spillThreshold(0).build())),
+        FORM_IN_MEMORY((body, limits, test) -> readForm(
+                new ByteArrayInputStream(body),
+                test.form(limits).toBuilder()
+                        .decider(part -> PartDecision.memory())
+                        .build()));
+
+        private final Intake intake;
+
+        Face(Intake intake) {
+            this.intake = intake;
+        }
+
+        /** Whether it reads parts as text, where that has a limit of its own. */
+        boolean readsText() {
+            return this == READER_AS_TEXT || name().startsWith("FORM_");
+        }
+
+        @Nullable
+        MultipartException failure(byte[] body, Limits limits, LimitsThroughEveryFaceTest test) throws IOException {
+            try {
+                intake.take(body, limits, test);
+                return null;
+            } catch (MultipartException e) {
+                return e;
+            }
+        }
+    }
+
+    /** Gives one octet at a time. */
+    private static final class OneOctetStream extends ByteArrayInputStream {
+        OneOctetStream(byte[] octets) {
+            super(octets);
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            return super.read(target, offset, Math.min(1, length));
+        }
+    }
+
+    private static MultipartOptions options(Limits limits) {
+        return MultipartOptions.builder().limits(limits).build();
+    }
+
+    private static void decode(byte[] body, Limits limits, int chunkSize) throws MultipartException {
+        try (MultipartDecoder decoder = MultipartDecoder.create(BOUNDARY, options(limits))) {
+            for (int at = 0; at < body.length; at += chunkSize) {
+                decoder.feed(Unpooled.wrappedBuffer(body, at, Math.min(chunkSize, body.length - at)));
+                while (decoder.next() != Event.NEED_INPUT) {}
+            }
+            decoder.finish();
+            while (decoder.next() != Event.END) {}
+        }
+    }
+
+    private static MultipartReader reader(InputStream in, Limits limits) {
+        return MultipartReader.create(in, BOUNDARY, options(limits));
+    }
+
+    private static void readParts(MultipartReader reader) throws IOException {
+        try (reader) {
+            for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                part.transferTo(OutputStream.nullOutputStream());
+            }
+        }
+    }
+
+    private static void readTexts(MultipartReader reader) throws IOException {
+        try (reader) {
+            for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                part.text();
+            }
+        }
+    }
+
+    private FormOptions form(Limits limits) {
+        return FormOptions.builder(spool, budget)
+                .limits(defaults -> limits.toBuilder())
+                .build();
+    }
+
+    private static void assemble(byte[] body, int chunkSize, FormOptions options) throws IOException {
+        try (FormAssembler assembler = FormAssembler.create(BOUNDARY, options)) {
+            Upload.feed(assembler, body, 0, body.length, chunkSize);
+            readTexts(assembler.finish());
+        }
+    }
+
+    private static void readForm(InputStream in, FormOptions options) throws IOException {
+        readTexts(MultipartForm.read(in, BOUNDARY, options));
+    }
+
+    private static void readTexts(MultipartForm form) throws IOException {
+        try (form) {
+            for (FormPart part : form.parts()) {
+                part.text();
+            }
+        }
+    }
+
+    private static Stream<Method> setters() {
+        return Arrays.stream(Limits.Builder.class.getMethods())
+                .filter(method -> method.getName().startsWith("max"));
+    }
+
+    private static Limits limits(LimitCase limit) throws ReflectiveOperationException {
+        Limits.Builder builder = Limits.builder().maxHeadersPerPart(1000);
+        Method setter = setters()
+                .filter(method -> method.getName().equals(limit.setting()))
+                .findFirst()
+                .orElseThrow();
+        setter.invoke(builder, LimitCase.LIMIT);
+        return builder.build();
+    }
+
+    static List<Arguments> everyLimitThroughEveryFace() {
+        return LimitCase.all().stream()
+                .flatMap(limit -> Stream.of(Face.values())
+                        .filter(face -> !limit.text() || face.readsText())
+                        .map(face -> Arguments.of(limit, face)))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyLimitThroughEveryFace")
+    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatOctet(LimitCase limit, Face face) throws Exception {
+        Limits limits = limits(limit);
+        for (int used : new int[] {LimitCase.LIMIT - 1, LimitCase.LIMIT}) {
+            MultipartException failure = face.failure(limit.body().apply(used), limits, this);
+            assertNull(failure, () -> used + ": " + failure);
+        }
+        MultipartException failure = face.failure(limit.body().apply(LimitCase.LIMIT + 1), limits, this);
+        if (limit.reason() == null) {
+            assertNull(failure, () -> "nothing of what is limited: " + failure);
+            return;
+        }
+        assertNotNull(failure);
+        assertEquals(limit.reason(), failure.reason().name());
+        assertEquals(limit.offset(), failure.offset());
+        assertEquals(limit.part(), failure.partIndex());
+        assertEquals(413, failure.httpStatus());
+        String message = failure.getMessage();
+        assertTrue(message.contains("(" + limit.setting() + "; "), message);
+        assertTrue(message.contains(" exceeds the limit of " + LimitCase.LIMIT), message);
+    }
+
+    @Test
+    void noLimitIsMissing() {
+        assertEquals(
+                setters().map(Method::getName).collect(Collectors.toSet()),
+                LimitCase.all().stream().map(LimitCase::setting).collect(Collectors.toSet()));
+    }
+}
