@@ -1,0 +1,166 @@
+package dev.sluice.micrometer;
+
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormSummary;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts forms, while they stream and when they have ended, and shows what they hold of the memory and of the spool of
+ * the process.
+ *
+ * <pre>{@code
+ * FormMeterBinder meters = FormMeterBinder.of(spool, memory);
+ * FormOptions options = FormOptions.builder(spool, memory).metrics(meters).build();
+ * meters.bindTo(registry);
+ * }</pre>
+ *
+ * <table>
+ * <caption>The meters</caption>
+ * <tr><th>name</th><th>type, unit</th><th>what</th></tr>
+ * <tr><td>{@code sluice.forms}</td><td>timer</td><td>forms that ended, and how long they took, by {@code outcome} and
+ * {@code reason}</td></tr>
+ * <tr><td>{@code sluice.forms.active}</td><td>gauge</td><td>forms that have started and not ended</td></tr>
+ * <tr><td>{@code sluice.forms.received}</td><td>counter, bytes</td><td>octets of bodies, counted as they come</td></tr>
+ * <tr><td>{@code sluice.forms.body}</td><td>summary, bytes</td><td>the size of bodies, as far as they were read</td></tr>
+ * <tr><td>{@code sluice.forms.parts}</td><td>counter</td><td>complete parts, by {@code type}: {@code file} or
+ * {@code field}</td></tr>
+ * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>oddities accepted and reported</td></tr>
+ * <tr><td>{@code sluice.forms.memory.peak}</td><td>summary, bytes</td><td>the most that each form held in memory</td></tr>
+ * <tr><td>{@code sluice.forms.spilled}</td><td>summary, bytes</td><td>what each form that spilled kept in files</td></tr>
+ * <tr><td>{@code sluice.forms.spilled.parts}</td><td>counter</td><td>parts that went to a file</td></tr>
+ * <tr><td>{@code sluice.memory.used}, {@code .max}</td><td>gauges, bytes</td><td>the {@link MemoryBudget}</td></tr>
+ * <tr><td>{@code sluice.memory.refusals}</td><td>counter</td><td>reservations that it refused</td></tr>
+ * <tr><td>{@code sluice.spool.files}</td><td>gauge</td><td>files in the {@link SpoolDirectory} now</td></tr>
+ * <tr><td>{@code sluice.spool.used}, {@code .max}</td><td>gauges, bytes</td><td>its octets and its quota</td></tr>
+ * <tr><td>{@code sluice.spool.written}</td><td>counter, bytes</td><td>octets written in all</td></tr>
+ * <tr><td>{@code sluice.spool.swept}</td><td>gauge</td><td>files of killed processes swept at its start</td></tr>
+ * <tr><td>{@code sluice.spool.failed.deletes}</td><td>counter</td><td>deletes that failed and are tried again</td></tr>
+ * </table>
+ *
+ * <p>The values of {@code outcome} are those of {@link FormSummary.Outcome}, of {@code reason} those of {@link
+ * dev.sluice.MultipartException.Reason} or {@code none}, in lower case: nothing in a tag comes from a peer. What is
+ * unlimited has a {@code max} of positive infinity. As with Micrometer's own binders a registry does not keep the
+ * memory, the spool and this alive: the options of the forms do.
+ *
+ * <p>Thread-safe. What ends or comes before {@link #bindTo} is not counted, but for active forms.
+ */
+public final class FormMeterBinder implements MeterBinder, FormMetrics {
+    private static final String BYTES = "bytes";
+
+    private final MemoryBudget memory;
+    private final @Nullable SpoolDirectory spool;
+    private final Tags tags;
+    private final AtomicLong active = new AtomicLong();
+    private final List<FormMeters> bound = new CopyOnWriteArrayList<>();
+
+    private FormMeterBinder(@Nullable SpoolDirectory spool, MemoryBudget memory, Tag... tags) {
+        this.spool = spool;
+        this.memory = Objects.requireNonNull(memory, "memory");
+        this.tags = Tags.of(tags);
+    }
+
+    /**
+     * {@return a binder for forms that spill to {@code spool} and charge {@code memory}}
+     *
+     * @param tags of all meters; what tells this binder from others at the same registry
+     */
+    public static FormMeterBinder of(SpoolDirectory spool, MemoryBudget memory, Tag... tags) {
+        return new FormMeterBinder(Objects.requireNonNull(spool, "spool"), memory, tags);
+    }
+
+    /**
+     * {@return a binder for forms without files}
+     *
+     * @param tags of all meters; what tells this binder from others at the same registry
+     */
+    public static FormMeterBinder inMemory(MemoryBudget memory, Tag... tags) {
+        return new FormMeterBinder(null, memory, tags);
+    }
+
+    /** Registers the meters; once for each registry. */
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        gauge(registry, "sluice.forms.active", null, "Forms that have started and not ended", active, AtomicLong::get);
+        gauge(registry, "sluice.memory.used", BYTES, "Octets that forms hold", memory, MemoryBudget::used);
+        gauge(registry, "sluice.memory.max", BYTES, "Octets that forms may hold", memory, of -> max(of.capacity()));
+        counter(registry, "sluice.memory.refusals", null, "Refused reservations", memory, MemoryBudget::refusals);
+        if (spool != null) {
+            bind(spool, registry);
+        }
+        bound.add(new FormMeters(registry, tags));
+    }
+
+    private void bind(SpoolDirectory of, MeterRegistry registry) {
+        gauge(registry, "sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
+        gauge(registry, "sluice.spool.used", BYTES, "Octets in the spool", of, SpoolDirectory::bytes);
+        gauge(registry, "sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxBytes()));
+        counter(registry, "sluice.spool.written", BYTES, "Octets written in all", of, SpoolDirectory::writtenBytes);
+        gauge(registry, "sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);
+        counter(registry, "sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);
+    }
+
+    private static double max(long limit) {
+        return limit == Long.MAX_VALUE ? Double.POSITIVE_INFINITY : limit;
+    }
+
+    private <T> void gauge(
+            MeterRegistry registry,
+            String name,
+            @Nullable String unit,
+            String description,
+            T of,
+            ToDoubleFunction<T> value) {
+        Gauge.builder(name, of, value)
+                .description(description)
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private <T> void counter(
+            MeterRegistry registry,
+            String name,
+            @Nullable String unit,
+            String description,
+            T of,
+            ToDoubleFunction<T> value) {
+        FunctionCounter.builder(name, of, value)
+                .description(description)
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    @Override
+    public void formStarted() {
+        active.incrementAndGet();
+    }
+
+    @Override
+    public void bodyReceived(int octets) {
+        for (FormMeters meters : bound) {
+            meters.received(octets);
+        }
+    }
+
+    @Override
+    public void formEnded(FormSummary summary) {
+        active.decrementAndGet();
+        for (FormMeters meters : bound) {
+            meters.ended(summary);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package dev.sluice.micrometer;
+
+import dev.sluice.form.FormSummary;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+/** What one registry is told of forms. */
+final class FormMeters {
+    private final MeterRegistry registry;
+    private final Tags tags;
+    private final Counter received;
+    private final Counter files;
+    private final Counter fields;
+    private final Counter deviations;
+    private final Counter spilledParts;
+    private final DistributionSummary body;
+    private final DistributionSummary memoryPeak;
+    private final DistributionSummary spilled;
+
+    FormMeters(MeterRegistry registry, Tags tags) {
+        this.registry = registry;
+        this.tags = tags;
+        this.received = Counter.builder("sluice.forms.received")
+                .description("Octets of bodies, counted as they come")
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
+        this.files = counter("sluice.forms.parts", "Complete parts", tags.and("type", "file"));
+        this.fields = counter("sluice.forms.parts", "Complete parts", tags.and("type", "field"));
+        this.deviations = counter("sluice.forms.deviations", "Oddities accepted and reported", tags);
+        this.spilledParts = counter("sluice.forms.spilled.parts", "Parts that went to a file", tags);
+        this.body = summary("sluice.forms.body", "Size of bodies, as far as they were read");
+        this.memoryPeak = summary("sluice.forms.memory.peak", "The most that each form held in memory");
+        this.spilled = summary("sluice.forms.spilled", "What each form that spilled kept in files");
+    }
+
+    private Counter counter(String name, String description, Tags tagged) {
+        return Counter.builder(name).description(description).tags(tagged).register(registry);
+    }
+
+    private DistributionSummary summary(String name, String description) {
+        return DistributionSummary.builder(name)
+                .description(description)
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
+    }
+
+    void received(int octets) {
+        received.increment(octets);
+    }
+
+    void ended(FormSummary form) {
+        Timer.builder("sluice.forms")
+                .description("Forms that ended, and how long they took")
+                .tags(tags)
+                .tag("outcome", form.outcome().name().toLowerCase(Locale.ROOT))
+                .tag(
+                        "reason",
+                        form.reason() == null ? "none" : form.reason().name().toLowerCase(Locale.ROOT))
+                .register(registry)
+                .record(form.nanos(), TimeUnit.NANOSECONDS);
+        body.record(form.bodyBytes());
+        files.increment(form.files());
+        fields.increment(form.parts() - form.files());
+        deviations.increment(form.deviations());
+        memoryPeak.record(form.peakMemoryBytes());
+        if (form.spilledParts() > 0) {
+            spilledParts.increment(form.spilledParts());
+            spilled.record(form.spilledBytes());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/** What forms do, as Micrometer's meters. */
+module dev.sluice.micrometer {
+    requires transitive dev.sluice;
+    requires transitive micrometer.core;
+    requires static transitive org.jspecify;
+
+    exports dev.sluice.micrometer;
+}

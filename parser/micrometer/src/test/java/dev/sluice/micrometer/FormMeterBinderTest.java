@@ -1,0 +1,298 @@
+package dev.sluice.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.CapacityException;
+import dev.sluice.form.FormAssembler;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartRefusedException;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.LeakCheck;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a registry says of forms. */
+@ExtendWith(LeakCheck.class)
+class FormMeterBinderTest {
+    private static final Boundary BOUNDARY = Boundary.of("x");
+
+    @TempDir
+    Path root;
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final MemoryBudget memory = MemoryBudget.of(100_000);
+    private SpoolDirectory spool;
+    private FormMeterBinder meters;
+
+    @BeforeEach
+    void bind() throws IOException {
+        spool = SpoolDirectory.builder(root).keepFreeBytes(0).maxBytes(5000).open();
+        meters = FormMeterBinder.of(spool, memory);
+        meters.bindTo(registry);
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertEquals(0, gauge("sluice.forms.active"));
+        assertEquals(0, gauge("sluice.memory.used"));
+        assertEquals(0, gauge("sluice.spool.files"));
+        assertEquals(0, gauge("sluice.spool.used"));
+        spool.close();
+    }
+
+    private FormOptions.Builder options() {
+        return FormOptions.builder(spool, memory).metrics(meters).spillThreshold(100);
+    }
+
+    private static byte[] body(String... parts) {
+        StringBuilder body = new StringBuilder();
+        for (String part : parts) {
+            boolean file = part.length() > 5;
+            body.append("--x\r\nContent-Disposition: form-data; name=\"a\"" + (file ? "; filename=\"f\"" : ""))
+                    .append("\r\n\r\n" + part + "\r\n");
+        }
+        return octets(body + "--x--\r\n");
+    }
+
+    private static byte[] octets(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static MultipartForm read(byte[] body, FormOptions options) throws IOException {
+        return MultipartForm.read(new ByteArrayInputStream(body), BOUNDARY, options);
+    }
+
+    private double gauge(String name) {
+        return registry.get(name).gauge().value();
+    }
+
+    private double counter(String name, String... tags) {
+        return registry.get(name).tags(tags).counter().count();
+    }
+
+    private Timer ended(FormSummary.Outcome outcome, String reason) {
+        return registry.get("sluice.forms")
+                .tags("outcome", outcome.name().toLowerCase(Locale.ROOT), "reason", reason)
+                .timer();
+    }
+
+    @Test
+    void aCompleteFormIsCountedWithItsPartsAndItsBytes() throws IOException {
+        byte[] body = body("1", "22", "f".repeat(50), "g".repeat(1000), "h".repeat(2000));
+        try (MultipartForm form = read(body, options().build())) {
+            assertEquals(5, form.parts().size());
+            assertEquals(2, gauge("sluice.spool.files"));
+            assertEquals(3000, gauge("sluice.spool.used"));
+            assertEquals(memory.used(), gauge("sluice.memory.used"));
+            assertTrue(gauge("sluice.memory.used") > 5 * 512);
+        }
+        Timer timer = ended(FormSummary.Outcome.COMPLETED, "none");
+        assertEquals(1, timer.count());
+        assertTrue(timer.totalTime(TimeUnit.NANOSECONDS) > 0);
+        assertEquals(body.length, counter("sluice.forms.received"));
+        assertEquals(body.length, registry.get("sluice.forms.body").summary().totalAmount());
+        assertEquals(2, counter("sluice.forms.parts", "type", "field"));
+        assertEquals(3, counter("sluice.forms.parts", "type", "file"));
+        assertEquals(2, counter("sluice.forms.spilled.parts"));
+        assertEquals(3000, registry.get("sluice.forms.spilled").summary().totalAmount());
+        assertTrue(registry.get("sluice.forms.memory.peak").summary().max() > 5 * 512);
+        assertEquals(
+                3000, registry.get("sluice.spool.written").functionCounter().count());
+    }
+
+    @Test
+    void aFormThatSpillsNothingIsNotInTheDistributionOfWhatSpilled() throws IOException {
+        read(body("1"), options().build()).close();
+        assertEquals(0, registry.get("sluice.forms.spilled").summary().count());
+        assertEquals(1, registry.get("sluice.forms.body").summary().count());
+    }
+
+    @Test
+    void activeFormsAndTheirBytesAreSeenWhileTheyStream() throws IOException {
+        byte[] body = body("1");
+        try (FormAssembler first = FormAssembler.create(BOUNDARY, options().build());
+                FormAssembler second = FormAssembler.create(BOUNDARY, options().build())) {
+            assertEquals(2, gauge("sluice.forms.active"));
+            first.feed(Unpooled.copiedBuffer(body, 0, 10));
+            assertEquals(10, counter("sluice.forms.received"));
+            second.feed(Unpooled.copiedBuffer(body, 0, 4));
+            first.feed(Unpooled.copiedBuffer(body, 10, body.length - 10));
+            assertEquals(body.length + 4, counter("sluice.forms.received"));
+            assertTrue(gauge("sluice.memory.used") > 0);
+            first.finish().close();
+            assertEquals(1, gauge("sluice.forms.active"));
+        }
+        assertEquals(1, ended(FormSummary.Outcome.COMPLETED, "none").count());
+        assertEquals(1, ended(FormSummary.Outcome.ABORTED, "none").count());
+        assertEquals(2, registry.get("sluice.forms").timers().size());
+    }
+
+    @Test
+    void whatThePeerDidWrongIsTheReason() {
+        FormOptions options = options().limits(limits -> limits.maxPartBytes(2)).build();
+        assertThrows(MultipartException.class, () -> read(body("123"), options));
+        assertThrows(MultipartException.class, () -> read(octets("--x\r\n"), options));
+        assertThrows(MultipartException.class, () -> read(octets("--x\r\n\r\n\r\n--x--\r\n"), options));
+        assertEquals(
+                1, ended(FormSummary.Outcome.LIMIT_EXCEEDED, "part_too_large").count());
+        assertEquals(1, ended(FormSummary.Outcome.TRUNCATED, "truncated").count());
+        assertEquals(
+                1,
+                ended(FormSummary.Outcome.MALFORMED, "missing_content_disposition")
+                        .count());
+    }
+
+    @Test
+    void whatTheServerRefusedOrFailedInIsAnOutcomeWithoutReason() {
+        FormOptions refusing =
+                options().decider(part -> PartDecision.refuseForm(403, "no")).build();
+        assertThrows(PartRefusedException.class, () -> read(body("1"), refusing));
+        assertEquals(1, ended(FormSummary.Outcome.REFUSED, "none").count());
+        assertThrows(
+                CapacityException.class,
+                () -> read(body("q".repeat(6000)), options().build()));
+        assertEquals(1, ended(FormSummary.Outcome.OVERLOADED, "none").count());
+        InputStream broken = InputStream.nullInputStream();
+        assertThrows(IOException.class, () -> {
+            broken.close();
+            MultipartForm.read(broken, BOUNDARY, options().build());
+        });
+        assertEquals(1, ended(FormSummary.Outcome.FAILED, "none").count());
+    }
+
+    @Test
+    void aFormForWhichThereIsNoMemoryFromTheStartIsCountedToo() {
+        try (MemoryBudget.Account hog = memory.open()) {
+            assertTrue(hog.tryReserve(70_000));
+            for (int i = 0; i < 3; i++) {
+                assertThrows(
+                        CapacityException.class,
+                        () -> FormAssembler.create(
+                                BOUNDARY,
+                                options()
+                                        .limits(limits -> limits.maxHeaderBytesPerPart(50_000))
+                                        .build()));
+            }
+        }
+        assertEquals(3, ended(FormSummary.Outcome.OVERLOADED, "none").count());
+        assertEquals(3, registry.get("sluice.memory.refusals").functionCounter().count());
+    }
+
+    @Test
+    void deviationsAreCounted() throws IOException {
+        byte[] body = octets("preamble\r\n" + new String(body("1"), StandardCharsets.ISO_8859_1));
+        try (MultipartForm form = read(body, options().build())) {
+            assertEquals(1, form.deviations().size());
+        }
+        assertEquals(1, counter("sluice.forms.deviations"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Reason.class)
+    void everyReasonAndOutcomeIsATagValueInLowerCase(Reason reason) {
+        for (FormSummary.Outcome outcome : FormSummary.Outcome.values()) {
+            meters.formStarted();
+            meters.formEnded(new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, 1));
+            assertEquals(
+                    1, ended(outcome, reason.name().toLowerCase(Locale.ROOT)).count());
+        }
+    }
+
+    /** The table of the class says these. */
+    @Test
+    void theMetersAreNamedAsMicrometerNamesThings() throws IOException {
+        read(body("1"), options().build()).close();
+        assertEquals(
+                List.of(
+                        "sluice.forms seconds",
+                        "sluice.forms.active null",
+                        "sluice.forms.body bytes",
+                        "sluice.forms.deviations null",
+                        "sluice.forms.memory.peak bytes",
+                        "sluice.forms.parts null",
+                        "sluice.forms.received bytes",
+                        "sluice.forms.spilled bytes",
+                        "sluice.forms.spilled.parts null",
+                        "sluice.memory.max bytes",
+                        "sluice.memory.refusals null",
+                        "sluice.memory.used bytes",
+                        "sluice.spool.failed.deletes null",
+                        "sluice.spool.files null",
+                        "sluice.spool.max bytes",
+                        "sluice.spool.swept null",
+                        "sluice.spool.used bytes",
+                        "sluice.spool.written bytes"),
+                registry.getMeters().stream()
+                        .map(Meter::getId)
+                        .map(id -> id.getName() + " " + id.getBaseUnit())
+                        .distinct()
+                        .sorted()
+                        .toList());
+        assertTrue(registry.getMeters().stream().allMatch(meter -> meter.getId().getDescription() != null));
+        assertEquals(100_000, gauge("sluice.memory.max"));
+        assertEquals(5000, gauge("sluice.spool.max"));
+        assertEquals(0, gauge("sluice.spool.swept"));
+        assertEquals(
+                0, registry.get("sluice.spool.failed.deletes").functionCounter().count());
+    }
+
+    @Test
+    void aBinderWithoutSpoolHasNoMetersOfOneAndTagsTellBindersApart() throws IOException {
+        MemoryBudget other = MemoryBudget.unlimited();
+        FormMeterBinder inMemory = FormMeterBinder.inMemory(other, Tag.of("endpoint", "avatar"));
+        inMemory.bindTo(registry);
+        read(body("1"), FormOptions.inMemory(other).metrics(inMemory).build()).close();
+        List<Meter> tagged = registry.getMeters().stream()
+                .filter(meter -> "avatar".equals(meter.getId().getTag("endpoint")))
+                .toList();
+        assertEquals(13, tagged.size());
+        assertTrue(tagged.stream().noneMatch(meter -> meter.getId().getName().contains("spool")));
+        assertEquals(
+                Double.POSITIVE_INFINITY,
+                registry.get("sluice.memory.max")
+                        .tags("endpoint", "avatar")
+                        .gauge()
+                        .value());
+        assertEquals(
+                1,
+                registry.get("sluice.forms").tags("endpoint", "avatar").timer().count());
+    }
+
+    @Test
+    void allBoundRegistriesAreTold() throws IOException {
+        SimpleMeterRegistry second = new SimpleMeterRegistry();
+        meters.bindTo(second);
+        read(body("1"), options().build()).close();
+        Stream.of(registry, second)
+                .forEach(
+                        each -> assertEquals(1, each.get("sluice.forms").timer().count()));
+    }
+}

@@ -1,0 +1,91 @@
+package dev.sluice.tika;
+
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartHead;
+import java.io.IOException;
+import java.util.Objects;
+import org.apache.tika.io.TikaInputStream;
+import org.apache.tika.metadata.HttpHeaders;
+import org.apache.tika.metadata.Metadata;
+import org.apache.tika.metadata.TikaCoreProperties;
+import org.apache.tika.mime.MimeTypes;
+import org.apache.tika.parser.ParseContext;
+
+/**
+ * Deciders that look at the first octets of a part and ask what they are.
+ *
+ * <pre>{@code
+ * FormOptions.builder(spool, memory)
+ *         .decider(MediaTypes.sniff(4096, (part, type) ->
+ *                 type.startsWith("image/") ? PartDecision.spill() : PartDecision.refuse(415, "images only")))
+ * }</pre>
+ *
+ * <p>The type is a guess at a format, not a promise: a file may be of two formats at once, and what follows the first
+ * octets is not looked at. {@code image/svg+xml} may hold scripts. Formats inside a ZIP archive ({@code .docx}, {@code .jar}) are told apart only by hints.
+ *
+ * <p>Deciders are immutable and thread-safe, if what was put into them is. The table of types is read when the first
+ * decider is made.
+ */
+public final class MediaTypes {
+    /** Decides by the type that was found. */
+    @FunctionalInterface
+    public interface Decision {
+        /**
+         * {@return what to do with the part; not {@link PartDecision#look}}
+         *
+         * @param part what its headers say
+         * @param type its media type in lower case, without parameters; {@code application/octet-stream} where nothing
+         *     is known, also for a part without content
+         * @throws IOException if it cannot be decided; the form has then failed
+         */
+        PartDecision decide(PartHead part, String type) throws IOException;
+    }
+
+    private MediaTypes() {}
+
+    /**
+     * {@return a decider that goes by the octets alone, whatever the peer says of them}
+     *
+     * @param octets how many to look at, 1 to 8192; they are held in memory until then. 4096 tell nearly all formats, 64
+     *     those of pictures
+     * @throws IllegalArgumentException if {@code octets} is out of range
+     */
+    public static PartDecider sniff(int octets, Decision decision) {
+        return decider(octets, false, decision);
+    }
+
+    /**
+     * {@return a decider that lets the {@code Content-Type} and the file name of the part, which are the peer's, choose
+     * among the formats that its octets allow}
+     *
+     * <p>A hint makes a type more special (a ZIP archive a {@code .docx}, text a {@code .csv}) and is believed where the
+     * octets say nothing; it does not overrule them.
+     *
+     * @param octets as {@link #sniff}
+     * @throws IllegalArgumentException if {@code octets} is out of range
+     */
+    public static PartDecider sniffWithHints(int octets, Decision decision) {
+        return decider(octets, true, decision);
+    }
+
+    private static PartDecider decider(int octets, boolean hints, Decision decision) {
+        Objects.requireNonNull(decision, "decision");
+        PartDecision.look(octets, first -> PartDecision.skip()); // refuses the number now, not with the first part
+        MimeTypes types = MimeTypes.getDefaultMimeTypes();
+        return part -> PartDecision.look(octets, first -> decision.decide(part, type(types, first, part, hints)));
+    }
+
+    private static String type(MimeTypes types, byte[] first, PartHead part, boolean hints) throws IOException {
+        Metadata metadata = new Metadata();
+        if (hints && part.contentType() != null) {
+            metadata.set(HttpHeaders.CONTENT_TYPE, part.contentType());
+        }
+        if (hints && part.filename() != null) {
+            metadata.set(TikaCoreProperties.RESOURCE_NAME_KEY, part.filename());
+        }
+        try (TikaInputStream in = TikaInputStream.get(first)) {
+            return types.detect(in, metadata, new ParseContext()).getBaseType().toString();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** {@link dev.sluice.tika.MediaTypes}: decisions by what a part is, not by what the peer calls it. */
+@NullMarked
+package dev.sluice.tika;
+
+import org.jspecify.annotations.NullMarked;
