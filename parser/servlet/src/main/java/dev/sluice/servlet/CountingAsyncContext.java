@@ -1,0 +1,94 @@
+package dev.sluice.servlet;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+
+/** The container's, but whoever it starts keeps the form until he is done. */
+final class CountingAsyncContext implements AsyncContext {
+    private final AsyncContext context;
+    private final MultipartRequest request;
+    private final RequestState state;
+
+    CountingAsyncContext(AsyncContext context, MultipartRequest request, RequestState state) {
+        this.context = context;
+        this.request = request;
+        this.state = state;
+    }
+
+    @Override
+    public void start(Runnable worker) {
+        CountedWorker counted = new CountedWorker(worker, state);
+        try {
+            context.start(counted);
+        } catch (RuntimeException | Error e) {
+            counted.letGo();
+            throw e;
+        }
+    }
+
+    /** {@return what the container has; this request where that is the one behind it, of which workers get no parts} */
+    @Override
+    public ServletRequest getRequest() {
+        ServletRequest original = context.getRequest();
+        return original == request.getRequest() ? request : original;
+    }
+
+    @Override
+    public ServletResponse getResponse() {
+        return context.getResponse();
+    }
+
+    @Override
+    public boolean hasOriginalRequestAndResponse() {
+        return context.hasOriginalRequestAndResponse();
+    }
+
+    @Override
+    public void dispatch() {
+        context.dispatch();
+    }
+
+    @Override
+    public void dispatch(String path) {
+        context.dispatch(path);
+    }
+
+    @Override
+    public void dispatch(ServletContext target, String path) {
+        context.dispatch(target, path);
+    }
+
+    @Override
+    public void complete() {
+        context.complete();
+    }
+
+    @Override
+    public void addListener(AsyncListener listener) {
+        context.addListener(listener);
+    }
+
+    @Override
+    public void addListener(AsyncListener listener, ServletRequest supplied, ServletResponse response) {
+        context.addListener(listener, supplied, response);
+    }
+
+    @Override
+    public <T extends AsyncListener> T createListener(Class<T> type) throws ServletException {
+        return context.createListener(type);
+    }
+
+    @Override
+    public void setTimeout(long millis) {
+        context.setTimeout(millis);
+    }
+
+    @Override
+    public long getTimeout() {
+        return context.getTimeout();
+    }
+}

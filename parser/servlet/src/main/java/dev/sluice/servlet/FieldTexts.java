@@ -1,0 +1,97 @@
+package dev.sluice.servlet;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.Charset;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The fields of a form as parameters are: by name, in order. Their memory is charged like that of parts. */
+final class FieldTexts implements AutoCloseable {
+    static final FieldTexts NONE =
+            new FieldTexts(Map.of(), MemoryBudget.unlimited().open());
+
+    private static final int OCTETS_PER_CHARACTER = 2;
+
+    private final Map<String, List<String>> values;
+    private final MemoryBudget.Account account;
+
+    private FieldTexts(Map<String, List<String>> values, MemoryBudget.Account account) {
+        this.values = values;
+        this.account = account;
+    }
+
+    /**
+     * {@return the texts of the fields}
+     *
+     * @param charset where neither the part nor the form says one; UTF-8 where null
+     * @throws MultipartException if one of them, or all together, are larger than may be in memory
+     * @throws dev.sluice.form.CapacityException if the process has no memory for them now
+     */
+    static FieldTexts of(MultipartForm form, FormOptions options, @Nullable Charset charset) throws IOException {
+        List<FormPart> fields = form.fields();
+        if (fields.isEmpty()) {
+            return NONE;
+        }
+        long size = 0;
+        for (FormPart field : fields) {
+            size += field.size();
+            if (size > options.maxInMemoryBytes()) {
+                throw MultipartException.of(
+                        Reason.IN_MEMORY_TOO_LARGE,
+                        field.head().offset(),
+                        field.head().index(),
+                        "the size of the parameters of the form exceeds the limit of " + options.maxInMemoryBytes()
+                                + " bytes (maxInMemoryBytes; part "
+                                + field.head().index() + ")");
+            }
+        }
+        MemoryBudget.Account account = options.memory().open();
+        try {
+            account.reserve(size * OCTETS_PER_CHARACTER);
+            Charset unnamed = form.part("_charset_") == null ? charset : null;
+            Map<String, List<String>> values = new LinkedHashMap<>();
+            for (FormPart field : fields) {
+                values.computeIfAbsent(field.name(), name -> new ArrayList<>(1)).add(text(field, unnamed));
+            }
+            return new FieldTexts(values, account);
+        } catch (IOException | RuntimeException | Error e) {
+            account.close();
+            throw e;
+        }
+    }
+
+    private static String text(FormPart field, @Nullable Charset unnamed) throws IOException {
+        String text = field.text(); // is for the limit too
+        if (unnamed == null
+                || unnamed.equals(field.charset())
+                || field.headers().contentTypeParameter("charset") != null) {
+            return text;
+        }
+        try (InputStream in = field.inputStream()) {
+            return new String(in.readAllBytes(), unnamed);
+        }
+    }
+
+    Map<String, List<String>> values() {
+        return values;
+    }
+
+    List<String> of(String name) {
+        return values.getOrDefault(name, List.of());
+    }
+
+    @Override
+    public void close() {
+        account.close();
+    }
+}

@@ -1,0 +1,336 @@
+package dev.sluice.servlet;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.SpoolDirectory;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes {@code multipart/form-data} off the container: behind it {@code getParts}, {@code getPart}, {@code getParameter}
+ * and what belongs to them work in every servlet, with or without {@code @MultipartConfig}.
+ *
+ * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served; all other requests pass as they are. Map it
+ * before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST and ASYNC.
+ *
+ * <p><b>Parameters</b> are those of the query string first, as the container decodes them, then the fields of the body
+ * in order; files are none. <b>Parts</b> are fields and files. {@code Part.write} replaces a file that is there; relative
+ * names go below the {@linkplain Builder#location location} and may not leave it. After the form has been parsed {@code
+ * getInputStream} is at its end; a form is not parsed once the application has called {@code getInputStream} or {@code
+ * getReader}: {@code getParts} throws then, and parameters are those of the query string. The charset of names and of
+ * parameters is what the part or the {@code _charset_} field says; else {@code getCharacterEncoding()}, as the servlet
+ * specification has it; else UTF-8.
+ *
+ * <p><b>Life.</b> Files and memory are given back when the request is over, however it ends, and everybody has let go of
+ * it: workers of {@code AsyncContext.start} are counted if they begin within 5 seconds of the end, others take a {@link
+ * MultipartRequests#hold}. {@link #destroy()} closes what is left then.
+ *
+ * <p><b>Trouble</b> is a {@link MultipartRequestException} out of the call that first asks for the form. If it leaves
+ * the chain, be it as the cause of another exception, and the response is not committed, it is answered with {@code
+ * sendError}: 400, 408, 413, 415, 500, 503 or 507, or what the application refused with. An {@link IOException} of the
+ * connection passes as it is, out of {@code getParameter} too once it leaves the chain.
+ *
+ * <p><b>Init parameters</b>, all optional; sizes in octets, or with the suffix {@code KiB}, {@code MiB} or {@code GiB};
+ * the word {@code unlimited} where marked (*). An unknown one is an error.
+ *
+ * <ul>
+ *   <li>{@code preset}: {@code standard} (default), {@code strict} or {@code compatible}
+ *   <li>{@code maxBodyBytes}* 64 MiB, {@code maxPartBytes}* as the body, {@code maxParts}* 1000, {@code maxFiles}* 100,
+ *       {@code maxFieldBytes}* 256 KiB, {@code maxHeaderBytesPerPart} 8 KiB, {@code maxHeadersPerPart} 32, {@code
+ *       maxHeaderBytes}* 256 KiB: see {@link dev.sluice.Limits}
+ *   <li>{@code spillThreshold} 64 KiB, {@code maxInMemoryBytes} 1 MiB, {@code maxDrainBytes} 1 MiB: see {@link
+ *       FormOptions.Builder}. The texts of all parameters together have to be within {@code maxInMemoryBytes} too
+ *   <li>{@code directory}, where the filter makes its {@link SpoolDirectory} (default: the temporary directory that the
+ *       container gives the web application), {@code maxSpoolBytes}* 1 GiB, {@code keepFreeBytes} 256 MiB
+ *   <li>{@code location}, for {@code Part.write} (default: {@code directory})
+ *   <li>{@code memoryBudgetBytes}* for all requests of the filter together (default: a quarter of the heap)
+ *   <li>{@code parse}: {@code lazy} (default: when parts or parameters are first asked for) or {@code eager} (before the
+ *       chain is called)
+ *   <li>{@code minBytesPerSecond} 240, or {@code none}; {@code minRateGrace} {@code 5s} (or {@code 500ms}): only the time
+ *       counts in which the server waits for the client
+ * </ul>
+ */
+public final class MultipartFilter implements Filter {
+    private final @Nullable Builder configured;
+    private @Nullable Reception reception;
+    private @Nullable SpoolDirectory ownSpool;
+    private boolean eager;
+
+    /** Makes a filter that is configured by its init parameters. */
+    public MultipartFilter() {
+        this.configured = null;
+    }
+
+    private MultipartFilter(Builder builder) {
+        this.configured = builder;
+    }
+
+    /** {@return a filter with these options; it takes no init parameters} */
+    public static MultipartFilter of(FormOptions options) {
+        return builder(options).build();
+    }
+
+    /**
+     * {@return a builder of a filter that takes no init parameters}
+     *
+     * @param options spool and budget stay the caller's, who closes the spool after the filter is destroyed. Where they
+     *     have netty's default allocator, memory comes from one that keeps nothing per thread
+     */
+    public static Builder builder(FormOptions options) {
+        return new Builder(options);
+    }
+
+    @Override
+    public void init(FilterConfig config) throws ServletException {
+        Builder settings = configured;
+        if (settings == null) {
+            FilterParameters parameters = new FilterParameters(config);
+            settings = parameters.read();
+            ownSpool = settings.options.spool();
+        } else if (config.getInitParameterNames().hasMoreElements()) {
+            throw new ServletException(
+                    "this MultipartFilter is configured in code and takes no init parameters; it has "
+                            + config.getInitParameterNames().nextElement());
+        }
+        eager = settings.eager;
+        reception = new Reception(settings.options, settings.minBytesPerSecond, settings.grace, settings.location);
+    }
+
+    @Override
+    public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        if (!(request instanceof HttpServletRequest http)
+                || !(response instanceof HttpServletResponse answer)
+                || !isForm(http)) {
+            chain.doFilter(request, response);
+            return;
+        }
+        HttpServletRequest seen = http;
+        RequestState begun = null;
+        if (!isWrapped(http)) {
+            RequestState known = RequestState.of(http);
+            begun = known == null ? RequestState.attach(http, started()) : null;
+            seen = new MultipartRequest(http, known == null ? Objects.requireNonNull(begun) : known);
+        }
+        boolean outermost = begun != null || http.getDispatcherType() == DispatcherType.ASYNC;
+        try {
+            if (eager && begun != null) {
+                begun.form();
+            }
+            chain.doFilter(seen, answer);
+        } catch (IOException | ServletException | RuntimeException e) {
+            if (!outermost || !answered(e, http, answer)) {
+                throw e;
+            }
+        } finally {
+            if (begun != null) {
+                leave(http, begun);
+            }
+        }
+    }
+
+    private Reception started() {
+        return Objects.requireNonNull(reception, "init has not been called");
+    }
+
+    Reception reception() {
+        return started();
+    }
+
+    boolean isEager() {
+        return eager;
+    }
+
+    private static boolean isWrapped(ServletRequest request) {
+        ServletRequest layer = request;
+        while (layer instanceof ServletRequestWrapper wrapper) {
+            if (layer instanceof MultipartRequest) {
+                return true;
+            }
+            layer = wrapper.getRequest();
+        }
+        return false;
+    }
+
+    /** {@return whether the body is served; without making anything} */
+    private static boolean isForm(HttpServletRequest request) {
+        String method = request.getMethod();
+        if (!"POST".equals(method) && !"PUT".equals(method) && !"PATCH".equals(method)) {
+            return false;
+        }
+        String type = request.getContentType();
+        if (type == null) {
+            return false;
+        }
+        String expected = "multipart/form-data";
+        int start = 0;
+        while (start < type.length() && isBlank(type.charAt(start))) {
+            start++;
+        }
+        int end = start + expected.length();
+        if (!type.regionMatches(true, start, expected, 0, expected.length())) {
+            return false;
+        }
+        while (end < type.length() && isBlank(type.charAt(end))) {
+            end++;
+        }
+        return end == type.length() || type.charAt(end) == ';';
+    }
+
+    private static boolean isBlank(char c) {
+        return c == ' ' || c == '\t';
+    }
+
+    /** {@return whether the exception was the form's, and has been answered} */
+    private static boolean answered(Exception e, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        MultipartRequestException known = MultipartRequestException.in(e);
+        if (known != null && known.isClientGone() && known.getCause() instanceof IOException gone) {
+            throw gone;
+        }
+        if (!MultipartRequests.sendError(response, e)) {
+            return false;
+        }
+        if (request.isAsyncStarted()) {
+            try {
+                request.getAsyncContext().complete(); // nobody else will: for the container nothing has gone wrong
+            } catch (IllegalStateException completed) {
+                // by the error, or by a worker
+            }
+        }
+        return true;
+    }
+
+    /** The dispatch is over; the request too, unless it has become asynchronous. */
+    private static void leave(HttpServletRequest request, RequestState state) {
+        if (!state.isAsync() && request.isAsyncStarted()) { // not through the wrapper
+            try {
+                AsyncContext context = request.getAsyncContext();
+                state.asyncStarted(context);
+            } catch (IllegalStateException e) {
+                state.requestOver(); // completed meanwhile
+            }
+        } else if (!state.isAsync()) {
+            state.requestOver();
+        }
+    }
+
+    /** {@return how many requests are not over yet} */
+    public int live() {
+        Reception now = reception;
+        return now == null ? 0 : now.live();
+    }
+
+    /** Closes the forms that are left, held ones too, stops the threads of the filter and removes its own spool. */
+    @Override
+    public void destroy() {
+        Reception ending = reception;
+        try {
+            if (ending != null) {
+                ending.close();
+            }
+        } finally {
+            closeSpool();
+        }
+    }
+
+    private void closeSpool() {
+        SpoolDirectory spool = ownSpool;
+        ownSpool = null;
+        if (spool != null) {
+            try {
+                spool.close();
+            } catch (IOException e) {
+                System.getLogger(MultipartFilter.class.getName())
+                        .log(System.Logger.Level.WARNING, "the spool is not empty; the next one there sweeps it", e);
+            }
+        }
+    }
+
+    /** Collects settings; not thread-safe. */
+    public static final class Builder {
+        private final FormOptions options;
+        private long minBytesPerSecond = Reception.MIN_BYTES_PER_SECOND;
+        private Duration grace = Reception.MIN_RATE_GRACE;
+        private @Nullable Path location;
+        private boolean eager;
+
+        private Builder(FormOptions options) {
+            this.options = Objects.requireNonNull(options, "options");
+        }
+
+        /**
+         * Parses before the chain is called, so that trouble never reaches the application.
+         *
+         * @return this builder
+         */
+        public Builder eager() {
+            this.eager = true;
+            return this;
+        }
+
+        /**
+         * Parses when parts or parameters are first asked for: the default.
+         *
+         * @return this builder
+         */
+        public Builder lazy() {
+            this.eager = false;
+            return this;
+        }
+
+        /**
+         * Sets how fast a client has to send; 240 octets per second by default. Only its own time counts, in which the
+         * server waits for it. Where a thread waits, this shows once something comes; a client that sends nothing at all
+         * is the container's idle timeout.
+         *
+         * @param bytesPerSecond 1 or more
+         * @param grace how long it may send nothing at first, more than 0; 5 seconds by default
+         * @return this builder
+         */
+        public Builder minimumRate(long bytesPerSecond, Duration grace) {
+            this.minBytesPerSecond = Reception.checkRate(bytesPerSecond, grace);
+            this.grace = grace;
+            return this;
+        }
+
+        /**
+         * Lets clients send as slowly as the container does.
+         *
+         * @return this builder
+         */
+        public Builder noMinimumRate() {
+            this.minBytesPerSecond = 0;
+            return this;
+        }
+
+        /**
+         * Sets where {@code Part.write} puts relative names; where the spool is by default, and without one in the
+         * temporary directory of the web application.
+         *
+         * @return this builder
+         */
+        public Builder location(Path directory) {
+            this.location = Objects.requireNonNull(directory, "directory");
+            return this;
+        }
+
+        /** {@return the filter} */
+        public MultipartFilter build() {
+            return new MultipartFilter(this);
+        }
+    }
+}

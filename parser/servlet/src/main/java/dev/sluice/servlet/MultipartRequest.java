@@ -1,0 +1,167 @@
+package dev.sluice.servlet;
+
+import dev.sluice.form.FormPart;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.Part;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request as the application sees it: all it knows is in its {@link RequestState}.
+ *
+ * <p>Parameters of the query string come from the request behind, so that they are decoded as ever, and forwards and
+ * other wrappers have their say; it is asked only once the body is taken, so that the container does not parse it.
+ */
+final class MultipartRequest extends HttpServletRequestWrapper {
+    private final RequestState state;
+
+    MultipartRequest(HttpServletRequest request, RequestState state) {
+        super(request);
+        this.state = state;
+    }
+
+    // ---- parts
+
+    @Override
+    public Collection<Part> getParts() throws IOException {
+        List<Part> parts = new ArrayList<>();
+        for (FormPart part : state.form().parts()) {
+            parts.add(new ServletPart(part, state));
+        }
+        return Collections.unmodifiableList(parts);
+    }
+
+    @Override
+    public @Nullable Part getPart(String name) throws IOException {
+        FormPart part = state.form().part(name);
+        return part == null ? null : new ServletPart(part, state);
+    }
+
+    // ---- parameters
+
+    private FieldTexts texts() {
+        try {
+            return state.texts();
+        } catch (MultipartRequestException e) {
+            if (getDispatcherType() == DispatcherType.ERROR) {
+                return FieldTexts.NONE; // the page that tells of it must not fail of it
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public @Nullable String getParameter(String name) {
+        List<String> inBody = texts().of(name);
+        String[] inQuery = query().get(name);
+        if (inQuery != null && inQuery.length > 0) {
+            return inQuery[0];
+        }
+        return inBody.isEmpty() ? null : inBody.get(0);
+    }
+
+    @Override
+    public String @Nullable [] getParameterValues(String name) {
+        return join(texts().of(name), query().get(name));
+    }
+
+    private Map<String, String[]> query() {
+        try {
+            return super.getParameterMap();
+        } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig
+            try {
+                return QueryString.parameters(getQueryString(), state.body().charset());
+            } catch (IllegalArgumentException broken) {
+                throw e;
+            }
+        }
+    }
+
+    private static String @Nullable [] join(List<String> inBody, String @Nullable [] inQuery) {
+        if (inBody.isEmpty()) {
+            return inQuery;
+        }
+        List<String> all = new ArrayList<>();
+        if (inQuery != null) {
+            all.addAll(Arrays.asList(inQuery));
+        }
+        all.addAll(inBody);
+        return all.toArray(new String[0]);
+    }
+
+    @Override
+    public Enumeration<String> getParameterNames() {
+        FieldTexts texts = texts();
+        Set<String> names = new LinkedHashSet<>(query().keySet());
+        names.addAll(texts.values().keySet());
+        return Collections.enumeration(names);
+    }
+
+    @Override
+    public Map<String, String[]> getParameterMap() {
+        FieldTexts texts = texts();
+        Map<String, String[]> all = new LinkedHashMap<>(query());
+        texts.values().forEach((name, inBody) -> all.put(name, join(inBody, all.get(name))));
+        return Collections.unmodifiableMap(all);
+    }
+
+    // ---- the body
+
+    @Override
+    public ServletInputStream getInputStream() throws IOException {
+        takeBody();
+        return super.getInputStream();
+    }
+
+    @Override
+    public BufferedReader getReader() throws IOException {
+        takeBody();
+        return super.getReader();
+    }
+
+    /** After the form there is nothing left in the stream; to somebody who reads it, it belongs alone. */
+    private void takeBody() {
+        if (!state.take(RequestState.Use.APPLICATION) && !state.hasForm()) {
+            throw state.taken();
+        }
+    }
+
+    // ---- asynchronous requests
+
+    @Override
+    public AsyncContext startAsync() {
+        return started(super.startAsync());
+    }
+
+    @Override
+    public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
+        return started(super.startAsync(request, response));
+    }
+
+    private AsyncContext started(AsyncContext context) {
+        state.asyncStarted(context);
+        return new CountingAsyncContext(context, this, state);
+    }
+
+    @Override
+    public AsyncContext getAsyncContext() {
+        return new CountingAsyncContext(super.getAsyncContext(), this, state);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.sluice.servlet;
+
+import dev.sluice.MultipartException;
+import dev.sluice.form.CapacityException;
+import dev.sluice.form.PartRefusedException;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The form of a request was not to be had. The only exception that {@code getParts}, {@code getParameter} and what
+ * belongs to them throw because of what the client sent, or for want of room; an {@link IllegalStateException}, as the
+ * servlet specification says.
+ *
+ * <p>The cause is the {@link MultipartException}, {@link CapacityException}, {@link PartRefusedException}, {@link
+ * SlowClientException}, or the {@link IOException} of a sink or the disk; the message is that of the cause, except for
+ * the last, which is not for clients. If it leaves the filter chain, {@link MultipartFilter} answers it.
+ */
+public final class MultipartRequestException extends IllegalStateException {
+    private static final long serialVersionUID = 1L;
+    private static final int DEEPEST_CAUSE = 32;
+
+    private final int httpStatus;
+    private final boolean closesConnection;
+    private final boolean clientGone;
+
+    private MultipartRequestException(
+            int httpStatus, String message, Throwable cause, boolean closesConnection, boolean clientGone) {
+        super(message, cause);
+        this.httpStatus = httpStatus;
+        this.closesConnection = closesConnection;
+        this.clientGone = clientGone;
+    }
+
+    /** {@return what to throw for trouble other than that of the connection} */
+    static MultipartRequestException of(IOException cause, boolean closesConnection) {
+        String message = String.valueOf(cause.getMessage());
+        int status;
+        if (cause instanceof MultipartException malformed) {
+            status = malformed.httpStatus();
+        } else if (cause instanceof CapacityException full) {
+            status = full.httpStatus();
+        } else if (cause instanceof PartRefusedException refused) {
+            status = refused.httpStatus();
+        } else if (cause instanceof SlowClientException slow) {
+            status = slow.httpStatus();
+        } else {
+            status = 500;
+            message = "the form could not be stored";
+        }
+        return new MultipartRequestException(status, message, cause, closesConnection, false);
+    }
+
+    /** {@return the trouble of the connection, for methods that cannot throw it as it is} */
+    static MultipartRequestException clientGone(IOException cause) {
+        return new MultipartRequestException(400, "the body could not be read to its end", cause, true, true);
+    }
+
+    /** {@return the exception of this type in a chain of causes, or null} */
+    static @Nullable MultipartRequestException in(Throwable failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+            if (cause instanceof MultipartRequestException found) {
+                return found;
+            }
+            cause = cause.getCause();
+        }
+        return null;
+    }
+
+    /** {@return the HTTP status to answer: 400, 408, 413, 415, 500, 503, 507, or what the application refused with} */
+    public int httpStatus() {
+        return httpStatus;
+    }
+
+    /** {@return whether the connection is of no use after the answer, because the rest of the body is not read} */
+    public boolean closesConnection() {
+        return closesConnection;
+    }
+
+    boolean isClientGone() {
+        return clientGone;
+    }
+}

@@ -1,0 +1,183 @@
+package dev.sluice.servlet;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.servlet.RequestState.Use;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+
+/**
+ * What a servlet behind {@link MultipartFilter} has beyond the servlet API. Of {@link #form}, {@link #reader} and
+ * {@link #receive} a request can have one: the body streams in once.
+ */
+public final class MultipartRequests {
+    private MultipartRequests() {}
+
+    /** Keeps the form of a request until it is closed, be the request over or not. Idempotent, thread-safe. */
+    public static final class Hold implements Closeable {
+        private final RequestState state;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        private Hold(RequestState state) {
+            this.state = state;
+        }
+
+        /** Lets go; the last one who does, once the request is over, closes the form. */
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                state.release();
+            }
+        }
+    }
+
+    /**
+     * {@return the form of the request; parsed now, if it was not. It lives as long as the request and its holds: not to
+     * be closed}
+     *
+     * @throws MultipartRequestException if the body is not acceptable or there is no room for it
+     * @throws IOException of the connection, as it comes
+     * @throws IllegalStateException if there is no filter in front, or somebody else has the body
+     */
+    public static MultipartForm form(HttpServletRequest request) throws IOException {
+        return filtered(request).form();
+    }
+
+    /**
+     * {@return the form of the request, taken by options of its own}
+     *
+     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, who
+     *     is told of progress
+     * @throws MultipartRequestException if the body is not acceptable or there is no room for it
+     * @throws IOException of the connection, as it comes
+     * @throws IllegalStateException if there is no filter in front, or the form was parsed before, or somebody else has the
+     *     body
+     */
+    public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
+            throws IOException {
+        RequestState state = filtered(request);
+        return state.formBy(changed(state, change));
+    }
+
+    /**
+     * {@return a form that comes in while no thread waits for it, see {@link AsyncForm}; by the options of the filter}
+     *
+     * @param request of which the asynchronous mode is started, if it was not
+     * @throws IllegalStateException if there is no filter in front, somebody else has the body, or the request does not
+     *     support asynchronous operation
+     */
+    public static AsyncForm receive(HttpServletRequest request) throws IOException {
+        RequestState state = filtered(request);
+        return AsyncForm.start(state, request, state.reception().options());
+    }
+
+    /**
+     * {@return a form that comes in while no thread waits for it, by options of its own}
+     *
+     * @param request of which the asynchronous mode is started, if it was not
+     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, who
+     *     is told of progress
+     * @throws IllegalStateException as {@link #receive(HttpServletRequest)}
+     */
+    public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
+            throws IOException {
+        RequestState state = filtered(request);
+        return AsyncForm.start(state, request, changed(state, change));
+    }
+
+    static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
+        return Reception.withoutThreadCaches(
+                change.apply(state.reception().options().toBuilder()).build());
+    }
+
+    /**
+     * {@return the body part by part, nothing of it stored; to be closed by the caller. With the limits of the filter
+     * where there is one, else with the {@linkplain MultipartOptions#defaults() default options}; with a filter its
+     * minimum rate holds}
+     *
+     * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
+     * @throws IOException of the connection, as it comes
+     * @throws IllegalStateException if somebody else has the body
+     */
+    public static MultipartReader reader(HttpServletRequest request) throws IOException {
+        RequestState state = RequestState.of(request);
+        MultipartOptions options = state != null
+                ? state.reception().options().multipart()
+                : MultipartOptions.builder().allocator(ChunkPool.ALLOCATOR).build();
+        return reader(request, options);
+    }
+
+    /**
+     * {@return the body part by part, nothing of it stored; to be closed by the caller}
+     *
+     * @param options what is accepted. Netty's pooled allocator, the default, leaves a cache on the thread
+     * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
+     * @throws IOException of the connection, as it comes
+     * @throws IllegalStateException if somebody else has the body
+     */
+    public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
+        Boundary boundary = Boundary.from(request.getContentType(), options.preset());
+        RequestState state = RequestState.of(request);
+        InputStream body;
+        if (state == null) {
+            body = request.getInputStream();
+        } else if (state.take(Use.READER)) {
+            body = state.body().open();
+        } else {
+            throw state.taken();
+        }
+        return MultipartReader.create(body, boundary, options);
+    }
+
+    /**
+     * {@return a hold on the form of the request, for a worker that the container does not know of. Those started with
+     * {@link jakarta.servlet.AsyncContext#start} need none}
+     *
+     * @throws IllegalStateException if there is no filter in front, or the request is over
+     */
+    public static Hold hold(ServletRequest request) {
+        RequestState state = filtered(request);
+        state.hold();
+        return new Hold(state);
+    }
+
+    /**
+     * Answers a {@link MultipartRequestException}, be it the failure itself or the cause of its cause, as the filter does:
+     * with its status and message, through the error page of the container.
+     *
+     * @param failure what {@link AsyncForm#completion()} or a call of {@code getParts} failed with
+     * @return whether it was one, and the response was not committed
+     * @throws IOException of the connection
+     */
+    public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
+        MultipartRequestException known = MultipartRequestException.in(failure);
+        if (known == null || response.isCommitted()) {
+            return false;
+        }
+        if (known.closesConnection()) {
+            response.setHeader("Connection", "close");
+        }
+        response.sendError(known.httpStatus(), known.getMessage());
+        return true;
+    }
+
+    private static RequestState filtered(ServletRequest request) {
+        RequestState state = RequestState.of(request);
+        if (state == null) {
+            throw new IllegalStateException(
+                    "no MultipartFilter has seen the request: map it to its path and dispatcher type, and mind that it"
+                            + " takes POST, PUT and PATCH with multipart/form-data only");
+        }
+        return state;
+    }
+}

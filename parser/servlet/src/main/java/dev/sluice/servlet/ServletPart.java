@@ -1,0 +1,142 @@
+package dev.sluice.servlet;
+
+import dev.sluice.PartHeaders;
+import dev.sluice.form.FormPart;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.http.Part;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A part of the form, as servlets know parts. */
+final class ServletPart implements Part {
+    private final FormPart part;
+    private final RequestState state;
+
+    ServletPart(FormPart part, RequestState state) {
+        this.part = part;
+        this.state = state;
+    }
+
+    @Override
+    public InputStream getInputStream() throws IOException {
+        return part.inputStream();
+    }
+
+    @Override
+    public @Nullable String getContentType() {
+        return part.contentType();
+    }
+
+    @Override
+    public String getName() {
+        return part.name();
+    }
+
+    @Override
+    public @Nullable String getSubmittedFileName() {
+        return part.filename();
+    }
+
+    @Override
+    public long getSize() {
+        return part.size();
+    }
+
+    /** Makes the content a file, which replaces one that is there. */
+    @Override
+    public void write(String fileName) throws IOException {
+        Path target = target(fileName);
+        keepParameter();
+        part.moveTo(target, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** A field stays a parameter, whatever becomes of the part. */
+    private void keepParameter() {
+        if (!part.isFile()) {
+            state.keepTexts();
+        }
+    }
+
+    private Path target(String fileName) throws IOException {
+        Path location = location();
+        Path target;
+        try {
+            target = location.resolve(fileName).normalize();
+        } catch (InvalidPathException e) {
+            throw new IOException("the name to write a part to is not a path", e);
+        }
+        boolean relative = !Path.of(fileName).isAbsolute();
+        if (relative && (!target.startsWith(location) || target.equals(location))) {
+            throw new IOException("the relative name to write a part to leads out of " + location
+                    + ": pass a name below it, or an absolute path");
+        }
+        return target;
+    }
+
+    private Path location() throws IOException {
+        Path location = state.reception().location();
+        if (location != null) {
+            return location.toAbsolutePath().normalize();
+        }
+        if (state.context().getAttribute(ServletContext.TEMPDIR) instanceof File directory) {
+            return directory.toPath().toAbsolutePath().normalize();
+        }
+        throw new IOException("there is no directory for relative names: pass an absolute path");
+    }
+
+    @Override
+    public void delete() throws IOException {
+        keepParameter();
+        part.delete();
+    }
+
+    @Override
+    public @Nullable String getHeader(String name) {
+        return part.headers().first(name);
+    }
+
+    @Override
+    public Collection<String> getHeaders(String name) {
+        return part.headers().all(name);
+    }
+
+    /** {@return each name once, as it was first written} */
+    @Override
+    public Collection<String> getHeaderNames() {
+        TreeMap<String, String> known = new TreeMap<>();
+        Set<String> names = new LinkedHashSet<>();
+        for (PartHeaders.Header header : part.headers()) {
+            if (known.putIfAbsent(header.name().toLowerCase(Locale.ROOT), header.name()) == null) {
+                names.add(header.name());
+            }
+        }
+        return Collections.unmodifiableSet(names);
+    }
+
+    /** {@return whether it is the same part: there is a new view of it for each call} */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ServletPart that && that.part == part;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(part);
+    }
+
+    @Override
+    public String toString() {
+        return part.toString();
+    }
+}

@@ -1,0 +1,96 @@
+package dev.sluice.servlet.abort;
+
+import dev.sluice.form.DigestSink;
+import dev.sluice.form.FileSink;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartHead;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.SpoolDirectory;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** An application that fails as soon as it is given anything from one octet of the body on. */
+final class Trap implements PartDecider {
+    /** How it fails. */
+    enum Failure {
+        NONE,
+        UNCHECKED,
+        IO
+    }
+
+    private final Failure failure;
+    private final int at;
+    private final SpoolDirectory spool;
+    private final Path target;
+    private volatile ByteBufAllocator seen;
+
+    /** @param at the first octet of the body that it does not stand */
+    Trap(Failure failure, int at, SpoolDirectory spool, Path target) {
+        this.failure = failure;
+        this.at = at;
+        this.spool = spool;
+        this.target = target;
+    }
+
+    @Override
+    public PartDecision decide(PartHead part) throws IOException {
+        check(part.offset());
+        return switch (part.name()) {
+            case "target" -> PartDecision.to(DigestSink.create("SHA-256", FileSink.create(spool, target)));
+            case "sink" -> PartDecision.to(new Sink(part.offset()));
+            default -> PartDecision.spill();
+        };
+    }
+
+    /** {@return where chunks come from, once a sink was given one; or null} */
+    ByteBufAllocator chunkAllocator() {
+        return seen;
+    }
+
+    private void check(long position) throws IOException {
+        if (position < at) {
+            return;
+        }
+        switch (failure) {
+            case UNCHECKED -> throw new ArithmeticException("a bug of the application");
+            case IO -> throw new IOException("broken");
+            case NONE -> {}
+        }
+    }
+
+    /** Keeps a reference to its first chunk until it is closed, as one that queues would. */
+    private final class Sink implements PartSink {
+        private long position;
+        private ByteBuf held;
+
+        Sink(long position) {
+            this.position = position;
+        }
+
+        @Override
+        public void write(ByteBuf data) throws IOException {
+            seen = data.alloc();
+            if (held == null) {
+                held = data.retain();
+            }
+            position += data.readableBytes();
+            check(position);
+        }
+
+        @Override
+        public void complete() throws IOException {
+            check(position);
+        }
+
+        @Override
+        public void close() {
+            if (held != null) {
+                held.release();
+                held = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package dev.sluice.servlet.container;
+
+import dev.sluice.servlet.MultipartFilter;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.MultipartConfigElement;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One container with the same servlet four times: with the container's own multipart support, behind the filter as it
+ * is to be mapped, behind the filter for all kinds of dispatches, and behind the filter although it has the container's
+ * support too.
+ */
+final class ComparedApp implements AutoCloseable {
+    static final String OWN = "/own";
+
+    private static final int MAX_PART = 512 << 10;
+    private static final int MAX_BODY = 1 << 20;
+    private static final int THRESHOLD = 1 << 10;
+
+    private final RunningContainer container;
+    private final Store store;
+    private final Map<String, WorkServlet> servlets = new LinkedHashMap<>();
+    private final Map<String, Path> locations = new LinkedHashMap<>();
+
+    private ComparedApp(ServletContainer kind, Path directory) throws Exception {
+        this.store = new Store(Files.createDirectory(directory.resolve("spool")));
+        WebApp app = new WebApp(Files.createDirectory(directory.resolve("container")));
+        for (String mount : List.of(OWN, "/filter", "/every", "/both")) {
+            servlets.put(mount, new WorkServlet());
+            locations.put(mount, Files.createDirectory(directory.resolve(mount.substring(1))));
+        }
+        app.servlet(OWN + "/*", servlets.get(OWN), multipartConfig(OWN));
+        app.servlet("/filter/*", servlets.get("/filter")).filter("/filter/*", filter("/filter"), DispatcherType.ASYNC);
+        app.servlet("/every/*", servlets.get("/every")).filter("/every/*", filter("/every"), DispatcherType.values());
+        app.servlet("/both/*", servlets.get("/both"), multipartConfig("/both"))
+                .filter("/both/*", filter("/both"), DispatcherType.ASYNC);
+        app.servlet("/error", errorPage()).errorPage("/error");
+        this.container = kind.start(app);
+    }
+
+    static ComparedApp start(ServletContainer kind, Path directory) throws Exception {
+        return new ComparedApp(kind, directory);
+    }
+
+    private MultipartConfigElement multipartConfig(String mount) {
+        return new MultipartConfigElement(locations.get(mount).toString(), MAX_PART, MAX_BODY, THRESHOLD);
+    }
+
+    private MultipartFilter filter(String mount) {
+        return MultipartFilter.builder(store.options()
+                        .limits(limits -> limits.maxPartBytes(MAX_PART).maxBodyBytes(MAX_BODY))
+                        .spillThreshold(THRESHOLD)
+                        .build())
+                .location(locations.get(mount))
+                .build();
+    }
+
+    /** {@return where the question is for the filter} */
+    static List<String> filtered(Question question) {
+        return question.isAlsoInFrontOfOwn() ? List.of("/filter", "/every", "/both") : List.of("/filter", "/every");
+    }
+
+    private static WorkServlet errorPage() {
+        return new WorkServlet()
+                .at(
+                        "/",
+                        (request, response) -> response.getWriter()
+                                .write("error page " + request.getAttribute("jakarta.servlet.error.status_code") + " "
+                                        + request.getAttribute("jakarta.servlet.error.message") + ", "
+                                        + Say.attempt(() -> Say.parameters(request))));
+    }
+
+    /** {@return the answer on {@code mount}; behind the filter, when nothing is left of the request} */
+    String answer(Question question, String mount) throws IOException {
+        String answer = question.put(container, mount, servlets.get(mount), locations.get(mount));
+        if (!mount.equals(OWN)) {
+            store.assertEmpty(container.kind() + mount + ": " + question);
+        }
+        return answer;
+    }
+
+    @Override
+    public void close() throws IOException {
+        container.close();
+        store.close();
+    }
+}

@@ -1,0 +1,158 @@
+package dev.sluice.servlet.container;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One question to the container's own multipart support and to the filter: a conversation of a client, what the servlet
+ * does with the request, and what the filter has to answer.
+ */
+final class Question {
+    /** What the servlet does; what it returns is the answer, what it throws goes to the container. */
+    interface Ask {
+        String ask(HttpServletRequest request, Path location) throws Exception;
+    }
+
+    /** What the client does; {@code path} is the one of the servlet. */
+    interface Dialog {
+        String hold(RawHttp connection, String path) throws IOException;
+    }
+
+    private static final String RESPONSE = Question.class.getName() + ".response";
+
+    private final String title;
+    private final Map<String, Ask> asks = new LinkedHashMap<>();
+    private Dialog dialog = (connection, path) -> "";
+    private String expected = "";
+    private boolean alsoInFrontOfOwn = true;
+    private @Nullable String decision;
+
+    private Question(String title) {
+        this.title = title;
+    }
+
+    static Question that(String title) {
+        return new Question(title);
+    }
+
+    /** The client sends {@code form} with POST and waits for the answer. */
+    Question sends(Form form) {
+        return sends(path -> form.post(path));
+    }
+
+    /** The client sends a request and waits for the answer. */
+    Question sends(Function<String, byte[]> request) {
+        return holds((connection, path) ->
+                describe(connection.send(request.apply(path)).answer()));
+    }
+
+    Question holds(Dialog dialog) {
+        this.dialog = dialog;
+        return this;
+    }
+
+    /** What the servlet does with the request to {@code path}. */
+    Question asks(Ask ask) {
+        asks.put("", ask);
+        return this;
+    }
+
+    /** What the servlet does where the request is dispatched to. */
+    Question asksAt(String subPath, Ask ask) {
+        asks.put(subPath, ask);
+        return this;
+    }
+
+    /** What the filter answers in all containers. */
+    Question gets(String answer) {
+        this.expected = answer;
+        return this;
+    }
+
+    /** Why that is right, where a container answers otherwise. */
+    Question because(String reason) {
+        this.decision = reason;
+        return this;
+    }
+
+    /** Not for the filter where the servlet has a configuration of its own too: there the container has a say in it. */
+    Question whereTheContainerHasNoSay() {
+        this.alsoInFrontOfOwn = false;
+        return this;
+    }
+
+    boolean isAlsoInFrontOfOwn() {
+        return alsoInFrontOfOwn;
+    }
+
+    String title() {
+        return title;
+    }
+
+    String expected() {
+        return expected;
+    }
+
+    @Nullable
+    String decision() {
+        return decision;
+    }
+
+    /** Asks on {@code mount}, where {@code servlet} sits, and {@return the answer} */
+    String put(RunningContainer container, String mount, WorkServlet servlet, Path location) throws IOException {
+        asks.forEach((subPath, ask) -> servlet.at("/ask" + subPath, work(ask, location)));
+        try (RawHttp connection = container.connect()) {
+            return dialog.hold(connection, mount + "/ask");
+        } catch (EOFException | SocketException e) {
+            return "no answer";
+        }
+    }
+
+    private static WorkServlet.Work work(Ask ask, Path location) {
+        return (request, response) -> {
+            request.setAttribute(RESPONSE, response);
+            say(response, ask.ask(request, location));
+        };
+    }
+
+    /** {@return the response to {@code request}, within {@link Ask#ask}} */
+    static HttpServletResponse response(HttpServletRequest request) {
+        return (HttpServletResponse) request.getAttribute(RESPONSE);
+    }
+
+    private static void say(HttpServletResponse response, String answer) throws IOException {
+        if (answer.isEmpty()) {
+            return;
+        }
+        response.setContentType("text/plain;charset=UTF-8");
+        response.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** {@return the body of a good answer, the status of any other} */
+    static String describe(RawHttp.Answer answer) {
+        return answer.status() == 200 ? answer.body() : "status " + answer.status();
+    }
+
+    /** {@return whether the servlet accepted the request; what a client that broke off reads is a matter of luck} */
+    static String acceptedOrNot(RawHttp connection) throws IOException {
+        try {
+            return connection.answer().status() == 200 ? "accepted" : "refused";
+        } catch (EOFException | SocketException e) {
+            return "refused";
+        }
+    }
+
+    @Override
+    public String toString() {
+        return title;
+    }
+}

@@ -1,0 +1,147 @@
+package dev.sluice.servlet.container;
+
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A connection on which HTTP is spoken by hand, for what no client library would do. */
+final class RawHttp implements AutoCloseable {
+    private final SocketChannel channel;
+    private final Socket socket;
+
+    /** An answer; the names of its headers are in lower case. */
+    record Answer(int status, Map<String, String> headers, byte[] octets) {
+        String body() {
+            return new String(octets, StandardCharsets.UTF_8);
+        }
+    }
+
+    RawHttp(int port) throws IOException {
+        this.channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        this.socket = channel.socket();
+        socket.setSoTimeout(20_000);
+        socket.setTcpNoDelay(true);
+    }
+
+    RawHttp send(String text) throws IOException {
+        return send(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    RawHttp send(byte[] octets) throws IOException {
+        return send(octets, 0, octets.length);
+    }
+
+    RawHttp send(byte[] octets, int from, int to) throws IOException {
+        OutputStream out = socket.getOutputStream();
+        out.write(octets, from, to - from);
+        out.flush();
+        return this;
+    }
+
+    /** Says that there is nothing more to come, and still listens. */
+    RawHttp sendEnd() throws IOException {
+        socket.shutdownOutput();
+        return this;
+    }
+
+    /** {@return the channel, to write without waiting} */
+    SocketChannel channel() {
+        return channel;
+    }
+
+    /** {@return the next final answer; interim ones are passed over} */
+    Answer answer() throws IOException {
+        Answer answer = anyAnswer();
+        while (answer.status() < 200) {
+            answer = anyAnswer();
+        }
+        return answer;
+    }
+
+    /** {@return the next answer, be it an interim one} */
+    Answer anyAnswer() throws IOException {
+        String statusLine = line();
+        Map<String, String> headers = new TreeMap<>();
+        for (String line = line(); !line.isEmpty(); line = line()) {
+            int colon = line.indexOf(':');
+            headers.merge(
+                    line.substring(0, colon).toLowerCase(Locale.ROOT),
+                    line.substring(colon + 1).strip(),
+                    (one, two) -> one + ", " + two);
+        }
+        int status = Integer.parseInt(statusLine.substring(9, 12));
+        byte[] body;
+        if (status < 200) {
+            body = new byte[0];
+        } else if ("chunked".equalsIgnoreCase(headers.get("transfer-encoding"))) {
+            body = chunked();
+        } else if (headers.containsKey("content-length")) {
+            body = octets(Integer.parseInt(headers.get("content-length")));
+        } else {
+            body = socket.getInputStream().readAllBytes();
+        }
+        return new Answer(status, headers, body);
+    }
+
+    private byte[] chunked() throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        for (int size = chunkSize(); size > 0; size = chunkSize()) {
+            body.writeBytes(octets(size));
+            line();
+        }
+        line();
+        return body.toByteArray();
+    }
+
+    private int chunkSize() throws IOException {
+        return Integer.parseInt(line(), 16);
+    }
+
+    private byte[] octets(int length) throws IOException {
+        byte[] body = socket.getInputStream().readNBytes(length);
+        if (body.length < length) {
+            throw new EOFException("the answer ends after " + body.length + " of " + length + " octets");
+        }
+        return body;
+    }
+
+    private String line() throws IOException {
+        InputStream in = socket.getInputStream();
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        for (int octet = in.read(); octet != '\n'; octet = in.read()) {
+            if (octet < 0) {
+                throw new EOFException("no answer, or the head of one: '" + line + "'");
+            }
+            if (octet != '\r') {
+                line.write(octet);
+            }
+        }
+        return line.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** {@return whether the server has closed the connection, after waiting for it or for more octets} */
+    boolean isAtEnd() throws IOException {
+        return socket.getInputStream().read() < 0;
+    }
+
+    /** Breaks the connection off with a reset, as a client that is killed does. */
+    void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

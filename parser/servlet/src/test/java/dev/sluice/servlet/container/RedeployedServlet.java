@@ -1,0 +1,59 @@
+package dev.sluice.servlet.container;
+
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.servlet.MultipartRequests;
+import io.netty.util.internal.PlatformDependent;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.Part;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/**
+ * The servlet of the application that is deployed and taken down: it has a class loader of its own. Answers how many
+ * octets the form has, and how much direct memory netty holds in this application.
+ */
+@SuppressWarnings("serial")
+public final class RedeployedServlet extends HttpServlet {
+    /** For the container. */
+    public RedeployedServlet() {}
+
+    @Override
+    protected void doPost(HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        if ("async".equals(request.getQueryString())) {
+            AsyncContext context = request.startAsync();
+            MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
+                if (failure == null) {
+                    answer(response, octets(form));
+                }
+                context.complete();
+            });
+            return;
+        }
+        long octets = 0;
+        for (Part part : request.getParts()) {
+            try (InputStream in = part.getInputStream()) {
+                octets += in.readAllBytes().length;
+            }
+        }
+        answer(response, octets + request.getParameter("a").length() - 1);
+    }
+
+    private static long octets(MultipartForm form) {
+        return form.parts().stream().mapToLong(FormPart::size).sum();
+    }
+
+    private static void answer(HttpServletResponse response, long octets) {
+        try {
+            response.getWriter().write(octets + " " + Math.max(0, PlatformDependent.usedDirectMemory()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package dev.sluice.servlet.container;
+
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.Part;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+
+/** Puts what a servlet sees into words that can be compared. */
+final class Say {
+    private Say() {}
+
+    static String parameters(HttpServletRequest request) {
+        return request.getParameterMap().entrySet().stream()
+                .map(each -> each.getKey() + "=" + String.join(",", each.getValue()))
+                .collect(Collectors.joining(" "));
+    }
+
+    static String parameterNames(HttpServletRequest request) {
+        return String.join(" ", Collections.list(request.getParameterNames()));
+    }
+
+    static String values(HttpServletRequest request, String name) {
+        return Arrays.toString(request.getParameterValues(name));
+    }
+
+    /** {@return the names and sizes of all parts, in order} */
+    static String parts(HttpServletRequest request) throws IOException, ServletException {
+        return request.getParts().stream()
+                .map(part -> part.getName() + ":" + part.getSize())
+                .collect(Collectors.joining(" "));
+    }
+
+    static String text(Part part) throws IOException {
+        try (InputStream in = part.getInputStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    /** {@return names of headers without regard to case and order, which no specification gives} */
+    static String names(Collection<String> names) {
+        List<String> lower = new ArrayList<>();
+        names.forEach(name -> lower.add(name.toLowerCase(Locale.ROOT)));
+        return lower.stream().sorted().collect(Collectors.joining(" "));
+    }
+
+    /** {@return what {@code callable} returns, or the type of what it throws} */
+    static String attempt(Callable<?> callable) {
+        try {
+            return String.valueOf(callable.call());
+        } catch (Exception e) {
+            return kind(e);
+        }
+    }
+
+    /** {@return what {@code callable} returns, or that it throws} */
+    static String orRefused(Callable<String> callable) {
+        try {
+            return callable.call();
+        } catch (Exception e) {
+            return "refused";
+        }
+    }
+
+    /** {@return what callers can catch: the best known type of the exception} */
+    private static String kind(Exception e) {
+        for (Class<?> known : List.of(IllegalStateException.class, IllegalArgumentException.class)) {
+            if (known.isInstance(e)) {
+                return known.getSimpleName();
+            }
+        }
+        return e instanceof IOException
+                ? "IOException"
+                : e instanceof ServletException
+                        ? "ServletException"
+                        : e.getClass().getSimpleName();
+    }
+}

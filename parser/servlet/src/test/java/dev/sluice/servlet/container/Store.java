@@ -1,0 +1,91 @@
+package dev.sluice.servlet.container;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Where the filter of a test keeps its uploads, and what is left there. */
+final class Store implements AutoCloseable {
+    private final Path root;
+    private final SpoolDirectory spool;
+    private final MemoryBudget memory = MemoryBudget.of(64 << 20);
+    private final long descriptors;
+
+    Store(Path root) throws IOException {
+        this.root = root.toRealPath();
+        this.spool = SpoolDirectory.builder(this.root).keepFreeBytes(0).open();
+        this.descriptors = descriptors();
+    }
+
+    FormOptions.Builder options() {
+        return FormOptions.builder(spool, memory);
+    }
+
+    SpoolDirectory spool() {
+        return spool;
+    }
+
+    long files() {
+        return spool.files();
+    }
+
+    long memory() {
+        return memory.used();
+    }
+
+    /** Waits until nothing is left: no file, no octet of the budget, no descriptor. No garbage is collected for it. */
+    void assertEmpty(Object after) {
+        Eventually.isTrue(this::isEmpty, () -> "after " + after + ": " + this);
+    }
+
+    private boolean isEmpty() {
+        return spool.files() == 0
+                && spool.bytes() == 0
+                && memory.used() == 0
+                && names().isEmpty()
+                && descriptors() == descriptors;
+    }
+
+    private List<String> names() {
+        try (Stream<Path> files = Files.list(spool.path())) {
+            return files.map(file -> file.getFileName().toString()).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** {@return how many descriptors of this process lead below the root, to deleted files too} */
+    private long descriptors() {
+        List<String> open = new ArrayList<>();
+        for (String descriptor : new File("/proc/self/fd").list()) {
+            try {
+                open.add(Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor))
+                        .toString());
+            } catch (IOException e) {
+                continue; // closed since it was listed
+            }
+        }
+        return open.stream()
+                .filter(target -> target.startsWith(root.toString()))
+                .count();
+    }
+
+    @Override
+    public String toString() {
+        return spool.files() + " files " + names() + " of " + spool.bytes() + " octets, " + memory.used()
+                + " octets of memory, " + (descriptors() - descriptors) + " descriptors";
+    }
+
+    @Override
+    public void close() throws IOException {
+        spool.close();
+    }
+}
