@@ -3,6 +3,8 @@ package dev.sluice.samples.upload;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.Preset;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.PresetName;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
@@ -28,7 +30,7 @@ record Admission(Boundary boundary, Preset preset) {
         }
 
         Refused(HttpResponseStatus status, String reason, String message) {
-            this(ErrorAnswer.http(status, reason, message));
+            this(ErrorAnswer.http(status.code(), reason, message));
         }
 
         ErrorAnswer error() {

@@ -1,5 +1,8 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.Json;
+import dev.sluice.samples.report.Page;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
@@ -36,12 +39,12 @@ final class Answers {
 
     static FullHttpResponse notFound() {
         return error(ErrorAnswer.http(
-                HttpResponseStatus.NOT_FOUND, "NOT_FOUND", "there is only /, /upload, /inspect and /metrics"));
+                HttpResponseStatus.NOT_FOUND.code(), "NOT_FOUND", "there is only /, /upload, /inspect and /metrics"));
     }
 
     static FullHttpResponse methodNotAllowed(String allowed) {
         FullHttpResponse response = error(ErrorAnswer.http(
-                HttpResponseStatus.METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "this takes " + allowed + " only"));
+                HttpResponseStatus.METHOD_NOT_ALLOWED.code(), "METHOD_NOT_ALLOWED", "this takes " + allowed + " only"));
         response.headers().set(HttpHeaderNames.ALLOW, allowed);
         return response;
     }
@@ -63,14 +66,17 @@ final class Answers {
     static ErrorAnswer notHttp(Throwable fault) {
         if (fault instanceof TooLongHttpLineException) {
             return ErrorAnswer.http(
-                    HttpResponseStatus.REQUEST_URI_TOO_LONG, "REQUEST_LINE_TOO_LONG", "the request line is too long");
+                    HttpResponseStatus.REQUEST_URI_TOO_LONG.code(),
+                    "REQUEST_LINE_TOO_LONG",
+                    "the request line is too long");
         }
         if (fault instanceof TooLongHttpHeaderException) {
             return ErrorAnswer.http(
-                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE.code(),
                     "REQUEST_HEADERS_TOO_LARGE",
                     "the header fields of the request are too large");
         }
-        return ErrorAnswer.http(HttpResponseStatus.BAD_REQUEST, "BAD_REQUEST", "the request is not well-formed HTTP");
+        return ErrorAnswer.http(
+                HttpResponseStatus.BAD_REQUEST.code(), "BAD_REQUEST", "the request is not well-formed HTTP");
     }
 }

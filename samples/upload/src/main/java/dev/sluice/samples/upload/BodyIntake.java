@@ -5,6 +5,7 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.samples.report.ErrorAnswer;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
@@ -20,22 +21,8 @@ import org.slf4j.LoggerFactory;
  * one worker thread, which may block. What the worker has not done yet is bounded: {@link #isReady()} is false while
  * more than {@value #MAX_IN_FLIGHT_BYTES} octets or {@value #MAX_IN_FLIGHT_BATCHES} chunks wait for it, and the
  * connection is not read from.
- *
- * <p>All methods are called on the event loop, and so are those of the {@link Listener}.
  */
-final class BodyIntake {
-    /** Is told how it goes. */
-    interface Listener {
-        /** The worker caught up: {@link BodyIntake#isReady()} is true again. */
-        void ready();
-
-        /**
-         * The end, once, unless {@linkplain BodyIntake#abort aborted}; what is not to be kept is already deleted.
-         * {@code error} is null for a good body.
-         */
-        void ended(@Nullable ErrorAnswer error, Object answer);
-    }
-
+final class BodyIntake implements BodyReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(BodyIntake.class);
     private static final int MAX_IN_FLIGHT_BYTES = 1 << 20;
     private static final int MAX_IN_FLIGHT_BATCHES = 64;
@@ -70,8 +57,8 @@ final class BodyIntake {
         this.listener = listener;
     }
 
-    /** {@return whether {@link #offer} may be called; once it is not, {@link Listener#ready} will tell} */
-    boolean isReady() {
+    @Override
+    public boolean isReady() {
         if (inFlightBytes <= MAX_IN_FLIGHT_BYTES && inFlightBatches <= MAX_IN_FLIGHT_BATCHES) {
             return true;
         }
@@ -79,17 +66,13 @@ final class BodyIntake {
         return false;
     }
 
-    /** {@return whether nothing more is wanted: the body was refused, failed or was aborted} */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return over;
     }
 
-    /**
-     * Takes the next octets of the body.
-     *
-     * @param chunk transferred
-     */
-    void offer(ByteBuf chunk) {
+    @Override
+    public void offer(ByteBuf chunk) {
         int size = chunk.readableBytes();
         metrics.received(size);
         Batch batch = new Batch(size);
@@ -120,8 +103,8 @@ final class BodyIntake {
         }
     }
 
-    /** Says that the body is complete. The {@link Listener} will hear of the end. */
-    void finish() {
+    @Override
+    public void finish() {
         if (over) {
             return;
         }
@@ -159,8 +142,8 @@ final class BodyIntake {
         }
     }
 
-    /** Refuses the body for a reason outside of it. The {@link Listener} will hear of the end. */
-    void refuse(ErrorAnswer error) {
+    @Override
+    public void refuse(ErrorAnswer error) {
         if (over) {
             return;
         }
@@ -176,8 +159,8 @@ final class BodyIntake {
         });
     }
 
-    /** {@return the 0-based index of the part being received, or -1} */
-    int partIndex() {
+    @Override
+    public int partIndex() {
         return decoder.partIndex();
     }
 
@@ -188,8 +171,8 @@ final class BodyIntake {
         }
     }
 
-    /** Forgets all of it: the client is gone. Idempotent; the {@link Listener} hears nothing more. */
-    void abort() {
+    @Override
+    public void abort() {
         aborted = true;
         over = true;
         discarding = true;

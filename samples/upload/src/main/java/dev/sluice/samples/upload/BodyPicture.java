@@ -1,6 +1,8 @@
 package dev.sluice.samples.upload;
 
 import dev.sluice.Boundary;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.InspectionReport;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;

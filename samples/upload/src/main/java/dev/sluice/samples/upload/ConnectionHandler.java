@@ -3,6 +3,9 @@ package dev.sluice.samples.upload;
 import dev.sluice.Limits;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
+import dev.sluice.form.ClientPace;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.Page;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -46,7 +49,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
             ServerMetrics metrics,
             EventExecutorGroup workers,
             ByteBufAllocator allocator,
-            Page page) {
+            Page page,
+            BodyReceiver.Factory receivers) {
+
+        ClientPace newPace() {
+            return ClientPace.of(ServerConfig.MIN_BYTES_PER_SECOND, config.rateGrace());
+        }
 
         MultipartOptions options(Preset preset, long maxBodyBytes) {
             return MultipartOptions.builder()
@@ -100,13 +108,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
     private long received;
     private String route = "";
     private @Nullable FullHttpResponse pendingAnswer;
-    private @Nullable BodyIntake intake;
+    private @Nullable BodyReceiver intake;
     private ClientPace pace;
     private long drained;
 
     ConnectionHandler(Services services) {
         this.services = services;
-        this.pace = new ClientPace(services.config().rateGrace());
+        this.pace = services.newPace();
     }
 
     // ---- reading
@@ -276,7 +284,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
     }
 
     private static ErrorAnswer badRequest(String message) {
-        return ErrorAnswer.http(HttpResponseStatus.BAD_REQUEST, "BAD_REQUEST", message);
+        return ErrorAnswer.http(HttpResponseStatus.BAD_REQUEST.code(), "BAD_REQUEST", message);
     }
 
     private FullHttpResponse metrics() {
@@ -308,34 +316,36 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
 
     private void receive(ChannelHandlerContext ctx, Admission admission, long maxBodyBytes, PartSink sink) {
         services.metrics().started();
-        intake = new BodyIntake(
-                admission.boundary(),
-                services.options(admission.preset(), maxBodyBytes),
-                sink,
-                ctx.executor(),
-                services.workers().next(),
-                services.metrics(),
-                new BodyIntake.Listener() {
-                    @Override
-                    public void ready() {
-                        pump(ctx);
-                    }
+        BodyReceiver.Listener listener = new BodyReceiver.Listener() {
+            @Override
+            public void ready() {
+                pump(ctx);
+            }
 
-                    @Override
-                    public void ended(@Nullable ErrorAnswer error, Object answer) {
-                        try {
-                            bodyEnded(ctx, error, answer);
-                        } catch (RuntimeException e) {
-                            exceptionCaught(ctx, e);
-                        }
-                    }
-                });
-        pace = new ClientPace(services.config().rateGrace());
+            @Override
+            public void ended(@Nullable ErrorAnswer error, Object answer) {
+                try {
+                    bodyEnded(ctx, error, answer);
+                } catch (RuntimeException e) {
+                    exceptionCaught(ctx, e);
+                }
+            }
+        };
+        intake = services.receivers()
+                .create(
+                        admission.boundary(),
+                        services.options(admission.preset(), maxBodyBytes),
+                        sink,
+                        ctx.executor(),
+                        services.workers().next(),
+                        services.metrics(),
+                        listener);
+        pace = services.newPace();
         enter(State.BODY);
     }
 
     private void onContent(ChannelHandlerContext ctx, HttpContent content) {
-        BodyIntake body = intake;
+        BodyReceiver body = intake;
         if (body == null || content.decoderResult().isFailure()) {
             content.release();
             enter(State.FINISHING);
@@ -473,7 +483,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
         if (intake != null && pace.isTooSlow(now)) {
             enter(State.FINISHING);
             intake.refuse(ErrorAnswer.http(
-                    HttpResponseStatus.REQUEST_TIMEOUT,
+                    HttpResponseStatus.REQUEST_TIMEOUT.code(),
                     "TOO_SLOW",
                     "the body arrives at less than " + ServerConfig.MIN_BYTES_PER_SECOND + " bytes per second"));
         }

@@ -1,6 +1,9 @@
 package dev.sluice.samples.upload;
 
 import dev.sluice.ReportedDeviation;
+import dev.sluice.samples.report.Digest;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.InspectionReport;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +31,14 @@ final class Inspection implements PartSink {
         if (head == null) {
             throw new IllegalStateException("the end of a part that has not begun");
         }
-        parts.add(InspectionReport.Part.of(head, digest.size(), digest.hex()));
+        parts.add(InspectionReport.Part.of(
+                head.index(),
+                head.name(),
+                head.filename(),
+                head.headers(),
+                head.offset(),
+                digest.size(),
+                digest.hex()));
         head = null;
     }
 

@@ -1,6 +1,7 @@
 package dev.sluice.samples.upload;
 
 import dev.sluice.ReportedDeviation;
+import dev.sluice.samples.report.ErrorAnswer;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.report.SizeConverter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.report.ErrorAnswer;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;

@@ -1,6 +1,9 @@
 package dev.sluice.samples.upload;
 
 import dev.sluice.ReportedDeviation;
+import dev.sluice.samples.report.Digest;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.InspectionReport;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -65,8 +68,13 @@ final class StoredUpload implements PartSink {
     private void write(ByteBuf data) throws IOException {
         FileChannel open = channel == null ? openFile() : channel;
         int index = data.readerIndex();
-        while (index < data.writerIndex()) {
-            index += data.getBytes(index, open, digest.size() + index - data.readerIndex(), data.writerIndex() - index);
+        try {
+            while (index < data.writerIndex()) {
+                long position = digest.size() + index - data.readerIndex();
+                index += data.getBytes(index, open, position, data.writerIndex() - index);
+            }
+        } catch (IOException e) {
+            throw directory.explained(e, data.writerIndex() - index);
         }
     }
 

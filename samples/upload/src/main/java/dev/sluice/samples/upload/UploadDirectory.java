@@ -122,8 +122,24 @@ final class UploadDirectory implements Closeable {
         if (Files.getFileStore(directory).getUsableSpace() < keepFreeBytes) {
             throw new DiskFullException(keepFreeBytes);
         }
-        // createFile opens with O_EXCL: a link that was planted under this name makes it fail.
-        return Files.createFile(owner().newPart(random), privateFile);
+        try {
+            // createFile opens with O_EXCL: a link that was planted under this name makes it fail.
+            return Files.createFile(owner().newPart(random), privateFile);
+        } catch (IOException e) {
+            throw explained(e, 1);
+        }
+    }
+
+    /**
+     * {@return why writing failed: a {@link DiskFullException} where that is the reason, else {@code failure}}
+     *
+     * @param needed what was to be written, in octets
+     */
+    IOException explained(IOException failure, long needed) throws IOException {
+        // Others may have made room since, so that what is free now does not tell; the text is that of ENOSPC.
+        boolean full = String.valueOf(failure.getMessage()).contains("No space left on device")
+                || Files.getFileStore(directory).getUsableSpace() < needed;
+        return full ? new DiskFullException(failure) : failure;
     }
 
     /** {@return the owner, a new one if somebody has deleted its lock file} */

@@ -1,6 +1,8 @@
 package dev.sluice.samples.upload;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.InspectionReport;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

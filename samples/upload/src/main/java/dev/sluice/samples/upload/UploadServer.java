@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.report.Page;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -48,7 +49,7 @@ public final class UploadServer implements AutoCloseable {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final Channel acceptor;
 
-    private UploadServer(ServerConfig config) throws IOException {
+    private UploadServer(ServerConfig config, BodyReceiver.Factory receivers) throws IOException {
         this.config = config;
         try {
             this.directory = UploadDirectory.open(config.directory(), config.keepFreeBytes());
@@ -57,7 +58,7 @@ public final class UploadServer implements AutoCloseable {
             throw e;
         }
         try {
-            this.acceptor = bind();
+            this.acceptor = bind(receivers);
         } catch (IOException | RuntimeException e) {
             stop();
             throw e;
@@ -70,12 +71,17 @@ public final class UploadServer implements AutoCloseable {
      * @throws IOException if the directory cannot be used or the address is taken
      */
     public static UploadServer start(ServerConfig config) throws IOException {
-        return new UploadServer(config);
+        return start(config, BodyIntake::new);
     }
 
-    private Channel bind() throws IOException {
-        ConnectionHandler.Services services =
-                new ConnectionHandler.Services(config, directory, metrics, workers, allocator, Page.load());
+    /** Starts a server that takes in bodies in another way. */
+    static UploadServer start(ServerConfig config, BodyReceiver.Factory receivers) throws IOException {
+        return new UploadServer(config, receivers);
+    }
+
+    private Channel bind(BodyReceiver.Factory receivers) throws IOException {
+        ConnectionHandler.Services services = new ConnectionHandler.Services(
+                config, directory, metrics, workers, allocator, Page.load(UploadServer.class), receivers);
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)

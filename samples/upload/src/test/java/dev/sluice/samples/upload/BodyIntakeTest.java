@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartOptions;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.samples.report.ErrorAnswer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.concurrent.DefaultEventExecutor;

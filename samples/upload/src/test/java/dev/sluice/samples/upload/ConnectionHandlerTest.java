@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.samples.report.Page;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
@@ -35,7 +36,13 @@ class ConnectionHandlerTest {
         ServerMetrics metrics = new ServerMetrics(PooledByteBufAllocator.DEFAULT);
         try (UploadDirectory directory = UploadDirectory.open(path, 0)) {
             EmbeddedChannel channel = new EmbeddedChannel(new ConnectionHandler(new ConnectionHandler.Services(
-                    ServerConfig.of(path), directory, metrics, workers, PooledByteBufAllocator.DEFAULT, Page.load())));
+                    ServerConfig.of(path),
+                    directory,
+                    metrics,
+                    workers,
+                    PooledByteBufAllocator.DEFAULT,
+                    Page.load(UploadServer.class),
+                    BodyIntake::new)));
             HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/upload");
             request.headers()
                     .set(HttpHeaderNames.HOST, "x")

@@ -15,42 +15,42 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** HTTP by hand, for what no client library would do. */
-final class RawConnection implements AutoCloseable {
+public final class RawConnection implements AutoCloseable {
     private final Socket socket;
 
     /** An answer; the names of its headers are in lower case. */
-    record Answer(int status, Map<String, String> headers, byte[] body) {
-        JsonNode json() throws IOException {
+    public record Answer(int status, Map<String, String> headers, byte[] body) {
+        public JsonNode json() throws IOException {
             return JsonMapper.builder().build().readTree(body);
         }
     }
 
-    RawConnection(int port) throws IOException {
+    public RawConnection(int port) throws IOException {
         this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setSoTimeout(20_000);
         socket.setTcpNoDelay(true);
     }
 
-    RawConnection send(String text) throws IOException {
+    public RawConnection send(String text) throws IOException {
         return send(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    RawConnection send(byte[] octets) throws IOException {
+    public RawConnection send(byte[] octets) throws IOException {
         return send(octets, octets.length);
     }
 
-    RawConnection send(byte[] octets, int length) throws IOException {
+    public RawConnection send(byte[] octets, int length) throws IOException {
         OutputStream out = socket.getOutputStream();
         out.write(octets, 0, length);
         out.flush();
         return this;
     }
 
-    void sendEnd() throws IOException {
+    public void sendEnd() throws IOException {
         socket.shutdownOutput();
     }
 
-    Answer answer() throws IOException {
+    public Answer answer() throws IOException {
         String statusLine = line();
         Map<String, String> headers = new TreeMap<>();
         for (String line = line(); !line.isEmpty(); line = line()) {
@@ -82,7 +82,7 @@ final class RawConnection implements AutoCloseable {
     }
 
     /** {@return whether the server has closed the connection, after waiting for it or for more octets} */
-    boolean isAtEnd() throws IOException {
+    public boolean isAtEnd() throws IOException {
         return socket.getInputStream().read() < 0;
     }
 

@@ -9,24 +9,24 @@ import java.util.HexFormat;
 import java.util.Random;
 
 /** Writes multipart bodies by hand. */
-final class TestForm {
-    static final String BOUNDARY = "----sluice-test";
-    static final String CONTENT_TYPE = "multipart/form-data; boundary=" + BOUNDARY;
+public final class TestForm {
+    public static final String BOUNDARY = "----sluice-test";
+    public static final String CONTENT_TYPE = "multipart/form-data; boundary=" + BOUNDARY;
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
-    TestForm field(String name, String value) {
+    public TestForm field(String name, String value) {
         return part("Content-Disposition: form-data; name=\"" + name + "\"", value.getBytes(StandardCharsets.UTF_8));
     }
 
-    TestForm file(String name, String filename, byte[] content) {
+    public TestForm file(String name, String filename, byte[] content) {
         return part(
                 "Content-Disposition: form-data; name=\"" + name + "\"; filename=\"" + filename
                         + "\"\r\nContent-Type: application/octet-stream",
                 content);
     }
 
-    TestForm part(String headers, byte[] content) {
+    public TestForm part(String headers, byte[] content) {
         out.writeBytes(("--" + BOUNDARY + "\r\n" + headers + "\r\n\r\n").getBytes(StandardCharsets.UTF_8));
         out.writeBytes(content);
         out.writeBytes(new byte[] {'\r', '\n'});
@@ -34,7 +34,7 @@ final class TestForm {
     }
 
     /** {@return the body with its close-delimiter} */
-    byte[] body() {
+    public byte[] body() {
         byte[] open = open();
         byte[] close = ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8);
         byte[] body = Arrays.copyOf(open, open.length + close.length);
@@ -43,17 +43,17 @@ final class TestForm {
     }
 
     /** {@return the body without its close-delimiter} */
-    byte[] open() {
+    public byte[] open() {
         return out.toByteArray();
     }
 
-    static byte[] noise(int size, long seed) {
+    public static byte[] noise(int size, long seed) {
         byte[] noise = new byte[size];
         new Random(seed).nextBytes(noise);
         return noise;
     }
 
-    static String sha256(byte[] octets) {
+    public static String sha256(byte[] octets) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
         } catch (NoSuchAlgorithmException e) {

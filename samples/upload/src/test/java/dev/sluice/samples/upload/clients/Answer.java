@@ -10,11 +10,11 @@ import java.io.IOException;
  * @param status of HTTP
  * @param text of the body
  */
-record Answer(int status, String text) {
+public record Answer(int status, String text) {
     static final JsonMapper JSON = JsonMapper.builder().build();
 
     /** {@return the body as JSON} */
-    JsonNode json() throws IOException {
+    public JsonNode json() throws IOException {
         return JSON.readTree(text);
     }
 }

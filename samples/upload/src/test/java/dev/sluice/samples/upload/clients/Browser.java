@@ -21,7 +21,7 @@ import org.openqa.selenium.support.ui.ExpectedCondition;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
 /** A headless Chromium of this machine with a profile of its own, gone when it is closed. */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
     private static final Optional<Program> CHROMIUM =
             Program.find("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
     private static final Optional<Program> DRIVER =
@@ -35,7 +35,7 @@ final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    static boolean isPresent() {
+    public static boolean isPresent() {
         return CHROMIUM.isPresent() && DRIVER.isPresent();
     }
 
@@ -43,7 +43,7 @@ final class Browser implements AutoCloseable {
         return CHROMIUM.orElseThrow().run("--version").out().strip();
     }
 
-    static Browser open() throws IOException {
+    public static Browser open() throws IOException {
         Path profile = Files.createTempDirectory("sluice-browser");
         ChromeOptions options = new ChromeOptions();
         options.setBinary(CHROMIUM.orElseThrow().file().toString());
@@ -73,17 +73,16 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    ChromeDriver driver() {
+    public ChromeDriver driver() {
         return driver;
     }
 
-    @Nullable
-    Object run(String script, Object... arguments) {
+    public @Nullable Object run(String script, Object... arguments) {
         return ((JavascriptExecutor) driver).executeScript(script, arguments);
     }
 
     /** Runs a script that returns a list. */
-    List<?> runForList(String script, Object... arguments) {
+    public List<?> runForList(String script, Object... arguments) {
         return (List<?>) Objects.requireNonNull(run(script, arguments), script);
     }
 
@@ -92,12 +91,12 @@ final class Browser implements AutoCloseable {
         return ((Number) Objects.requireNonNull(run(script), script)).doubleValue();
     }
 
-    <T> T await(ExpectedCondition<T> condition) {
+    public <T> T await(ExpectedCondition<T> condition) {
         return new WebDriverWait(driver, Duration.ofSeconds(60)).until(condition);
     }
 
     /** Drops files of the disk onto an element, as the user's hand does: the page sees trusted events. */
-    void drop(WebElement target, List<Path> files) {
+    public void drop(WebElement target, List<Path> files) {
         List<?> at = runForList(
                 "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];",
                 target);
@@ -118,7 +117,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** Keeps a picture of the page among the build's artifacts. */
-    void screenshot(String name) throws IOException {
+    public void screenshot(String name) throws IOException {
         Path file = Path.of("target", "screenshots", name + ".png");
         Files.createDirectories(file.getParent());
         Files.write(file, driver.getScreenshotAs(OutputType.BYTES));

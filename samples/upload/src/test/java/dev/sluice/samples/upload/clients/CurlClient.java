@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** curl with {@code -F}. Its options go through a file, in which names are UTF-8 whatever the locale is. */
-final class CurlClient implements UploadClient {
+public final class CurlClient implements UploadClient {
     private final Optional<Program> curl = Program.find("curl");
 
     @Override
@@ -44,10 +44,10 @@ final class CurlClient implements UploadClient {
      * @param answer of the server
      * @param trace what curl tells with {@code verbose}: lines of {@code >} and {@code <}
      */
-    record Traced(Answer answer, String trace) {}
+    public record Traced(Answer answer, String trace) {}
 
     /** Sends the form with some more options, each as in curl's configuration file. */
-    Traced post(URI target, List<FormPart> form, List<String> options) throws IOException, InterruptedException {
+    public Traced post(URI target, List<FormPart> form, List<String> options) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             List<String> all = new ArrayList<>(options);
             for (FormPart part : form) {
@@ -58,7 +58,7 @@ final class CurlClient implements UploadClient {
     }
 
     /** Sends octets as they are. */
-    Traced postOctets(URI target, byte[] octets, List<String> options) throws IOException, InterruptedException {
+    public Traced postOctets(URI target, byte[] octets, List<String> options) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             List<String> all = new ArrayList<>(options);
             all.add(option("data-binary", "@" + scratch.file(octets)));
@@ -101,7 +101,7 @@ final class CurlClient implements UploadClient {
                         + quoted(String.valueOf(part.filename())));
     }
 
-    static String option(String name, String value) {
+    public static String option(String name, String value) {
         return name + " = " + quoted(value).replace("\r", "\\r").replace("\n", "\\n");
     }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /** Waits for what is in a directory. */
-final class DirectoryWatch implements AutoCloseable {
+public final class DirectoryWatch implements AutoCloseable {
     private static final long MAX_SECONDS = 30;
 
     private final Path directory;
@@ -23,7 +23,7 @@ final class DirectoryWatch implements AutoCloseable {
         this.service = service;
     }
 
-    static DirectoryWatch of(Path directory) throws IOException {
+    public static DirectoryWatch of(Path directory) throws IOException {
         WatchService service = directory.getFileSystem().newWatchService();
         directory.register(
                 service,
@@ -34,7 +34,7 @@ final class DirectoryWatch implements AutoCloseable {
     }
 
     /** Returns once the names of the files are as wanted, and fails when nothing happens any more before they are. */
-    void await(String what, Predicate<Set<String>> wanted) throws IOException, InterruptedException {
+    public void await(String what, Predicate<Set<String>> wanted) throws IOException, InterruptedException {
         while (!wanted.test(Received.names(directory))) {
             WatchKey key = service.poll(MAX_SECONDS, TimeUnit.SECONDS);
             assertNotNull(key, () -> what + ": waited in vain");

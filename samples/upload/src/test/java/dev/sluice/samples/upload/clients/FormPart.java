@@ -8,7 +8,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /** One part as a client is asked to send it: a text field, or a file with a name and a type. Immutable. */
-final class FormPart {
+public final class FormPart {
     private final String name;
     private final @Nullable String filename;
     private final @Nullable String type;
@@ -21,16 +21,16 @@ final class FormPart {
         this.content = content;
     }
 
-    static FormPart field(String name, String text) {
+    public static FormPart field(String name, String text) {
         return new FormPart(name, null, null, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    static FormPart file(String name, String filename, String type, byte[] content) {
+    public static FormPart file(String name, String filename, String type, byte[] content) {
         return new FormPart(name, filename, type, content.clone());
     }
 
     /** {@return octets that are the same in every run and hold CR, LF and dashes in plenty} */
-    static byte[] octets(int size) {
+    public static byte[] octets(int size) {
         byte[] octets = new byte[size];
         Random random = new Random(size);
         random.nextBytes(octets);
@@ -75,7 +75,7 @@ final class FormPart {
         return sha256(content);
     }
 
-    static String sha256(byte[] octets) {
+    public static String sha256(byte[] octets) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
         } catch (NoSuchAlgorithmException e) {

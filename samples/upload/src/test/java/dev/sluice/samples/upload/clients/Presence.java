@@ -10,14 +10,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 
 /** A client that this machine lacks is told in one line, or fails where all of them are required. */
-final class Presence {
+public final class Presence {
     private static final boolean REQUIRED = "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS"));
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private Presence() {}
 
     /** {@return the tests of a client that is there, one that fails, or none} */
-    static Stream<DynamicNode> of(String label, boolean present, Supplier<Stream<? extends DynamicNode>> tests) {
+    public static Stream<DynamicNode> of(String label, boolean present, Supplier<Stream<? extends DynamicNode>> tests) {
         if (present) {
             return tests.get().map(DynamicNode.class::cast);
         }

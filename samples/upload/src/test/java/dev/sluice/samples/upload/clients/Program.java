@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A program of the machine that the tests run on. */
-final class Program {
+public final class Program {
     private static final long MAX_SECONDS = 120;
 
     private final Path file;
@@ -28,10 +28,10 @@ final class Program {
      * @param out what it printed
      * @param err what it complained of
      */
-    record Run(int exitCode, String out, String err) {}
+    public record Run(int exitCode, String out, String err) {}
 
     /** {@return the first of these names that is on the search path, or is the path of a program} */
-    static Optional<Program> find(String... names) {
+    public static Optional<Program> find(String... names) {
         for (String name : names) {
             if (name.indexOf(File.separatorChar) >= 0) {
                 if (Files.isExecutable(Path.of(name))) {
@@ -49,12 +49,12 @@ final class Program {
         return Optional.empty();
     }
 
-    Path file() {
+    public Path file() {
         return file;
     }
 
     /** Starts it; it prints to files in {@code directory} so that it never waits for a reader. */
-    Process start(Path directory, List<String> arguments, Map<String, String> environment) throws IOException {
+    public Process start(Path directory, List<String> arguments, Map<String, String> environment) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(file.toString());
         command.addAll(arguments);
@@ -70,7 +70,7 @@ final class Program {
     }
 
     /** Runs it to its end. */
-    Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
+    public Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("sluice-client");
         try {
             Process process = start(directory, arguments, environment);
@@ -86,7 +86,7 @@ final class Program {
         }
     }
 
-    Run run(String... arguments) throws IOException, InterruptedException {
+    public Run run(String... arguments) throws IOException, InterruptedException {
         return run(List.of(arguments), Map.of());
     }
 

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.function.Executable;
 
 /** Compares what the server says with what was sent. */
-final class Received {
+public final class Received {
     private Received() {}
 
     /** Every part has come as it was sent: name, filename, type, size and digest. */
-    static void assertParts(UploadClient client, List<FormPart> sent, Answer answer) throws IOException {
+    public static void assertParts(UploadClient client, List<FormPart> sent, Answer answer) throws IOException {
         assertEquals(200, answer.status(), answer.text());
         JsonNode json = answer.json();
         assertTrue(json.path("error").isNull(), answer.text());

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A directory for files that a client is to send, gone when it is closed. */
-final class Scratch implements AutoCloseable {
+public final class Scratch implements AutoCloseable {
     private final Path directory;
     private int count;
 
@@ -15,16 +15,16 @@ final class Scratch implements AutoCloseable {
         this.directory = directory;
     }
 
-    static Scratch create() throws IOException {
+    public static Scratch create() throws IOException {
         return new Scratch(Files.createTempDirectory("sluice-sent"));
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
     /** {@return a new file that holds the octets} */
-    Path file(byte[] content) throws IOException {
+    public Path file(byte[] content) throws IOException {
         return Files.write(directory.resolve("part" + count++), content);
     }
 

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A program or a library that sends forms, and what it makes of names and types on the wire. */
-interface UploadClient {
+public interface UploadClient {
     /** {@return the name that it goes by in test names} */
     String label();
 

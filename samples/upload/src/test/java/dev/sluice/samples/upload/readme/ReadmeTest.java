@@ -1,6 +1,7 @@
 package dev.sluice.samples.upload.readme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.Main;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,14 +23,26 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final Pattern FENCE = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern REGION = Pattern.compile("// README \\{\\n(.*?) *// README }", Pattern.DOTALL);
 
     @Test
-    void itsCodeIsACompiledSource() throws IOException {
-        Path source = ROOT.resolve(
-                "samples/upload/src/test/java/" + PushLoop.class.getName().replace('.', '/') + ".java");
-        String text = Files.readString(source);
-        String region = text.substring(text.indexOf("// README {\n") + 12, text.indexOf("        // README }"));
-        assertEquals(List.of(region.stripTrailing().stripIndent() + "\n"), fenced("java"));
+    void itsCodeIsCompiledSource() throws IOException {
+        List<String> compiled = new ArrayList<>();
+        try (Stream<Path> sources = Files.walk(ROOT.resolve("samples"))) {
+            for (Path source : sources.filter(file -> file.toString().endsWith(".java")
+                            && String.valueOf(file.getParent()).endsWith("readme"))
+                    .toList()) {
+                Matcher region = REGION.matcher(Files.readString(source));
+                while (region.find()) {
+                    compiled.add(region.group(1).stripTrailing().stripIndent() + "\n");
+                }
+            }
+        }
+        List<String> shown = fenced("java");
+        assertFalse(shown.isEmpty());
+        for (String code : shown) {
+            assertTrue(compiled.contains(code), code);
+        }
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,8 +8,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
-/** The upload page: one file without anything to fetch, and the policy that lets its own script and style run, only. */
-final class Page {
+/** A page of one file, without anything to fetch, and the policy that lets its own script and style run, only. */
+public final class Page {
     private final byte[] html;
     private final String contentSecurityPolicy;
 
@@ -21,9 +21,9 @@ final class Page {
                 + hashOf(text, "script");
     }
 
-    /** {@return the page from this program's resources} */
-    static Page load() {
-        try (InputStream in = Page.class.getResourceAsStream("page.html")) {
+    /** {@return {@code page.html} beside {@code program} among its resources} */
+    public static Page load(Class<?> program) {
+        try (InputStream in = program.getResourceAsStream("page.html")) {
             if (in == null) {
                 throw new IllegalStateException("page.html is not in the program");
             }
@@ -46,11 +46,13 @@ final class Page {
         }
     }
 
-    byte[] html() {
+    /** {@return the page in UTF-8; not to be changed} */
+    public byte[] html() {
         return html;
     }
 
-    String contentSecurityPolicy() {
+    /** {@return the value of {@code Content-Security-Policy}} */
+    public String contentSecurityPolicy() {
         return contentSecurityPolicy;
     }
 }

@@ -1,16 +1,16 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 /** Writes answers. */
-final class Json {
+public final class Json {
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
     private Json() {}
 
     /** {@return {@code value} as one line of JSON in UTF-8} */
-    static byte[] bytes(Object value) {
+    public static byte[] bytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);
         } catch (JsonProcessingException e) {

@@ -1,11 +1,14 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import dev.sluice.Preset;
 
 /** The presets by the names that a command line and a query string have for them. */
-enum PresetName {
+public enum PresetName {
+    /** The default. */
     standard(Preset.STANDARD),
+    /** Refuses every oddity. */
     strict(Preset.STRICT),
+    /** Takes what old clients send. */
     compatible(Preset.COMPATIBLE);
 
     private final Preset preset;
@@ -14,7 +17,8 @@ enum PresetName {
         this.preset = preset;
     }
 
-    Preset preset() {
+    /** {@return what it stands for} */
+    public Preset preset() {
         return preset;
     }
 }

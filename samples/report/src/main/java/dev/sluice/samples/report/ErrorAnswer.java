@@ -1,9 +1,8 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import dev.sluice.MultipartException;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Map;
 
 /**
@@ -17,9 +16,10 @@ import java.util.Map;
  * @param message one sentence
  */
 @JsonPropertyOrder({"reason", "kind", "offset", "part", "message"})
-record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offset, int part, String message) {
+public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offset, int part, String message) {
 
-    static ErrorAnswer of(MultipartException e) {
+    /** {@return what is wrong with the body} */
+    public static ErrorAnswer of(MultipartException e) {
         return new ErrorAnswer(
                 e.httpStatus(),
                 e.reason().name(),
@@ -30,12 +30,12 @@ record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offs
     }
 
     /** {@return a fault of the request around the body} */
-    static ErrorAnswer http(HttpResponseStatus status, String reason, String message) {
-        return new ErrorAnswer(status.code(), reason, "HTTP", -1, -1, message);
+    public static ErrorAnswer http(int status, String reason, String message) {
+        return new ErrorAnswer(status, reason, "HTTP", -1, -1, message);
     }
 
     /** {@return trouble of the server's disk; the details go to the log, not to the client} */
-    static ErrorAnswer storage() {
+    public static ErrorAnswer storage() {
         return new ErrorAnswer(
                 500,
                 "STORAGE_FAILED",
@@ -46,7 +46,7 @@ record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offs
     }
 
     /** {@return the refusal of a file for which there is no room on the disk} */
-    static ErrorAnswer diskFull() {
+    public static ErrorAnswer diskFull() {
         return new ErrorAnswer(
                 507,
                 "DISK_FULL",
@@ -57,12 +57,12 @@ record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offs
     }
 
     /** {@return a fault of the server itself; the details go to the log, not to the client} */
-    static ErrorAnswer internal() {
-        return http(HttpResponseStatus.INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "the server failed at this request");
+    public static ErrorAnswer internal() {
+        return http(500, "INTERNAL_ERROR", "the server failed at this request");
     }
 
     /** {@return the fault of a connection that ended before the body that it announced} */
-    static ErrorAnswer cutOff(long received, int part) {
+    public static ErrorAnswer cutOff(long received, int part) {
         return new ErrorAnswer(
                 400,
                 MultipartException.Reason.TRUNCATED.name(),
@@ -73,7 +73,7 @@ record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offs
     }
 
     /** {@return the refusal of a body that announces more than it may have, in the words of the decoder} */
-    static ErrorAnswer announcedTooLarge(long contentLength, long maxBodyBytes) {
+    public static ErrorAnswer announcedTooLarge(long contentLength, long maxBodyBytes) {
         return new ErrorAnswer(
                 413,
                 MultipartException.Reason.BODY_TOO_LARGE.name(),
@@ -85,7 +85,7 @@ record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offs
     }
 
     /** {@return this as the whole answer} */
-    Map<String, ErrorAnswer> asAnswer() {
+    public Map<String, ErrorAnswer> asAnswer() {
         return Map.of("error", this);
     }
 }

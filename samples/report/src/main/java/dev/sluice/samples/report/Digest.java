@@ -1,17 +1,22 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /** The SHA-256 of one part after the other, and the size of each. Not thread-safe. */
-final class Digest {
+public final class Digest {
+    private static final int BLOCK = 16 << 10;
+
     private final MessageDigest sha256;
     private long size;
 
-    Digest() {
+    /** For the first part. */
+    public Digest() {
         try {
             this.sha256 = MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
@@ -20,26 +25,39 @@ final class Digest {
     }
 
     /** Starts with the next part. */
-    void reset() {
+    public void reset() {
         sha256.reset();
         size = 0;
     }
 
     /** Adds the readable octets of {@code data}, which is borrowed and left as it was. */
-    void add(ByteBuf data) {
+    public void add(ByteBuf data) {
         for (ByteBuffer memory : data.nioBuffers()) {
             sha256.update(memory);
         }
         size += data.readableBytes();
     }
 
+    /**
+     * Adds all that {@code in} has.
+     *
+     * @param in not closed
+     */
+    public void addAll(InputStream in) throws IOException {
+        byte[] octets = new byte[BLOCK];
+        for (int n; (n = in.read(octets)) >= 0; ) {
+            sha256.update(octets, 0, n);
+            size += n;
+        }
+    }
+
     /** {@return the octets added since the last reset} */
-    long size() {
+    public long size() {
         return size;
     }
 
     /** {@return the digest in lower-case hexadecimal}; to be followed by {@link #reset}. */
-    String hex() {
+    public String hex() {
         return HexFormat.of().formatHex(sha256.digest());
     }
 }

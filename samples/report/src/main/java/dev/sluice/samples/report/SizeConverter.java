@@ -1,11 +1,11 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Reads sizes such as {@code 512}, {@code 64K} and {@code 16G}. */
-final class SizeConverter implements ITypeConverter<Long> {
+public final class SizeConverter implements ITypeConverter<Long> {
     private static final String UNITS = "KMGT";
 
     @Override

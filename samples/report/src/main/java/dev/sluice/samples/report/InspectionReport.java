@@ -1,4 +1,4 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.report;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import dev.sluice.PartHeaders;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param error null for a good body
  */
 @JsonPropertyOrder({"parts", "deviations", "bodySize", "error"})
-record InspectionReport(
+public record InspectionReport(
         List<Part> parts,
         List<Deviation> deviations,
         long bodySize,
@@ -31,7 +31,7 @@ record InspectionReport(
      * @param sha256 of its body, in lower-case hexadecimal
      */
     @JsonPropertyOrder({"index", "name", "filename", "contentType", "headers", "offset", "size", "sha256"})
-    record Part(
+    public record Part(
             int index,
             @Nullable String name,
             @Nullable String filename,
@@ -41,27 +41,28 @@ record InspectionReport(
             long size,
             String sha256) {
 
-        static Part of(PartHead head, long size, String sha256) {
-            List<List<String>> headers = new ArrayList<>();
-            for (PartHeaders.Header header : head.headers()) {
-                headers.add(List.of(header.name(), header.value()));
+        /** {@return a part whose type is that of its headers} */
+        public static Part of(
+                int index,
+                @Nullable String name,
+                @Nullable String filename,
+                PartHeaders headers,
+                long offset,
+                long size,
+                String sha256) {
+            List<List<String>> all = new ArrayList<>();
+            for (PartHeaders.Header header : headers) {
+                all.add(List.of(header.name(), header.value()));
             }
-            return new Part(
-                    head.index(),
-                    head.name(),
-                    head.filename(),
-                    head.contentType(),
-                    headers,
-                    head.offset(),
-                    size,
-                    sha256);
+            return new Part(index, name, filename, headers.contentType(), all, offset, size, sha256);
         }
     }
 
     /** One deviation; {@code part} and {@code offset} are -1 where it is in the {@code Content-Type}. */
     @JsonPropertyOrder({"kind", "part", "offset"})
-    record Deviation(String kind, int part, long offset) {
-        static List<Deviation> of(List<ReportedDeviation> reported) {
+    public record Deviation(String kind, int part, long offset) {
+        /** {@return these} */
+        public static List<Deviation> of(List<ReportedDeviation> reported) {
             return reported.stream()
                     .map(deviation -> new Deviation(deviation.kind().name(), deviation.partIndex(), deviation.offset()))
                     .toList();

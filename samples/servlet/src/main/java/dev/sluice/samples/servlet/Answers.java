@@ -1,0 +1,99 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.MultipartException;
+import dev.sluice.form.CapacityException;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.Json;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.SlowClientException;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes the answers of both endpoints. */
+final class Answers {
+    private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
+
+    private Answers() {}
+
+    static void json(HttpServletResponse response, int status, Object answer) throws IOException {
+        byte[] body = Json.bytes(answer);
+        response.setStatus(status);
+        response.setContentType("application/json");
+        response.setHeader("Cache-Control", "no-store");
+        response.setHeader("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+        response.setHeader("X-Content-Type-Options", "nosniff");
+        response.setHeader("Referrer-Policy", "no-referrer");
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
+    }
+
+    static void error(HttpServletResponse response, ErrorAnswer error) throws IOException {
+        json(response, error.status(), error.asAnswer());
+    }
+
+    /** Answers for a form that was not to be had; the details of a disk that fails go to the log. */
+    static void refuse(HttpServletResponse response, MultipartRequestException refusal) throws IOException {
+        ErrorAnswer error = describe(refusal.getCause());
+        if (error.status() >= 500) {
+            LOG.warn("a form was not taken", refusal);
+        }
+        if (refusal.closesConnection()) {
+            response.setHeader("Connection", "close");
+        }
+        error(response, error);
+    }
+
+    /** Answers for a form that did not come in for other reasons, as far as there is anybody to read it. */
+    static void broken(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
+        if (response.isCommitted()) {
+            LOG.debug("nobody can be told of it", failure);
+            return;
+        }
+        response.setHeader("Connection", "close");
+        if (isTimeout(failure)) {
+            error(response, tooSlow("the client has sent nothing for too long"));
+        } else if (failure instanceof IOException) {
+            LOG.debug("the client is gone", failure);
+            error(
+                    response,
+                    ErrorAnswer.http(400, "CONNECTION_LOST", "the connection ended before the request body did"));
+        } else if (failure instanceof CancellationException) {
+            error(response, ErrorAnswer.http(503, "CLOSING", "the server is being closed"));
+        } else {
+            LOG.error("a request failed", failure);
+            error(response, ErrorAnswer.internal());
+        }
+    }
+
+    /** {@return whether the container has had enough of a client that sends nothing more} */
+    private static boolean isTimeout(@Nullable Throwable failure) {
+        Throwable cause = failure;
+        while (cause != null && !(cause instanceof TimeoutException)) {
+            cause = cause.getCause();
+        }
+        return cause != null;
+    }
+
+    private static ErrorAnswer tooSlow(String message) {
+        return ErrorAnswer.http(408, "TOO_SLOW", message);
+    }
+
+    private static ErrorAnswer describe(@Nullable Throwable cause) {
+        if (cause instanceof MultipartException malformed) {
+            return ErrorAnswer.of(malformed);
+        }
+        if (cause instanceof SlowClientException slow) {
+            return tooSlow(String.valueOf(slow.getMessage()));
+        }
+        if (cause instanceof CapacityException full) {
+            return new ErrorAnswer(
+                    full.httpStatus(), full.resource().name(), "STORAGE", -1, -1, String.valueOf(full.getMessage()));
+        }
+        return ErrorAnswer.storage();
+    }
+}

@@ -1,0 +1,77 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.form.MultipartForm;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@code POST /async}: takes the parts as they arrive, and holds no thread while the client sends. */
+final class AsyncServlet extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+    private static final Logger LOG = LoggerFactory.getLogger(AsyncServlet.class);
+
+    @Override
+    protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        AsyncContext context = request.startAsync();
+        // A large upload takes its time; one that is too slow is ended by the minimum rate.
+        context.setTimeout(0);
+        ArrivingParts parts = new ArrivingParts();
+        MultipartRequests.receive(request, options -> options.decider(parts))
+                .completion()
+                .whenComplete((form, failure) -> {
+                    try {
+                        answer(request, response, parts, form, failure);
+                    } catch (IOException e) {
+                        LOG.debug("an answer could not be sent", e);
+                    } finally {
+                        context.complete();
+                    }
+                });
+    }
+
+    private static void answer(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            ArrivingParts parts,
+            @Nullable MultipartForm form,
+            @Nullable Throwable failure)
+            throws IOException {
+        if (form == null) {
+            refuse(response, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+            return;
+        }
+        FormReport report;
+        try {
+            report = FormReport.of(
+                    parts.with(form),
+                    form,
+                    RequestHead.preset(request).preset(),
+                    FormReport.parameters(request.getParameterMap()));
+        } catch (MultipartRequestException e) {
+            Answers.refuse(response, e);
+            return;
+        } catch (IOException | RuntimeException e) {
+            LOG.error("a request failed", e);
+            Answers.error(response, ErrorAnswer.internal());
+            return;
+        }
+        Answers.json(response, 200, report);
+    }
+
+    private static void refuse(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
+        if (failure instanceof MultipartRequestException refusal) {
+            Answers.refuse(response, refusal);
+        } else {
+            Answers.broken(response, failure);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.samples.report.PresetName;
+import dev.sluice.samples.report.SizeConverter;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The program: {@code java -jar sluice-servlet.jar}. It runs until it is interrupted. */
+@Command(
+        name = "sluice-servlet",
+        description = "Serves a page and two servlets that tell what is in the multipart/form-data body they are sent.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        showDefaultValues = true,
+        sortOptions = false)
+public final class Main implements Callable<Integer> {
+    private static final int GOOD = 0;
+    private static final int TROUBLE = 2;
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "Port to listen on; 0 for any free one.",
+            defaultValue = "8080")
+    private int port;
+
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description = "Directory in which uploads wait that do not stay in memory; created where it is missing.",
+            defaultValue = "sluice-spool")
+    private Path directory = Path.of("sluice-spool");
+
+    @Option(
+            names = "--preset",
+            paramLabel = "PRESET",
+            description = "What is accepted of a request without ?preset=: ${COMPLETION-CANDIDATES}.",
+            defaultValue = "standard")
+    private PresetName preset = PresetName.standard;
+
+    @Option(names = "--host", paramLabel = "HOST", description = "Address to listen on.", defaultValue = "127.0.0.1")
+    private String host = "127.0.0.1";
+
+    @Option(
+            names = "--max-body",
+            paramLabel = "SIZE",
+            description = "Largest body, in bytes or with K, M, G or T (1 K = 1024).",
+            defaultValue = "64M",
+            converter = SizeConverter.class)
+    private long maxBodyBytes;
+
+    @Option(
+            names = "--min-rate",
+            paramLabel = "SIZE",
+            description = "Least rate at which a client has to send, in bytes per second, after 5 seconds of grace.",
+            defaultValue = "240",
+            converter = SizeConverter.class)
+    private long minBytesPerSecond;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private Main() {}
+
+    /** Runs the program and ends the process: 0 if all is well, 2 for wrong use or I/O. */
+    public static void main(String[] args) {
+        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        System.exit(commandLine(out, err).execute(args));
+    }
+
+    /** {@return the program with its output going elsewhere} */
+    static CommandLine commandLine(PrintWriter out, PrintWriter err) {
+        return new CommandLine(new Main()).setOut(out).setErr(err);
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        PrintWriter err = spec.commandLine().getErr();
+        ServletServer server;
+        try {
+            server = ServletServer.start(SampleConfig.of(directory)
+                    .withAddress(host, port)
+                    .withPreset(preset)
+                    .withMaxBodyBytes(maxBodyBytes)
+                    .withMinBytesPerSecond(minBytesPerSecond));
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            return TROUBLE;
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            LoggerFactory.getLogger(Main.class).debug("the server did not start", e);
+            return TROUBLE;
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("Listening on " + server.uri());
+        out.println("Uploads wait in " + server.directory());
+        out.flush();
+        server.join();
+        return GOOD;
+    }
+
+    /** The version from the manifest of the jar. */
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            @Nullable String version = Main.class.getPackage().getImplementationVersion();
+            return new String[] {"sluice-servlet " + (version == null ? "(not from a jar)" : version)};
+        }
+    }
+}

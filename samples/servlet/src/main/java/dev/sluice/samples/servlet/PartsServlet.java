@@ -1,0 +1,66 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.samples.report.Digest;
+import dev.sluice.samples.report.InspectionReport;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.Part;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** {@code POST /parts}: an ordinary servlet that calls {@code getParts}; the filter in front of it does the rest. */
+final class PartsServlet extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    protected void doPost(HttpServletRequest request, HttpServletResponse response)
+            throws ServletException, IOException {
+        List<Part> parts;
+        Map<String, List<String>> parameters;
+        try {
+            parts = List.copyOf(request.getParts());
+            parameters = FormReport.parameters(request.getParameterMap());
+        } catch (MultipartRequestException e) {
+            // Left alone, it would be answered by the filter, on the error page of the container.
+            Answers.refuse(response, e);
+            return;
+        } catch (IOException e) {
+            Answers.broken(response, e);
+            return;
+        }
+        // What the servlet API has no words for: offsets, the order of the headers, deviations, the size of the body.
+        MultipartForm form = MultipartRequests.form(request);
+        List<InspectionReport.Part> described = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            described.add(describe(parts.get(i), form.parts().get(i)));
+        }
+        Answers.json(
+                response,
+                200,
+                FormReport.of(described, form, RequestHead.preset(request).preset(), parameters));
+    }
+
+    private static InspectionReport.Part describe(Part part, FormPart behind) throws IOException {
+        Digest digest = new Digest();
+        try (InputStream in = part.getInputStream()) {
+            digest.addAll(in);
+        }
+        return InspectionReport.Part.of(
+                behind.head().index(),
+                part.getName(),
+                part.getSubmittedFileName(),
+                behind.headers(),
+                behind.head().offset(),
+                part.getSize(),
+                digest.hex());
+    }
+}

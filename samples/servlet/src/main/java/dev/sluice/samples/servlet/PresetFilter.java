@@ -1,0 +1,40 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.samples.report.PresetName;
+import dev.sluice.servlet.MultipartFilter;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+
+/** One multipart filter for each preset; an application with one preset uses the multipart filter itself. */
+final class PresetFilter implements Filter {
+    private final Map<PresetName, MultipartFilter> filters;
+
+    PresetFilter(Map<PresetName, MultipartFilter> filters) {
+        this.filters = Map.copyOf(filters);
+    }
+
+    @Override
+    public void init(FilterConfig config) throws ServletException {
+        for (MultipartFilter filter : filters.values()) {
+            filter.init(config);
+        }
+    }
+
+    @Override
+    public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        Objects.requireNonNull(filters.get(RequestHead.preset(request))).doFilter(request, response, chain);
+    }
+
+    @Override
+    public void destroy() {
+        filters.values().forEach(MultipartFilter::destroy);
+    }
+}

@@ -1,0 +1,138 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.PresetName;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at the head of a request with a body before a single octet of it is read, and finds the preset that it names.
+ * Is in front of the multipart filter, where the parameters are those of the query alone.
+ */
+final class RequestHead extends HttpFilter {
+    private static final long serialVersionUID = 1L;
+    private static final long MAX_DRAIN_BYTES = 1 << 20;
+    private static final long MAX_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final String PRESET = RequestHead.class.getName() + ".preset";
+
+    private final PresetName byDefault;
+
+    RequestHead(PresetName byDefault) {
+        this.byDefault = byDefault;
+    }
+
+    /** {@return the preset of a request that has come through this filter} */
+    static PresetName preset(ServletRequest request) {
+        if (request.getAttribute(PRESET) instanceof PresetName preset) {
+            return preset;
+        }
+        throw new IllegalStateException("the request has not come through the filter");
+    }
+
+    @Override
+    protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        // The inspector's charset, whatever the Content-Type says: names are UTF-8 (RFC 7578 section 5.1).
+        request.setCharacterEncoding("UTF-8");
+        ErrorAnswer fault = fault(request);
+        if (fault == null) {
+            chain.doFilter(request, response);
+            return;
+        }
+        if (fault.status() == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
+            response.setHeader("Allow", "POST");
+        }
+        boolean drains = isWorthDraining(request);
+        if (!drains) {
+            response.setHeader("Connection", "close");
+        }
+        Answers.error(response, fault);
+        if (drains) {
+            // A connection that is closed over unread octets is reset, and the client would lose the answer.
+            response.flushBuffer();
+            drain(request.getInputStream());
+        }
+    }
+
+    /** Reads what is on its way; whoever takes his time over it is not waited for. */
+    private static void drain(InputStream in) throws IOException {
+        long until = System.nanoTime() + MAX_DRAIN_NANOS;
+        byte[] scrap = new byte[8192];
+        long left = MAX_DRAIN_BYTES;
+        for (int count = 0; count >= 0 && left > 0 && System.nanoTime() - until < 0; left -= count) {
+            count = in.read(scrap);
+        }
+    }
+
+    private static boolean isWorthDraining(HttpServletRequest request) {
+        long length = request.getContentLengthLong();
+        return length >= 0 && length <= MAX_DRAIN_BYTES && request.getHeader("Expect") == null;
+    }
+
+    private @Nullable ErrorAnswer fault(HttpServletRequest request) {
+        if (!request.getMethod().equals("POST")) {
+            return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "this takes POST only");
+        }
+        String[] given = request.getParameterValues("preset");
+        PresetName preset = given == null ? byDefault : named(given);
+        if (preset == null) {
+            return ErrorAnswer.http(400, "UNKNOWN_PRESET", "preset has to be standard, strict or compatible");
+        }
+        request.setAttribute(PRESET, preset);
+        String origin = request.getHeader("Origin");
+        if (origin != null && !isSameOrigin(origin, String.valueOf(request.getHeader("Host")))) {
+            return ErrorAnswer.http(403, "CROSS_ORIGIN", "pages of other origins may not upload here");
+        }
+        if (request.getHeader("Content-Encoding") != null) {
+            return ErrorAnswer.http(415, "CONTENT_ENCODING", "a body with a Content-Encoding is not taken");
+        }
+        List<String> types = Collections.list(request.getHeaders("Content-Type"));
+        if (types.size() > 1) {
+            return ErrorAnswer.http(400, "DUPLICATE_CONTENT_TYPE", "there is more than one Content-Type");
+        }
+        return typeFault(types.isEmpty() ? null : types.get(0), preset);
+    }
+
+    private static @Nullable PresetName named(String[] given) {
+        return Arrays.stream(PresetName.values())
+                .filter(name -> given.length == 1 && name.name().equals(given[0]))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Any page of the web can make a browser send a form to this server; only its own page may. */
+    private static boolean isSameOrigin(String origin, String host) {
+        return origin.equalsIgnoreCase("http://" + host) || origin.equalsIgnoreCase("https://" + host);
+    }
+
+    /** The multipart filter passes on what is not a form: here nothing else is of any use. */
+    private static @Nullable ErrorAnswer typeFault(@Nullable String type, PresetName preset) {
+        try {
+            if (Boundary.from(type, preset.preset()).isFormData()) {
+                return null;
+            }
+            return new ErrorAnswer(
+                    415,
+                    MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE.name(),
+                    MultipartException.Kind.MALFORMED.name(),
+                    -1,
+                    -1,
+                    "the body has to be multipart/form-data, not another multipart type");
+        } catch (MultipartException e) {
+            return ErrorAnswer.of(e);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package dev.sluice.samples.servlet;
+
+import dev.sluice.Deviation;
+import dev.sluice.Preset;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.samples.report.PresetName;
+import dev.sluice.servlet.MultipartFilter;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.Servlet;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import org.eclipse.jetty.ee11.servlet.FilterHolder;
+import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee11.servlet.ServletHolder;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A web application on embedded Jetty: {@code GET /}, {@code POST /parts}, {@code POST /async}. It runs from
+ * {@link #start} to {@link #close}. Thread-safe.
+ */
+public final class ServletServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ServletServer.class);
+
+    /** What is read and dropped of a refused body, so that the client gets to read the answer. */
+    private static final long MAX_DRAIN_BYTES = 32L << 20;
+
+    /** What a running request gets when the server is closed, and what a connection without one. */
+    private static final long STOP_MILLIS = 2_000;
+
+    private static final long SHUTDOWN_IDLE_MILLIS = 100;
+
+    /** A client that sends nothing at all to a thread that waits is the container's to end: after 30 seconds. */
+    private static final int IDLE_GRACES = 6;
+
+    private static final long MIN_IDLE_MILLIS = 500;
+
+    /** Those of /parts hold one each while their clients send; those of /async none, however many they are. */
+    private static final int MOST_THREADS = 64;
+
+    private final SampleConfig config;
+    private final SpoolDirectory spool;
+    private final MemoryBudget memory;
+    private final Server server = new Server(new QueuedThreadPool(MOST_THREADS));
+    private final ServerConnector connector;
+
+    private ServletServer(SampleConfig config) throws IOException {
+        this.config = config;
+        this.memory = MemoryBudget.of(config.memoryBytes());
+        HttpConfiguration http = new HttpConfiguration();
+        http.setSendServerVersion(false);
+        this.connector = new ServerConnector(server, new HttpConnectionFactory(http));
+        connector.setHost(config.host());
+        connector.setPort(config.port());
+        connector.setIdleTimeout(
+                Math.max(MIN_IDLE_MILLIS, IDLE_GRACES * config.rateGrace().toMillis()));
+        connector.setShutdownIdleTimeout(SHUTDOWN_IDLE_MILLIS);
+        server.addConnector(connector);
+        this.spool = SpoolDirectory.open(config.directory());
+        server.setHandler(application());
+        server.setStopTimeout(STOP_MILLIS);
+    }
+
+    /**
+     * Starts a server and returns when it takes connections.
+     *
+     * @throws IOException if the directory cannot be used or the address is taken
+     */
+    public static ServletServer start(SampleConfig config) throws IOException {
+        ServletServer started = new ServletServer(config);
+        try {
+            started.server.start();
+            return started;
+        } catch (Exception e) {
+            started.close();
+            if (e instanceof IOException io) {
+                throw io;
+            }
+            throw new IOException("the server did not start: " + e.getMessage(), e);
+        }
+    }
+
+    private ServletContextHandler application() {
+        ServletContextHandler context = new ServletContextHandler(ServletContextHandler.NO_SESSIONS);
+        context.setErrorHandler(new JsonErrors());
+        context.addServlet(async(new PageServlet()), "");
+        context.addServlet(async(new PartsServlet()), "/parts");
+        context.addServlet(async(new AsyncServlet()), "/async");
+        FilterHolder head = async(new RequestHead(config.preset()));
+        FilterHolder multipart = async(multipartFilter());
+        for (String path : new String[] {"/parts", "/async"}) {
+            context.addFilter(head, path, EnumSet.of(DispatcherType.REQUEST));
+            context.addFilter(multipart, path, EnumSet.allOf(DispatcherType.class));
+        }
+        return context;
+    }
+
+    private static ServletHolder async(Servlet servlet) {
+        ServletHolder holder = new ServletHolder(servlet);
+        holder.setAsyncSupported(true);
+        return holder;
+    }
+
+    private static FilterHolder async(Filter filter) {
+        FilterHolder holder = new FilterHolder(filter);
+        holder.setAsyncSupported(true);
+        return holder;
+    }
+
+    private PresetFilter multipartFilter() {
+        Map<PresetName, MultipartFilter> filters = new EnumMap<>(PresetName.class);
+        for (PresetName name : PresetName.values()) {
+            filters.put(
+                    name,
+                    MultipartFilter.builder(options(name.preset()))
+                            .minimumRate(config.minBytesPerSecond(), config.rateGrace())
+                            .build());
+        }
+        return new PresetFilter(filters);
+    }
+
+    /** Parts as they are in the body, as an inspector shows them: nothing decoded, nothing expanded. */
+    private FormOptions options(Preset preset) {
+        Preset undecoded =
+                preset.accepts(Deviation.TRANSFER_ENCODING) ? preset.reporting(Deviation.TRANSFER_ENCODING) : preset;
+        return FormOptions.builder(spool, memory)
+                .multipart(options -> options.preset(undecoded))
+                .limits(limits -> limits.maxBodyBytes(config.maxBodyBytes()))
+                .expandNested(false)
+                .maxDrainBytes(MAX_DRAIN_BYTES)
+                .build();
+    }
+
+    /** {@return the port it listens on} */
+    public int port() {
+        return connector.getLocalPort();
+    }
+
+    /** {@return the address of its page} */
+    public URI uri() {
+        String host = config.host();
+        String shown = host.equals("0.0.0.0") || host.equals("::") || host.equals("127.0.0.1") ? "localhost" : host;
+        return URI.create("http://" + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + port() + "/");
+    }
+
+    /** {@return where uploads wait; absolute} */
+    public Path directory() {
+        return config.directory().toAbsolutePath();
+    }
+
+    /** {@return the octets that all forms together hold in memory now} */
+    public long memoryUsed() {
+        return memory.used();
+    }
+
+    /** Waits until the server is closed by another thread. */
+    public void join() throws InterruptedException {
+        server.join();
+    }
+
+    /** Closes all connections, deletes all files, and returns when no thread of the server runs any more. */
+    @Override
+    public void close() {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            LOG.warn("the server did not stop as it should", e);
+        }
+        try {
+            spool.close();
+        } catch (IOException e) {
+            LOG.warn("the spool directory could not be deleted", e);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package dev.sluice.samples.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.sluice.samples.upload.clients.Browser;
+import dev.sluice.samples.upload.clients.FormPart;
+import dev.sluice.samples.upload.clients.Presence;
+import dev.sluice.samples.upload.clients.Scratch;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.WebElement;
+
+/** The page in a real browser. */
+final class BrowserTest {
+    private static final String TABLE = """
+            return [...document.querySelectorAll('#' + arguments[0] + '-answer tbody tr')].map(row =>
+              ['.c-name', '.c-filename', '.c-type', '.c-size', '.c-sha256'].map(cell =>
+                row.querySelector(cell).textContent));
+            """;
+
+    @TempDir
+    Path directory;
+
+    private interface Visit {
+        void with(Browser browser) throws Exception;
+    }
+
+    @TestFactory
+    Stream<DynamicNode> browser() {
+        return Presence.of(
+                "chromium with chromedriver",
+                Browser.isPresent(),
+                () -> Stream.of(
+                        visit("dropped files and a field arrive at both endpoints", 64 << 20, this::drop),
+                        visit("a picked file arrives under its name", 64 << 20, this::pick),
+                        visit("a refusal of both endpoints is shown in their words", 100_000, this::refusal)));
+    }
+
+    private DynamicTest visit(String name, long maxBodyBytes, Visit visit) {
+        return dynamicTest("browser: " + name, () -> {
+            SampleConfig config = SampleConfig.of(directory.resolve("spool")).withMaxBodyBytes(maxBodyBytes);
+            try (ServletServer server = ServletServer.start(config);
+                    Browser browser = Browser.open()) {
+                browser.driver().get(server.uri().toString());
+                visit.with(browser);
+            }
+        });
+    }
+
+    private void drop(Browser browser) throws Exception {
+        byte[] large = FormPart.octets(3 << 20);
+        byte[] small = "a \"small\" one\r\n".getBytes(StandardCharsets.US_ASCII);
+        try (Scratch scratch = Scratch.create()) {
+            Path first = Files.write(scratch.directory().resolve("holiday; day 1.bin"), large);
+            Path second = Files.write(scratch.directory().resolve("note.txt"), small);
+            browser.drop(find(browser, "#drop"), List.of(first, second));
+            browser.await(driver ->
+                    driver.findElements(By.cssSelector("#queue .file")).size() == 2);
+            find(browser, ".field-value").sendKeys("two files");
+            send(browser, "done");
+        }
+        for (String endpoint : List.of("parts", "async")) {
+            assertEquals(
+                    List.of(
+                            row("comment", "\u2013", "\u2013", "two files".getBytes(StandardCharsets.US_ASCII)),
+                            row("files", "holiday; day 1.bin", "application/octet-stream", large),
+                            row("files", "note.txt", "text/plain", small)),
+                    browser.runForList(TABLE, endpoint));
+            assertEquals(
+                    List.of("preset = \u201cstandard\u201d", "comment = \u201ctwo files\u201d"),
+                    browser.runForList(
+                            "return [...document.querySelectorAll('#' + arguments[0] + '-answer .parameters li')]"
+                                    + ".map(row => row.textContent)",
+                            endpoint));
+        }
+        browser.screenshot("servlet-result");
+        browser.driver().manage().window().setSize(new Dimension(500, 900));
+        browser.screenshot("servlet-result-narrow");
+    }
+
+    private void pick(Browser browser) throws Exception {
+        byte[] content = FormPart.octets(1000);
+        try (Scratch scratch = Scratch.create()) {
+            Path file = Files.write(scratch.directory().resolve("picked.png"), content);
+            find(browser, "#files").sendKeys(file.toString());
+            send(browser, "done");
+        }
+        for (String endpoint : List.of("parts", "async")) {
+            List<?> rows = browser.runForList(TABLE, endpoint);
+            assertEquals(row("files", "picked.png", "image/png", content), rows.get(rows.size() - 1));
+        }
+    }
+
+    private void refusal(Browser browser) throws Exception {
+        try (Scratch scratch = Scratch.create()) {
+            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.octets(3 << 20));
+            browser.drop(find(browser, "#drop"), List.of(file));
+            send(browser, "refused");
+        }
+        for (String endpoint : List.of("parts", "async")) {
+            WebElement answer = find(browser, "#" + endpoint + "-answer");
+            assertEquals("413", answer.getAttribute("data-status"));
+            WebElement error = answer.findElement(By.cssSelector(".error"));
+            assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
+            assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error::getText);
+        }
+        browser.screenshot("servlet-refused");
+    }
+
+    private static WebElement find(Browser browser, String selector) {
+        return browser.driver().findElement(By.cssSelector(selector));
+    }
+
+    private static void send(Browser browser, String state) {
+        find(browser, "#send").click();
+        Set<String> ends = Set.of("done", "refused", "broken");
+        browser.await(driver -> ends.contains(find(browser, "#status").getAttribute("data-state")));
+        assertEquals(
+                state,
+                find(browser, "#status").getAttribute("data-state"),
+                () -> find(browser, "main").getText());
+    }
+
+    private static List<String> row(String name, String filename, String type, byte[] content) {
+        return List.of(
+                name, filename, type, String.format(Locale.ENGLISH, "%,d", content.length), FormPart.sha256(content));
+    }
+}

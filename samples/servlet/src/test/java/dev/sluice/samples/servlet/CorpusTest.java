@@ -1,0 +1,96 @@
+package dev.sluice.samples.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.samples.report.PresetName;
+import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.UploadServer;
+import dev.sluice.testkit.Corpus;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every body of the corpus, to both endpoints and to the inspector of the upload server: the same answers. */
+class CorpusTest {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    @TempDir
+    static Path directory;
+
+    private static UploadServer inspector;
+    private static ServletServer server;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    private record Answer(int status, JsonNode json) {}
+
+    @BeforeAll
+    static void start() throws IOException {
+        inspector = UploadServer.start(ServerConfig.of(directory.resolve("inspector")));
+        server = ServletServer.start(SampleConfig.of(directory.resolve("spool")));
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+        inspector.close();
+    }
+
+    private Answer post(URI root, String path, Corpus.Case body) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(root.resolve(path))
+                .header("Content-Type", body.contentType())
+                .POST(HttpRequest.BodyPublishers.ofByteArray(body.body()))
+                .build();
+        HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+        return new Answer(response.statusCode(), JSON.readTree(response.body()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(PresetName.class)
+    void bothEndpointsAnswerWhatTheInspectorDoes(PresetName preset) throws Exception {
+        int good = 0;
+        int bad = 0;
+        for (Corpus.Case each : Corpus.cases()) {
+            Answer inspected = post(inspector.uri(), "/inspect?preset=" + preset, each);
+            for (String endpoint : new String[] {"/parts", "/async"}) {
+                String which = endpoint + ", " + preset + ": " + each.id();
+                Answer answer = post(server.uri(), endpoint + "?preset=" + preset, each);
+                boolean badType = inspected.json().at("/error/offset").asLong() == -1;
+                if (!each.isFormData() && !badType) {
+                    assertEquals(415, answer.status(), which);
+                } else if (inspected.status() == 200) {
+                    assertEquals(200, answer.status(), () -> which + ": " + answer.json());
+                    JsonNode parameters = ((ObjectNode) answer.json()).remove("parameters");
+                    assertEquals(preset.name(), parameters.at("/preset/0").asText(), which);
+                    assertEquals(inspected.json(), answer.json(), which);
+                    good++;
+                } else {
+                    assertEquals(inspected.status(), answer.status(), () -> which + ": " + answer.json());
+                    assertSameError(inspected.json().get("error"), answer.json().get("error"), which);
+                    bad++;
+                }
+            }
+        }
+        int seenGood = good;
+        int seenBad = bad;
+        assertTrue(good > 50 && bad > 50, () -> seenGood + " good ones, " + seenBad + " bad ones");
+    }
+
+    private static void assertSameError(JsonNode expected, JsonNode actual, String which) {
+        for (String field : new String[] {"reason", "kind", "offset", "part", "message"}) {
+            assertEquals(expected.get(field), actual.get(field), () -> which + ": " + field + " of " + actual);
+        }
+    }
+}

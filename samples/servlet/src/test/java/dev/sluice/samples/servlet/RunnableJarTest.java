@@ -1,0 +1,191 @@
+package dev.sluice.samples.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.RawConnection;
+import dev.sluice.samples.upload.TestForm;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The program as it is handed out: {@code java -jar sluice-servlet.jar}. */
+@Timeout(60)
+class RunnableJarTest {
+    @TempDir
+    Path directory;
+
+    private Process start(String... more) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-jar",
+                System.getProperty("sluice.jar")));
+        command.addAll(List.of(more));
+        return new ProcessBuilder(command)
+                .redirectError(directory.resolve("err").toFile())
+                .start();
+    }
+
+    private Process serve(String... more) throws IOException {
+        List<String> all = new ArrayList<>(List.of("--port=0", "--dir=" + spool()));
+        all.addAll(List.of(more));
+        return start(all.toArray(String[]::new));
+    }
+
+    private Path spool() {
+        return directory.resolve("spool");
+    }
+
+    private static int port(BufferedReader output) throws IOException {
+        String line = output.readLine();
+        assertNotNull(line);
+        return URI.create(line.substring(line.indexOf("http:"))).getPort();
+    }
+
+    private List<Path> spooled() throws IOException {
+        try (Stream<Path> files = Files.walk(spool())) {
+            return files.filter(file -> !file.equals(spool())).toList();
+        }
+    }
+
+    private static String head(String endpoint, int length) {
+        return "POST " + endpoint + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + TestForm.CONTENT_TYPE
+                + "\r\nContent-Length: " + length + "\r\n\r\n";
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/parts", "/async"})
+    void answersAFormAndEndsWithoutATraceWhenItIsTold(String endpoint) throws Exception {
+        Process process = serve();
+        try (BufferedReader output = process.inputReader();
+                RawConnection connection = new RawConnection(port(output))) {
+            byte[] file = TestForm.noise(1_000_000, 7);
+            byte[] body =
+                    new TestForm().field("a", "1").file("f", "x.bin", file).body();
+            RawConnection.Answer answer =
+                    connection.send(head(endpoint, body.length)).send(body).answer();
+            assertEquals(200, answer.status());
+            assertEquals(
+                    TestForm.sha256(file), answer.json().at("/parts/1/sha256").asText());
+            assertEquals("1", answer.json().at("/parameters/a/0").asText());
+
+            process.destroy();
+            assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(List.of(), spooled());
+        assertEquals("", Files.readString(directory.resolve("err")));
+    }
+
+    @Test
+    void leavesNothingOfAnUploadThatComesInWhenItIsTold() throws Exception {
+        Process process = serve();
+        try (BufferedReader output = process.inputReader();
+                WatchService watch = directory.getFileSystem().newWatchService();
+                RawConnection connection = new RawConnection(port(output))) {
+            Path home =
+                    spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
+            home.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            connection
+                    .send(head("/parts", 10_000_000))
+                    .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
+            WatchKey key = watch.poll(20, TimeUnit.SECONDS);
+            assertNotNull(key, "a file is being written");
+
+            process.destroy();
+            assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(List.of(), spooled());
+    }
+
+    @Test
+    void whatAKilledProcessLeftIsSweptByTheNext() throws Exception {
+        Process process = serve();
+        try (BufferedReader output = process.inputReader();
+                WatchService watch = directory.getFileSystem().newWatchService();
+                RawConnection connection = new RawConnection(port(output))) {
+            Path home =
+                    spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
+            home.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            connection
+                    .send(head("/parts", 10_000_000))
+                    .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
+            assertNotNull(watch.poll(20, TimeUnit.SECONDS), "a file is being written");
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        assertEquals(3, spooled().size(), () -> "a lock, a directory and a file");
+
+        Process next = serve();
+        try (BufferedReader output = next.inputReader()) {
+            port(output);
+            assertEquals(2, spooled().size());
+            next.destroy();
+            assertTrue(next.waitFor(20, TimeUnit.SECONDS));
+        } finally {
+            next.destroyForcibly();
+        }
+        assertEquals(List.of(), spooled());
+    }
+
+    @Test
+    void theLimitAndThePresetOfTheCommandLineHold() throws Exception {
+        Process process = serve("--max-body=1K", "--preset=strict");
+        try (BufferedReader output = process.inputReader();
+                RawConnection connection = new RawConnection(port(output))) {
+            byte[] folded = new TestForm()
+                    .part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1])
+                    .body();
+            byte[] large = new TestForm().field("a", "x".repeat(1024)).body();
+            assertEquals(
+                    400,
+                    connection
+                            .send(head("/parts", folded.length))
+                            .send(folded)
+                            .answer()
+                            .status());
+            assertEquals(
+                    413,
+                    connection
+                            .send(head("/async", large.length))
+                            .send(large)
+                            .answer()
+                            .status());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void theHelpNamesTheOptionsAndWrongUseEndsWithTwo() throws Exception {
+        Process help = start("--help");
+        String text = new String(help.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, help.waitFor());
+        for (String word :
+                List.of("--port", "8080", "--dir", "--preset", "strict", "--max-body", "64M", "--min-rate")) {
+            assertTrue(text.contains(word), text);
+        }
+        for (String wrong : List.of("--port=65536", "--preset=other", "--max-body=1X", "--min-rate=0", "--nothing")) {
+            assertEquals(2, start(wrong, "--dir=" + spool()).waitFor(), wrong);
+        }
+    }
+}

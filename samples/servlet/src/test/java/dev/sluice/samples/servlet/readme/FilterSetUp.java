@@ -1,0 +1,23 @@
+package dev.sluice.samples.servlet.readme;
+
+import dev.sluice.servlet.MultipartFilter;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletContextEvent;
+import jakarta.servlet.ServletContextListener;
+import java.util.EnumSet;
+
+/** Puts the filter in front of what the README shows, with something around it that makes it a listener. */
+final class FilterSetUp implements ServletContextListener {
+    @Override
+    public void contextInitialized(ServletContextEvent event) {
+        ServletContext context = event.getServletContext();
+        // README {
+        FilterRegistration.Dynamic filter = context.addFilter("multipart", MultipartFilter.class);
+        filter.setInitParameter("maxBodyBytes", "100MiB");
+        filter.setAsyncSupported(true);
+        filter.addMappingForUrlPatterns(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC), false, "/upload");
+        // README }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.sluice.samples.servlet.readme;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.samples.upload.TestForm;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.Part;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee11.servlet.ServletHolder;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the README says of servlets is so. */
+@Timeout(60)
+class ReadmeServletTest {
+    @TempDir
+    Path directory;
+
+    private final Server server = new Server();
+
+    /** An ordinary servlet, without a multipart configuration. */
+    private static final class Parts extends HttpServlet {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            List<String> names = new ArrayList<>();
+            try {
+                for (Part part : request.getParts()) {
+                    names.add(part.getName());
+                }
+            } catch (ServletException e) {
+                throw new IOException(e);
+            }
+            response.getWriter().print(names + ", " + request.getParameter("a"));
+        }
+    }
+
+    private URI serve(HttpServlet servlet) throws Exception {
+        ServerConnector connector = new ServerConnector(server);
+        connector.setHost("127.0.0.1");
+        connector.setShutdownIdleTimeout(100);
+        server.addConnector(connector);
+        ServletContextHandler context = new ServletContextHandler();
+        context.setTempDirectory(directory.toFile());
+        context.addEventListener(new FilterSetUp());
+        ServletHolder holder = new ServletHolder(servlet);
+        holder.setAsyncSupported(true);
+        context.addServlet(holder, "/upload");
+        server.setHandler(context);
+        server.start();
+        return URI.create("http://127.0.0.1:" + connector.getLocalPort() + "/upload");
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        server.stop();
+    }
+
+    private static HttpResponse<String> post(URI target, byte[] body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(target)
+                .header("Content-Type", TestForm.CONTENT_TYPE)
+                .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+                .build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void behindTheFilterAnOrdinaryServletHasParts() throws Exception {
+        byte[] body =
+                new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
+
+        assertEquals("[a, f], 1", post(serve(new Parts()), body).body());
+    }
+
+    @Test
+    void aBadFormIsAnsweredForTheServlet() throws Exception {
+        byte[] body = new TestForm().field("a", "1").body();
+
+        assertEquals(
+                400,
+                post(serve(new Parts()), Arrays.copyOf(body, body.length - 8)).statusCode());
+    }
+
+    @Test
+    void partsGoWhereTheServletSaysWhileTheyArrive() throws Exception {
+        byte[] body =
+                new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
+        URI target = serve(new StreamingServlet());
+
+        assertEquals("[a, f], " + body.length, post(target, body).body());
+        assertEquals(400, post(target, Arrays.copyOf(body, body.length - 8)).statusCode());
+    }
+}

@@ -1,0 +1,54 @@
+package dev.sluice.samples.servlet.readme;
+
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartHead;
+import dev.sluice.form.PartSink;
+import dev.sluice.servlet.MultipartRequests;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+
+/** The servlet that the README shows, with something around it that makes it a whole one. */
+final class StreamingServlet extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+
+    private final transient ConcurrentSkipListMap<String, ByteArrayOutputStream> store = new ConcurrentSkipListMap<>();
+
+    @Override
+    protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        // README {
+        AsyncContext context = request.startAsync();
+        MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(open(part))))
+                .completion() // no thread waits for it
+                .whenComplete((form, failure) -> {
+                    answer(response, form, failure);
+                    context.complete();
+                });
+        // README }
+    }
+
+    private PartSink open(PartHead part) {
+        ByteArrayOutputStream target = new ByteArrayOutputStream();
+        store.put(part.name(), target);
+        return PartSink.to(target);
+    }
+
+    private void answer(HttpServletResponse response, @Nullable MultipartForm form, @Nullable Throwable failure) {
+        try {
+            if (failure != null) {
+                MultipartRequests.sendError(response, failure);
+            } else if (form != null) {
+                response.getWriter().print(store.keySet() + ", " + form.bodyBytes());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

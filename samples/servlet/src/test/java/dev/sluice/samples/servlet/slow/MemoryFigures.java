@@ -1,0 +1,247 @@
+package dev.sluice.samples.servlet.slow;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.TestForm;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Measures what uploads that are under way cost a server, and writes {@code parser/docs/memory.md}. Not run by the build,
+ * whose classes end in {@code Test}: the figures depend on the machine, and take minutes.
+ */
+class MemoryFigures {
+    private static final String COMMAND =
+            "mvn -pl samples/servlet -am test -Dtest=MemoryFigures -Dsurefire.failIfNoSpecifiedTests=false";
+
+    /**
+     * The heap is touched at the start, so that what the process grows by is outside of it; what is only softly
+     * referenced is not counted.
+     */
+    private static final String[] MACHINE = {
+        "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch", "-XX:SoftRefLRUPolicyMSPerMB=0"
+    };
+
+    private static final int[] IDLE = {0, 500, 1_000, 2_000};
+    private static final int[] IN_FLIGHT = {0, 25, 50, 100};
+    private static final int MEBIBYTE = 1 << 20;
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    @TempDir
+    private Path directory;
+
+    /** What a server had in use with as many uploads under way; sizes in octets. */
+    private record Point(int uploads, long heap, long direct, long resident, long threads, long budget) {}
+
+    @Test
+    void writesThePage() throws Exception {
+        byte[] idleStart = new TestForm()
+                .field("a", "1")
+                .file("f", "slow.bin", new byte[10])
+                .open();
+        byte[] mebibyte = new byte[MEBIBYTE];
+        byte[] flightStart = new TestForm().file("f", "large.bin", mebibyte).open();
+        Map<UploadHost.Kind, List<Point>> idle = new EnumMap<>(UploadHost.Kind.class);
+        Map<UploadHost.Kind, List<Point>> inFlight = new EnumMap<>(UploadHost.Kind.class);
+        for (UploadHost.Kind kind : List.of(UploadHost.Kind.JETTY, UploadHost.Kind.SPILL, UploadHost.Kind.MEMORY)) {
+            if (kind != UploadHost.Kind.MEMORY) {
+                idle.put(kind, measure(kind, "idle", idleStart, IDLE));
+            }
+            inFlight.put(kind, measure(kind, "flight", flightStart, IN_FLIGHT));
+        }
+        Path page = Path.of(System.getProperty("sluice.rootDir"), "parser", "docs", "memory.md");
+        Files.writeString(page, page(idle, inFlight));
+    }
+
+    /** Measures at each count, after as many uploads have come and gone before the first: classes and pools are there. */
+    private List<Point> measure(UploadHost.Kind kind, String what, byte[] start, int[] counts) throws Exception {
+        Path own = Files.createDirectory(directory.resolve(kind + what));
+        List<Point> points = new ArrayList<>();
+        try (HostProcess server = new HostProcess(kind, own, MACHINE)) {
+            long idle = server.look().descriptors();
+            int warm = counts[counts.length - 1];
+            try (SlowClients clients = clients(server, start)) {
+                clients.enter(warm, LIMIT);
+                awaitStarts(server, clients, 0, (long) warm * start.length);
+            }
+            server.await("the warm-up is over", vitals -> vitals.budget() == 0 && vitals.descriptors() <= idle);
+            long before = server.look().bodyOctets();
+            try (SlowClients clients = clients(server, start)) {
+                for (int count : counts) {
+                    clients.enter(count - clients.open(), LIMIT);
+                    awaitStarts(server, clients, before, (long) count * start.length);
+                    Vitals vitals = server.collect();
+                    points.add(new Point(
+                            count,
+                            vitals.heap(),
+                            vitals.direct(),
+                            server.residentBytes(),
+                            vitals.threads(),
+                            vitals.budget()));
+                }
+            }
+            server.await("all are gone", vitals -> vitals.budget() == 0);
+            server.end();
+        }
+        return points;
+    }
+
+    private static SlowClients clients(HostProcess server, byte[] start) throws IOException {
+        return new SlowClients(server.port(), TestForm.CONTENT_TYPE, start, 64L * MEBIBYTE);
+    }
+
+    /** Waits until the server has all that was sent at once, and each client has sent two octets more. */
+    private static void awaitStarts(HostProcess server, SlowClients clients, long before, long octets)
+            throws IOException {
+        clients.drive("all have sent", LIMIT, () -> clients.fewestDrips() >= 2 || clients.open() == 0);
+        long least = before + octets + 2L * clients.open();
+        Vitals vitals = server.await("all has come", now -> now.bodyOctets() >= least);
+        assertTrue(vitals.bodyOctets() < least + 60L * clients.open() + 60, vitals::toString);
+    }
+
+    // ---- the page
+
+    private static String page(Map<UploadHost.Kind, List<Point>> idle, Map<UploadHost.Kind, List<Point>> inFlight)
+            throws IOException {
+        List<Point> jettyIdle = idle.get(UploadHost.Kind.JETTY);
+        List<Point> sluiceIdle = idle.get(UploadHost.Kind.SPILL);
+        StringBuilder page = new StringBuilder();
+        page.append("# Memory of uploads under way\n\n")
+                .append("Measured and written by `MemoryFigures` (tests of `samples/servlet`); do not edit. Run on ")
+                .append(LocalDate.now(ZoneOffset.UTC))
+                .append(" with `")
+                .append(COMMAND)
+                .append("`.\n\n- machine: ")
+                .append(fromProc("/proc/cpuinfo", "model name"))
+                .append(", ")
+                .append(Runtime.getRuntime().availableProcessors())
+                .append(" cores, ")
+                .append(fromProc("/proc/meminfo", "MemTotal"))
+                .append(", ")
+                .append(System.getProperty("os.name"))
+                .append("\n- JVM: ")
+                .append(System.getProperty("java.vm.name"))
+                .append(' ')
+                .append(System.getProperty("java.runtime.version"))
+                .append(", `")
+                .append(String.join(" ", MACHINE))
+                .append("`\n- server: Jetty ")
+                .append(org.eclipse.jetty.util.Jetty.VERSION)
+                .append(", in a process of its own; clients on one thread of another\n\n")
+                .append("*Heap* is what is used after a full collection, *direct* the memory of direct buffers (the")
+                .append(
+                        " JDK's and netty's), *resident* what the process has of the machine; its whole heap is resident")
+                .append(
+                        " from the start, so resident grows by what is outside of the heap. Socket buffers of the kernel")
+                .append(
+                        " are not counted. *Per upload* is the slope of the least-squares line through the rows. Resident")
+                .append(" goes up and down by some MiB by itself: with a hundred uploads its slope says nothing.\n\n")
+                .append(
+                        "*Jetty* is a servlet that reads with a `ReadListener` and drops what comes: what the container")
+                .append(" itself takes. *Sluice* is the same with `MultipartFilter`, its minimum rate and")
+                .append(" `MultipartRequests.receive`, in the default options.\n");
+        page.append(
+                        "\n## An idle slow upload\n\nEach client has sent the head of its request, a field and the start of a")
+                .append(" file, and goes on with one octet a second.\n\n");
+        table(page, Map.of("Jetty", jettyIdle, "Sluice", sluiceIdle), List.of("Jetty", "Sluice"));
+        line(page, "Jetty's share", jettyIdle, null, 1024, "KiB");
+        line(page, "with Sluice", sluiceIdle, null, 1024, "KiB");
+        line(page, "Sluice's share (the difference)", sluiceIdle, jettyIdle, 1024, "KiB");
+        page.append("\nOf the memory budget an idle upload has ")
+                .append(format(slope(sluiceIdle, Point::budget) / 1024))
+                .append(" KiB: most of it room for a header section, reserved before it is needed.\n");
+        page.append(
+                        "\n## One MiB of upload in flight\n\nEach client has sent 1 MiB of a file, and goes on with one octet a")
+                .append(
+                        " second. *Spill* is as above: from 64 KiB on a part is in a file. *Memory* keeps everything in")
+                .append(" memory.\n\n");
+        List<Point> jetty = inFlight.get(UploadHost.Kind.JETTY);
+        List<Point> spill = inFlight.get(UploadHost.Kind.SPILL);
+        List<Point> memory = inFlight.get(UploadHost.Kind.MEMORY);
+        table(page, Map.of("Jetty", jetty, "Spill", spill, "Memory", memory), List.of("Jetty", "Spill", "Memory"));
+        line(page, "Jetty's share", jetty, null, 1024, "KiB");
+        line(page, "with Sluice, spilled to disk", spill, null, 1024, "KiB");
+        line(page, "with Sluice, in memory", memory, null, 1024, "KiB");
+        line(page, "Sluice's share, spilled to disk", spill, jetty, 1024, "KiB");
+        line(page, "Sluice's share, in memory", memory, jetty, 1024, "KiB");
+        page.append("\nOf the memory budget 1 MiB in flight has ")
+                .append(format(slope(spill, Point::budget) / 1024))
+                .append(" KiB spilled to disk, and ")
+                .append(format(slope(memory, Point::budget) / 1024))
+                .append(" KiB in memory.\n");
+        return page.toString();
+    }
+
+    private static void table(StringBuilder page, Map<String, List<Point>> columns, List<String> order) {
+        page.append("| server | uploads | heap (KiB) | direct (KiB) | resident (KiB) | threads | budget (KiB) |\n")
+                .append("|---|---|---|---|---|---|---|\n");
+        for (String name : order) {
+            for (Point point : columns.get(name)) {
+                page.append(String.format(
+                        Locale.ROOT,
+                        "| %s | %d | %d | %d | %d | %d | %d |%n",
+                        name,
+                        point.uploads(),
+                        point.heap() >> 10,
+                        point.direct() >> 10,
+                        point.resident() >> 10,
+                        point.threads(),
+                        point.budget() >> 10));
+            }
+        }
+        page.append("\n| per upload | heap | direct | heap and direct | resident |\n|---|---|---|---|---|\n");
+    }
+
+    private static void line(
+            StringBuilder page, String name, List<Point> points, List<Point> without, double unit, String unitName) {
+        double heap = share(points, without, Point::heap) / unit;
+        double direct = share(points, without, Point::direct) / unit;
+        double resident = share(points, without, Point::resident) / unit;
+        page.append("| ").append(name);
+        for (double value : new double[] {heap, direct, heap + direct, resident}) {
+            page.append(" | ").append(format(value)).append(' ').append(unitName);
+        }
+        page.append(" |\n");
+    }
+
+    private static String format(double value) {
+        return String.format(Locale.ROOT, "%.1f", value);
+    }
+
+    private static double share(List<Point> points, List<Point> without, ToDoubleFunction<Point> what) {
+        return slope(points, what) - (without == null ? 0 : slope(without, what));
+    }
+
+    private static double slope(List<Point> points, ToDoubleFunction<Point> what) {
+        double meanX = points.stream().mapToInt(Point::uploads).average().orElseThrow();
+        double meanY = points.stream().mapToDouble(what).average().orElseThrow();
+        double above = 0;
+        double below = 0;
+        for (Point point : points) {
+            above += (point.uploads() - meanX) * (what.applyAsDouble(point) - meanY);
+            below += (point.uploads() - meanX) * (point.uploads() - meanX);
+        }
+        return above / below;
+    }
+
+    private static String fromProc(String file, String key) throws IOException {
+        for (String line : Files.readAllLines(Path.of(file))) {
+            if (line.startsWith(key)) {
+                return line.substring(line.indexOf(':') + 1).strip();
+            }
+        }
+        return "unknown " + key;
+    }
+}

@@ -1,0 +1,216 @@
+package dev.sluice.samples.servlet.slow;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Many clients on one thread, that of the caller. Each sends the head of an upload, waits for leave to go on ({@code 100
+ * Continue}: the server reads now), sends the start of a body, and then one octet a second.
+ */
+final class SlowClients implements AutoCloseable {
+    /** As many may be on their way in at once; the queue of a listening socket is short. */
+    private static final int MOST_ENTERING = 32;
+
+    private static final long DRIP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final InetSocketAddress server;
+    private final byte[] head;
+    private final byte[] start;
+    private final Selector selector = Selector.open();
+    private final List<Client> clients = new ArrayList<>();
+    private final ArrayDeque<Client> dripping = new ArrayDeque<>();
+    private final ByteBuffer read = ByteBuffer.allocate(4096);
+    private int wanted;
+    private int entering;
+    private int open;
+
+    /** @param start of the body, sent at once */
+    SlowClients(int port, String contentType, byte[] start, long contentLength) throws IOException {
+        this.server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        this.start = start;
+        this.head = ("POST /async HTTP/1.1\r\nHost: x\r\nContent-Type: " + contentType + "\r\nContent-Length: "
+                        + contentLength + "\r\nExpect: 100-continue\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** One client. */
+    final class Client {
+        private final SocketChannel channel;
+        private final SelectionKey key;
+        private final StringBuilder answer = new StringBuilder();
+        private ByteBuffer toSend = ByteBuffer.wrap(head);
+        private boolean connected;
+        private boolean welcome;
+        private long begun;
+        private long ended;
+        private long due;
+        private int drips;
+
+        Client() throws IOException {
+            channel = SocketChannel.open();
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            begun = System.nanoTime();
+            channel.connect(server);
+            key = channel.register(selector, SelectionKey.OP_CONNECT, this);
+        }
+
+        /** {@return what it was answered in the end; 0 if nothing} */
+        int status() {
+            boolean answered = ended != 0 && answer.length() >= 12 && answer.indexOf("HTTP/1.1 ") == 0;
+            return answered ? Integer.parseInt(answer.substring(9, 12)) : 0;
+        }
+
+        /** {@return how long the server was sent something by it, or waited for it} */
+        Duration life() {
+            return Duration.ofNanos(ended - begun);
+        }
+
+        private void ready() {
+            try {
+                if (!connected) {
+                    channel.finishConnect();
+                    connected = true;
+                    begun = System.nanoTime();
+                    send();
+                } else if (key.isReadable()) {
+                    receive();
+                } else {
+                    send();
+                }
+            } catch (IOException e) {
+                end();
+            }
+        }
+
+        private void send() throws IOException {
+            channel.write(toSend);
+            key.interestOps(SelectionKey.OP_READ | (toSend.hasRemaining() ? SelectionKey.OP_WRITE : 0));
+        }
+
+        private void receive() throws IOException {
+            read.clear();
+            if (channel.read(read) < 0) {
+                end();
+                return;
+            }
+            answer.append(StandardCharsets.ISO_8859_1.decode(read.flip()));
+            if (!welcome && answer.indexOf("HTTP/1.1 100") == 0 && answer.indexOf("\r\n\r\n") > 0) {
+                answer.delete(0, answer.indexOf("\r\n\r\n") + 4);
+                welcome = true;
+                entering--;
+                toSend = ByteBuffer.wrap(start);
+                send();
+                due = System.nanoTime() + DRIP_NANOS;
+                dripping.add(this);
+            }
+        }
+
+        private void drip() {
+            if (!channel.isOpen()) {
+                return;
+            }
+            if (!toSend.hasRemaining()) {
+                try {
+                    channel.write(ByteBuffer.wrap(new byte[] {'x'}));
+                    drips++;
+                } catch (IOException e) {
+                    return; // the connection is closed; what it was answered is still there to be read
+                }
+            }
+            due += DRIP_NANOS;
+            dripping.add(this);
+        }
+
+        private void end() {
+            if (ended == 0) {
+                ended = System.nanoTime();
+                open--;
+                entering -= welcome ? 0 : 1;
+                close();
+            }
+        }
+
+        private void close() {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /**
+     * Lets as many clients more come, and waits until the server reads what they send. From then on another one comes
+     * for each that is closed.
+     */
+    void enter(int count, Duration limit) throws IOException {
+        wanted += count;
+        drive("all clients are in", limit, () -> open == wanted && entering == 0);
+    }
+
+    /** Lets nobody come for those that are closed. */
+    void noMore() {
+        wanted = 0;
+    }
+
+    /** Keeps the clients going until something has come to pass. */
+    void drive(String what, Duration limit, BooleanSupplier done) throws IOException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (!done.getAsBoolean()) {
+            long now = System.nanoTime();
+            assertTrue(now - deadline < 0, () -> "not in time: " + what + "; " + this);
+            while (entering < MOST_ENTERING && open < wanted) {
+                clients.add(new Client());
+                entering++;
+                open++;
+            }
+            while (!dripping.isEmpty() && dripping.peek().due - now <= 0) {
+                dripping.remove().drip();
+            }
+            long wait = dripping.isEmpty() ? deadline - now : Math.min(dripping.peek().due, deadline) - now;
+            long millis = Math.max(TimeUnit.NANOSECONDS.toMillis(wait), 1);
+            selector.select(key -> ((Client) key.attachment()).ready(), Math.min(millis, 20));
+        }
+    }
+
+    /** {@return how many connections are open} */
+    int open() {
+        return open;
+    }
+
+    /** {@return how many octets the one that has sent the fewest has sent, after its start} */
+    int fewestDrips() {
+        return clients.stream().mapToInt(client -> client.drips).min().orElse(0);
+    }
+
+    List<Client> all() {
+        return clients;
+    }
+
+    @Override
+    public String toString() {
+        return clients.size() + " clients, " + entering + " not in yet, " + open + " open";
+    }
+
+    @Override
+    public void close() throws IOException {
+        clients.forEach(Client::end);
+        selector.close();
+    }
+}

@@ -1,0 +1,139 @@
+package dev.sluice.samples.servlet.slow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.TestForm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two thousand clients that send an octet a second cost the server neither its threads nor its other clients. */
+@Timeout(240)
+class SlowClientsTest {
+    /** {@code .ci/soak} sets more. */
+    private static final int CLIENTS = Integer.getInteger("sluice.slow.clients", 2_000);
+
+    private static final int SPARE_DESCRIPTORS = 300;
+
+    /** However many clients there are: the pool of 64, some that are just ending, and those of the virtual machine. */
+    private static final int MOST_THREADS = 150;
+
+    private static final Duration ENTRY = Duration.ofSeconds(30);
+    private static final Duration UPLOADS = Duration.ofSeconds(60);
+    private static final Duration CLOSING = Duration.ofSeconds(20);
+
+    @TempDir
+    private Path directory;
+
+    private static byte[] start() {
+        return new TestForm()
+                .field("a", "1")
+                .file("f", "slow.bin", new byte[10])
+                .open();
+    }
+
+    /** {@return as many as the system lets one process have, and says so if they are fewer} */
+    private static int clients() {
+        Vitals here = Vitals.now(0, 0);
+        long most = here.mostDescriptors() - here.descriptors() - SPARE_DESCRIPTORS;
+        if (most < CLIENTS) {
+            System.out.println("SlowClientsTest: only " + most + " of " + CLIENTS
+                    + " clients: a process may not have more open descriptors (ulimit -Hn)");
+        }
+        assertTrue(most > 0, "too few descriptors to test anything");
+        return (int) Math.min(most, CLIENTS);
+    }
+
+    @Test
+    void twoThousandSlowClientsAreClosedOneByOneWhileOthersAreServed() throws Exception {
+        LargeUpload upload = new LargeUpload();
+        int count = clients();
+        try (HostProcess server =
+                new HostProcess(UploadHost.Kind.SAMPLE, directory, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {
+            upload.post(server.port(), "/async"); // warms up
+            upload.post(server.port(), "/parts");
+            double usual = upload.post(server.port(), "/async");
+            Vitals base = server.await("the uploads are over", vitals -> vitals.budget() == 0);
+            assertEquals(List.of(), server.uploads());
+
+            try (SlowClients slow = new SlowClients(server.port(), TestForm.CONTENT_TYPE, start(), 1 << 20)) {
+                slow.enter(count, ENTRY);
+                Vitals held = server.look();
+                assertTrue(held.descriptors() >= base.descriptors() + count, held::toString);
+                assertTrue(held.budget() > base.budget(), held::toString);
+
+                CompletableFuture<double[]> normal = CompletableFuture.supplyAsync(() -> postBoth(upload, server));
+                slow.drive("the uploads", UPLOADS, normal::isDone);
+                int stillOpen = slow.open();
+                slow.noMore();
+                double[] meanwhile = normal.join();
+                assertTrue(stillOpen > count / 2, "the uploads did not pass meanwhile: " + slow);
+
+                slow.drive("all are closed", UploadHost.SAMPLE_GRACE.plus(CLOSING), () -> slow.open() == 0);
+                assertClosedForBeingSlow(slow);
+                Vitals after = server.await(
+                        "nothing is left",
+                        vitals -> vitals.budget() == 0 && vitals.descriptors() <= base.descriptors());
+                assertTrue(after.peakThreads() < MOST_THREADS, after::toString);
+                assertEquals(List.of(), server.uploads());
+                report(count, stillOpen, base, held, after, usual, meanwhile);
+                assertTrue(meanwhile[0] > usual / 50, "other clients have come to a standstill");
+            }
+            upload.post(server.port(), "/async");
+            server.end();
+        }
+    }
+
+    private static double[] postBoth(LargeUpload upload, HostProcess server) {
+        try {
+            return new double[] {upload.post(server.port(), "/async"), upload.post(server.port(), "/parts")};
+        } catch (IOException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    private static void assertClosedForBeingSlow(SlowClients slow) {
+        int count = slow.all().size();
+        Map<Integer, Long> statuses = slow.all().stream()
+                .collect(Collectors.groupingBy(SlowClients.Client::status, TreeMap::new, Collectors.counting()));
+        System.out.println("SlowClientsTest: answers by status (0: closed without one): " + statuses);
+        assertEquals(count, statuses.getOrDefault(408, 0L) + statuses.getOrDefault(0, 0L), statuses::toString);
+        assertTrue(statuses.getOrDefault(408, 0L) > count / 2, statuses::toString);
+        for (SlowClients.Client client : slow.all()) {
+            Duration life = client.life();
+            assertTrue(life.compareTo(UploadHost.SAMPLE_GRACE) > 0, () -> "closed within its grace: " + life);
+        }
+    }
+
+    /** Figures that depend on the machine are for the reader, not for the test. */
+    private static void report(
+            int count, int stillOpen, Vitals base, Vitals held, Vitals after, double usual, double[] meanwhile) {
+        System.out.printf(
+                Locale.ROOT,
+                "SlowClientsTest: %d clients, %d of them still open after the uploads; threads %d before, %d with them,"
+                        + " %d at most; %d MiB uploads at %.0f MiB/s before, %.0f MiB/s (/async) and %.0f MiB/s (/parts)"
+                        + " meanwhile; budget %d KiB with them, %d after%n",
+                count,
+                stillOpen,
+                base.threads(),
+                held.threads(),
+                after.peakThreads(),
+                LargeUpload.MEBIBYTES,
+                usual,
+                meanwhile[0],
+                meanwhile[1],
+                held.budget() >> 10,
+                after.budget());
+    }
+}

@@ -1,0 +1,259 @@
+package dev.sluice.samples.spring;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import java.io.ByteArrayOutputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The application as it runs, asked over HTTP. */
+@Timeout(60)
+class ApplicationTest {
+    private static final int MAX_BODY = 1 << 20;
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    @TempDir
+    static Path directory;
+
+    private static ConfigurableApplicationContext context;
+    private static URI root;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    @BeforeAll
+    static void start() {
+        context = SpringApplication.run(
+                Application.class,
+                "--server.port=0",
+                "--server.address=127.0.0.1",
+                "--spring.main.banner-mode=off",
+                "--logging.level.root=ERROR",
+                "--uploads.spool=" + directory.resolve("spool"),
+                "--uploads.directory=" + directory.resolve("kept"),
+                "--uploads.max-body=" + MAX_BODY + "B");
+        root = URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port"));
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        context.close();
+        try (Stream<Path> left = Files.list(directory.resolve("spool"))) {
+            assertEquals(List.of(), left.toList(), "what the application leaves in its spool");
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeftOfARequest() {
+        SpoolDirectory spool = context.getBean(SpoolDirectory.class);
+        long deadline = System.nanoTime() + 10_000_000_000L;
+        while (spool.files() > 0 && System.nanoTime() < deadline) {
+            // The answer is with the client a moment before the request is over.
+            Thread.onSpinWait();
+        }
+        assertEquals(0, spool.files());
+        assertEquals(0, context.getBean(MemoryBudget.class).used());
+    }
+
+    /** A body, part by part. */
+    private static final class Body {
+        private static final String BOUNDARY = "----sluice-spring";
+        private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+        Body part(String headers, byte[] content) {
+            out.writeBytes(("--" + BOUNDARY + "\r\n" + headers + "\r\n\r\n").getBytes(StandardCharsets.UTF_8));
+            out.writeBytes(content);
+            out.writeBytes(new byte[] {'\r', '\n'});
+            return this;
+        }
+
+        Body field(String name, String value) {
+            return part(
+                    "Content-Disposition: form-data; name=\"" + name + "\"", value.getBytes(StandardCharsets.UTF_8));
+        }
+
+        Body file(String name, String filename, byte[] content) {
+            return part(
+                    "Content-Disposition: form-data; name=\"" + name + "\"; filename=\"" + filename
+                            + "\"\r\nContent-Type: image/png",
+                    content);
+        }
+
+        byte[] octets() {
+            byte[] close = ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8);
+            ByteArrayOutputStream whole = new ByteArrayOutputStream();
+            whole.writeBytes(out.toByteArray());
+            whole.writeBytes(close);
+            return whole.toByteArray();
+        }
+    }
+
+    private HttpResponse<String> send(String method, String path, byte[] body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(root.resolve(path))
+                .header("Content-Type", "multipart/form-data; boundary=" + Body.BOUNDARY)
+                .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
+                .build();
+        return client.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private JsonNode sent(String method, String path, Body body) throws Exception {
+        HttpResponse<String> response = send(method, path, body.octets());
+        assertEquals(200, response.statusCode(), response.body());
+        return JSON.readTree(response.body());
+    }
+
+    private static byte[] noise(int size) {
+        byte[] noise = new byte[size];
+        new Random(size).nextBytes(noise);
+        return noise;
+    }
+
+    private static void assertReceived(String name, String filename, byte[] content, JsonNode got) throws Exception {
+        assertEquals(name, got.get("name").asString());
+        assertEquals(filename, got.get("filename").asString());
+        assertEquals("image/png", got.get("contentType").asString());
+        assertEquals(content.length, got.get("size").asInt());
+        assertEquals(
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content)),
+                got.get("sha256").asString());
+    }
+
+    @Test
+    void aFileAndAFieldAreBoundByRequestParam() throws Exception {
+        byte[] content = noise(300_000);
+        JsonNode answer = sent(
+                "POST",
+                "/titled",
+                new Body().field("title", "na\u00efve \u2603").file("file", "gr\u00f6\u00dfe.png", content));
+
+        assertEquals("na\u00efve \u2603", answer.get("title").asString());
+        assertReceived("file", "gr\u00f6\u00dfe.png", content, answer.get("file"));
+    }
+
+    @Test
+    void manyFilesOfOneNameArriveInOrderWithPutToo() throws Exception {
+        byte[] large = noise(200_000);
+        JsonNode answer = sent(
+                "PUT",
+                "/album",
+                new Body()
+                        .file("photos", "1.png", noise(10))
+                        .field("photos", "no file")
+                        .file("photos", "2.png", large)
+                        .file("photos", "3.png", new byte[0]));
+
+        assertEquals(3, answer.size());
+        assertReceived("photos", "1.png", noise(10), answer.get(0));
+        assertReceived("photos", "2.png", large, answer.get(1));
+        assertReceived("photos", "3.png", new byte[0], answer.get(2));
+    }
+
+    @Test
+    void aPartInJsonBecomesARecord() throws Exception {
+        JsonNode answer = sent(
+                "POST",
+                "/described",
+                new Body()
+                        .part(
+                                "Content-Disposition: form-data; name=\"description\"\r\nContent-Type: application/json",
+                                "{\"title\":\"\u2603\",\"tags\":[\"a\",\"b\"]}".getBytes(StandardCharsets.UTF_8))
+                        .file("file", "x.png", noise(5)));
+
+        assertEquals("\u2603", answer.at("/description/title").asString());
+        assertEquals("b", answer.at("/description/tags/1").asString());
+        assertReceived("file", "x.png", noise(5), answer.get("file"));
+    }
+
+    @Test
+    void transferToKeepsSmallAndLargeFiles() throws Exception {
+        for (int size : new int[] {0, 100, 500_000}) {
+            JsonNode answer = sent("POST", "/stored", new Body().file("file", "../../evil.png", noise(size)));
+            Path kept = directory.resolve("kept").resolve(answer.get("as").asString());
+            assertArrayEquals(noise(size), Files.readAllBytes(kept));
+            assertEquals(size, answer.get("size").asInt());
+        }
+    }
+
+    @Test
+    void aBodyBeyondTheLimitIsSeenAsTooLarge() throws Exception {
+        Body body = new Body().file("file", "x.png", noise(MAX_BODY)).field("title", "t");
+        HttpResponse<String> response = send("POST", "/titled", body.octets());
+
+        assertEquals(413, response.statusCode(), response.body());
+        String detail = JSON.readTree(response.body()).get("detail").asString();
+        assertTrue(detail.contains("exceeds the limit of " + MAX_BODY + " bytes (maxBodyBytes"), detail);
+    }
+
+    @Test
+    void aMalformedBodyIsABadRequest() throws Exception {
+        byte[] body = new Body()
+                .field("title", "t")
+                .file("file", "x.png", noise(100_000))
+                .octets();
+        HttpResponse<String> response = send("POST", "/titled", Arrays.copyOf(body, body.length - 10));
+
+        assertEquals(400, response.statusCode(), response.body());
+        String detail = JSON.readTree(response.body()).get("detail").asString();
+        assertTrue(detail.contains("offset " + (body.length - 10)), detail);
+    }
+
+    @Test
+    void withoutMemoryForAnotherFormTheApplicationIsBusy() throws Exception {
+        MemoryBudget memory = context.getBean(MemoryBudget.class);
+        List<MemoryBudget.Account> others = new ArrayList<>();
+        do {
+            others.add(memory.open());
+        } while (others.get(others.size() - 1).tryReserve(memory.smallRequestBytes()));
+        try {
+            HttpResponse<String> response =
+                    send("POST", "/titled", new Body().field("title", "t").octets());
+            assertEquals(503, response.statusCode(), response.body());
+        } finally {
+            others.forEach(MemoryBudget.Account::close);
+        }
+    }
+
+    @Test
+    void aPartThatIsMissingIsABadRequest() throws Exception {
+        HttpResponse<String> response =
+                send("POST", "/titled", new Body().field("title", "t").octets());
+        assertEquals(400, response.statusCode(), response.body());
+        assertFalse(response.body().contains("at dev.sluice"), response.body());
+    }
+
+    @Test
+    void theErrorPageOfAControllerThatFailsIsNotDisturbed() throws Exception {
+        HttpResponse<String> response = send(
+                "POST",
+                "/failing",
+                new Body().file("file", "x.png", noise(100_000)).octets());
+        assertEquals(500, response.statusCode(), response.body());
+        assertEquals("/failing", JSON.readTree(response.body()).get("path").asString());
+    }
+}
