@@ -1,0 +1,253 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
+import dev.sluice.testkit.HostileBodies;
+import dev.sluice.testkit.Soup;
+import java.io.ByteArrayInputStream;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+
+/** Table A, the search for the boundary: buffer geometry and algorithmic complexity. */
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+class BoundarySearchTest {
+    /** Twice the largest header section, because buffers double, and a block. */
+    private static final long MOST_HELD = 2 * 8192 + 512;
+
+    private static final int[] CHUNKS = {1, 2, 7, 64, 71, 72, 73, 74, 75, 76, 1460, 8192, 1 << 20};
+
+    private static Run run(String boundary, byte[] body, Preset preset, int chunkSize) {
+        try {
+            Boundary parsed = Boundary.from("multipart/form-data; boundary=\"" + boundary + '"', preset);
+            MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+            return Run.of(parsed, new ByteArrayInputStream(body), options, chunkSize);
+        } catch (MultipartException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static byte[] body(String boundary, String data) {
+        return Run.bytes("--" + boundary + "\r\n" + Run.FIELD + "\r\n" + data + "\r\n--" + boundary + "--\r\n");
+    }
+
+    private static String random(int size) {
+        StringBuilder octets = new StringBuilder(size);
+        Random random = new Random(1);
+        for (int i = 0; i < size; i++) {
+            octets.append((char) random.nextInt(256));
+        }
+        return octets.toString();
+    }
+
+    @Test
+    @Covers(Threat.CVE_2014_0050)
+    void cve_2014_0050_aBoundaryOfAnyLengthIsRefusedBeforeTheBodyOrServed() {
+        for (int length = 0; length <= 5000; length++) {
+            String contentType = "multipart/form-data; boundary=" + "b".repeat(length);
+            for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE)) {
+                if (length == 0 || length > (preset == Preset.COMPATIBLE ? 256 : 70)) {
+                    MultipartException refused =
+                            assertThrows(MultipartException.class, () -> Boundary.from(contentType, preset));
+                    assertEquals(Reason.INVALID_BOUNDARY, refused.reason());
+                }
+            }
+        }
+        for (int length = 1; length <= 256; length++) {
+            String boundary = "b".repeat(length);
+            byte[] body = body(boundary, "\r\n--" + boundary.substring(1) + "c" + boundary);
+            for (int chunkSize : new int[] {1, 2, length, length + 3, length + 4, length + 5, body.length}) {
+                Run run = run(boundary, body, Preset.COMPATIBLE, chunkSize).assertAccepted();
+                assertEquals(1, run.parts.size());
+                assertTrue(run.calls <= 2 * run.chunks + 8, "calls: " + run.calls + ", chunks: " + run.chunks);
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2016_3092)
+    void cve_2016_3092_aLongBoundaryCostsNoMoreThanAShortOneInChunksOfAnySize() {
+        String data = random(128 << 10);
+        for (int chunkSize : CHUNKS) {
+            Run small = run("b".repeat(16), body("b".repeat(16), data), Preset.STANDARD, chunkSize);
+            Run large = run("b".repeat(70), body("b".repeat(70), data), Preset.STANDARD, chunkSize);
+            // A chunk that is shorter than the delimiter is looked at octet by octet.
+            assertTrue(
+                    large.steps <= Math.max(3 * small.steps, 2 * large.fed),
+                    chunkSize + ": " + large.steps + " steps, and " + small.steps + " with a short boundary");
+            // One event for what is data, and a request for more: a chunk is not eaten in bits.
+            for (Run run : List.of(small, large)) {
+                assertTrue(run.calls <= 3 * run.chunks + 8, "calls: " + run.calls + ", chunks: " + run.chunks);
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2018_16470)
+    void cve_2018_16470_aLargeBufferIsNotSearchedFromItsStartAgain() {
+        MultipartOptions options = Run.options(limits -> limits.unlimitedParts().unlimitedHeaderBytes());
+        String part = "\r\n--x\r\n" + Run.FIELD + "\r\n";
+        Run run = Run.of(new Repeated("", part, 5000, "\r\n--x--\r\n"), options, 1 << 20)
+                .assertAccepted();
+        assertEquals(1, run.chunks);
+        assertEquals(5000, run.parts.size());
+        assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_46136)
+    void cve_2023_46136_aPartThatStartsWithALineEndAndHasNoOtherIsNotKept() {
+        for (String start : List.of("\r", "\n", "\r\n", "\r\n-")) {
+            for (int chunkSize : new int[] {1, 13, 1024, 64 << 10}) {
+                int size = chunkSize == 1 ? 1 << 19 : 50 << 20;
+                Run run = Run.of(
+                                new Repeated(Run.HEAD + start, "a", size, Run.TAIL),
+                                MultipartOptions.defaults(),
+                                chunkSize == 13 ? 13 << 10 : chunkSize)
+                        .assertAccepted();
+                assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+                assertTrue(run.mostHeld <= 512, "held: " + run.mostHeld);
+            }
+        }
+    }
+
+    @Test
+    @Covers({Threat.CVE_2024_30251, Threat.CVE_2018_16789})
+    void cve_2024_30251_whateverIsSentTheWorkIsBoundedByItsSize() {
+        SplittableRandom random = new SplittableRandom(30251);
+        int served = 0;
+        for (int seed = 0; seed < 30_000; seed++) {
+            Soup.Body soup = Soup.body(seed);
+            Preset preset =
+                    List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE).get(seed % 3);
+            Boundary boundary;
+            try {
+                boundary = Boundary.from(soup.contentType(), preset);
+            } catch (MultipartException e) {
+                continue;
+            }
+            served++;
+            Run run = Run.of(
+                    boundary,
+                    new ByteArrayInputStream(soup.bytes()),
+                    MultipartOptions.builder().preset(preset).build(),
+                    1 + random.nextInt(2 * soup.bytes().length + 1));
+            assertTrue(run.steps <= run.mostSteps(), () -> count(run) + soup);
+            assertTrue(run.calls <= 2 * run.fed + 2 * run.chunks + 4, () -> count(run) + soup);
+        }
+        assertTrue(served > 15_000, "served: " + served);
+    }
+
+    private static String count(Run run) {
+        return run.steps + " steps and " + run.calls + " calls for " + run.fed + " octets: ";
+    }
+
+    @Test
+    @Covers(Threat.CVE_2024_53981)
+    void cve_2024_53981_textAroundThePartsIsRefusedEarlyAndReportedOnce() {
+        Repeated before = new Repeated("", "p", 10 << 20, "\r\n" + Run.HEAD + Run.TAIL);
+        Repeated after = new Repeated(Run.HEAD + Run.TAIL, "e", 10 << 20, "");
+        assertEndsEarly(Run.of(before, MultipartOptions.defaults(), 64), Reason.PREAMBLE_TOO_LARGE, 4096 + 64);
+        assertEndsEarly(Run.of(after, MultipartOptions.defaults(), 64), Reason.EPILOGUE_TOO_LARGE, 4096 + 192);
+        MultipartOptions strict =
+                MultipartOptions.builder().preset(Preset.STRICT).build();
+        Run strictlyAfter = Run.of(new Repeated(Run.HEAD + Run.TAIL, "e", 10 << 20, ""), strict, 1);
+        assertEndsEarly(strictlyAfter, Reason.EPILOGUE, Run.HEAD.length() + Run.TAIL.length() + 1);
+        assertEndsEarly(
+                Run.of(new Repeated("", "p", 10 << 20, "\r\n" + Run.HEAD + Run.TAIL), strict, 1),
+                Reason.PREAMBLE,
+                4096 + 1);
+        assertEndsEarly(Run.of("p" + "\r\n" + Run.HEAD + Run.TAIL, strict, 1), Reason.PREAMBLE, 8);
+    }
+
+    private static void assertEndsEarly(Run run, Reason reason, long fed) {
+        run.assertRefused(reason);
+        assertTrue(run.fed <= fed, "fed: " + run.fed);
+        assertTrue(run.deviationCount <= 1, "reported: " + run.deviations);
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_40347)
+    void cve_2026_40347_lineEndsAroundThePartsAreCountedLikeOtherText() {
+        for (int chunkSize : new int[] {1, 2, 3, 1000}) {
+            Repeated before = new Repeated("", "\r\n", 5 << 20, Run.HEAD + Run.TAIL);
+            assertEndsEarly(
+                    Run.of(before, MultipartOptions.defaults(), chunkSize),
+                    Reason.PREAMBLE_TOO_LARGE,
+                    4096 + 2 + chunkSize);
+            Repeated after = new Repeated(Run.HEAD + Run.TAIL, "\r\n", 5 << 20, "");
+            assertEndsEarly(
+                    Run.of(after, MultipartOptions.defaults(), chunkSize),
+                    Reason.EPILOGUE_TOO_LARGE,
+                    Run.HEAD.length() + Run.TAIL.length() + 4096 + 1 + chunkSize);
+        }
+        MultipartOptions large = Run.options(limits -> limits.maxPreambleBytes(1 << 20));
+        Run run = Run.of(new Repeated("", "\r\n", 1 << 18, Run.HEAD + Run.TAIL), large, 1)
+                .assertAccepted();
+        assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+    }
+
+    @Test
+    @Covers(Threat.PYTHON_MULTIPART_281)
+    void pythonMultipart_281_dataThatLooksLikeDelimitersCostsAtMostEightStepsPerOctet() {
+        for (HostileBodies.Body hostile : HostileBodies.all(64 << 10)) {
+            for (int chunkSize : CHUNKS) {
+                Run run = run(hostile.boundary(), hostile.bytes(), Preset.STANDARD, chunkSize);
+                assertTrue(run.steps <= run.mostSteps(), hostile + ": " + run.steps + " steps for " + run.fed);
+                assertTrue(run.mostHeld <= MOST_HELD, hostile + ": held " + run.mostHeld);
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2025_61770)
+    void cve_2025_61770_aPreambleIsNotKept() {
+        MultipartOptions large = Run.options(limits -> limits.maxPreambleBytes(16 << 20));
+        for (String token : List.of("p", "\r", "\r\n", "\r\n--y")) {
+            Run run = Run.of(new Repeated("", token, 1 << 20, "\r\n" + Run.HEAD + Run.TAIL), large, 4096)
+                    .assertAccepted();
+            assertEquals(1, run.parts.size());
+            assertTrue(run.mostHeld <= 512, "held: " + run.mostHeld);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_125111)
+    void cve_2026_125111_whatIsParsedIsDroppedAtEveryAlignmentOfPartsAndChunks() {
+        MultipartOptions options = Run.options(limits -> limits.unlimitedParts().unlimitedHeaderBytes());
+        for (int fill = 0; fill < 24; fill++) {
+            String part = "\r\n--x\r\n" + Run.FIELD + "\r\n" + "v".repeat(fill);
+            for (int chunkSize : new int[] {1, 16, part.length() - 1, part.length(), part.length() + 1, 128, 512}) {
+                Run run = Run.of(new Repeated("", part, 400, Run.TAIL), options, chunkSize)
+                        .assertAccepted();
+                assertEquals(400, run.parts.size());
+                assertTrue(run.mostHeld <= 1024, fill + " in chunks of " + chunkSize + ": held " + run.mostHeld);
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.BUSBOY_632A237)
+    void busboy_632a237_noLengthOfTheDelimiterMakesASkipOfNothing() {
+        String data = random(96 << 10);
+        for (int length = 1; length <= 256; length++) {
+            String boundary = "b".repeat(length);
+            byte[] body = body(boundary, data);
+            for (int chunkSize : length % 64 < 60 && length % 64 > 1 ? new int[] {40_000} : new int[] {100, 40_000}) {
+                Run run = run(boundary, body, Preset.COMPATIBLE, chunkSize).assertAccepted();
+                assertEquals(1, run.parts.size());
+                assertTrue(run.steps <= 2 * run.fed, length + ": " + run.steps + " steps for " + run.fed);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.Preset;
+import dev.sluice.buffer.CountingAllocator;
+import dev.sluice.form.FormAssembler;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.testkit.Soup;
+import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+/** Table I, reference-counted buffers: an exact count, on the paths that are usually not driven. */
+class BuffersTest {
+    private static final byte[] BODY = Run.bytes(Uploads.field("one", "value")
+            + Uploads.file("two", "f", "\r\n--y\r\n--\r\n0123456789")
+            + Uploads.field("three", "")
+            + "--x--\r\n");
+
+    private final CountingAllocator memory = new CountingAllocator();
+
+    private ByteBuf chunk(byte[] octets, int from, int to) {
+        ByteBuf chunk = (from + to) % 2 == 0 ? memory.heapBuffer(to - from) : memory.directBuffer(to - from);
+        return chunk.writeBytes(octets, from, to - from);
+    }
+
+    private void assertNoneIsLive(String context) {
+        assertEquals(List.of(), memory.unreleased(), context);
+    }
+
+    private MultipartOptions options() {
+        return MultipartOptions.builder().allocator(memory).build();
+    }
+
+    /** Takes octets as a disk that hangs does: it keeps what it was given. */
+    private static final class StalledSink implements PartSink {
+        private final Queue<ByteBuf> queue = new ArrayDeque<>();
+
+        @Override
+        public void write(ByteBuf data) {
+            queue.add(data.retainedSlice());
+        }
+
+        @Override
+        public void complete() {}
+
+        @Override
+        public void close() {
+            while (!queue.isEmpty()) {
+                queue.remove().release();
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_41840)
+    void cve_2026_41840_anAbortAtAnyOctetWhileSinksHoldBuffersLeavesNone() throws IOException {
+        MemoryBudget budget = MemoryBudget.of(1 << 20);
+        FormOptions options = FormOptions.inMemory(budget)
+                .multipart(multipart -> multipart.allocator(memory))
+                .decider(part -> PartDecision.to(new StalledSink()))
+                .build();
+        for (int chunkSize : new int[] {1, 7, BODY.length}) {
+            for (int at = 0; at <= BODY.length; at++) {
+                try (FormAssembler assembler = FormAssembler.create(Boundary.of("x"), options)) {
+                    for (int from = 0; from < at; from += chunkSize) {
+                        assembler.feed(chunk(BODY, from, Math.min(at, from + chunkSize)));
+                    }
+                }
+                assertNoneIsLive("aborted at " + at);
+                assertEquals(0, budget.used());
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.VERTX_370)
+    void vertx_370_closingAtAnyOctetAndAfterAnyEventReleasesEverything() throws IOException {
+        for (int at = 0; at <= BODY.length; at++) {
+            for (int events = 0; events < 6; events++) {
+                MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options());
+                feedPairwise(decoder, at, events);
+                decoder.close();
+                assertNoneIsLive("closed at " + at + " after " + events + " events");
+                decoder.close();
+            }
+            MultipartReader reader =
+                    MultipartReader.create(new ByteArrayInputStream(BODY, 0, at), Boundary.of("x"), options());
+            try {
+                MultipartReader.Part part = reader.nextPart();
+                if (part != null && at % 2 == 0) {
+                    part.inputStream().read();
+                }
+            } catch (MultipartException e) {
+                assertEquals(MultipartException.Reason.TRUNCATED, e.reason());
+            }
+            reader.close();
+            reader.close();
+            assertNoneIsLive("reader closed at " + at);
+        }
+    }
+
+    /** Feeds up to {@code at} in two chunks; of the second, only so many events are asked for. */
+    private void feedPairwise(MultipartDecoder decoder, int at, int events) throws MultipartException {
+        decoder.feed(chunk(BODY, 0, at / 2));
+        while (decoder.next() != Event.NEED_INPUT) {}
+        decoder.feed(chunk(BODY, at / 2, at));
+        for (int event = 0; event < events; event++) {
+            decoder.next();
+        }
+    }
+
+    @Test
+    @Covers(Threat.NETTY_REFERENCE_COUNTS)
+    void netty_referenceCountsAreExactForEveryBodyHoweverItEnds() throws MultipartException {
+        int failed = 0;
+        for (int seed = 0; seed < 6_000; seed++) {
+            Soup.Body soup = Soup.body(seed);
+            Preset preset =
+                    List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE).get(seed % 3);
+            MultipartOptions options = options().toBuilder().preset(preset).build();
+            ByteBuf kept = null;
+            try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options)) {
+                byte[] body = Run.bytes(
+                        "--x\r\n" + Run.FIELD + "\r\nv" + new String(soup.bytes(), StandardCharsets.ISO_8859_1));
+                for (int from = 0; from < body.length; from += 19) {
+                    ByteBuf chunk = chunk(body, from, Math.min(body.length, from + 19));
+                    decoder.feed(chunk);
+                    for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                        if (event == Event.DATA && kept == null) {
+                            kept = decoder.data().retain();
+                        }
+                        assertEquals(kept != null && isSame(kept, chunk) ? 2 : 1, chunk.refCnt());
+                    }
+                    assertEquals(kept != null && isSame(kept, chunk) ? 1 : 0, chunk.refCnt());
+                }
+                decoder.finish();
+                while (decoder.next() != Event.END) {}
+            } catch (MultipartException e) {
+                failed++;
+                assertTrue(memory.liveCount() <= 1, "live: " + memory.unreleased());
+            }
+            if (kept != null) {
+                assertEquals(1, kept.refCnt());
+                kept.release();
+            }
+            assertNoneIsLive("seed " + seed);
+        }
+        assertTrue(failed > 1000, "failed: " + failed);
+    }
+
+    private static boolean isSame(ByteBuf slice, ByteBuf chunk) {
+        return slice.refCnt() > 0 && slice.unwrap() == chunk;
+    }
+}

@@ -1,0 +1,198 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.ContentDisposition;
+import dev.sluice.MultipartException;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.SpoolDirectory;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Table K, names chosen by the client: compared exactly, never part of a path. */
+class ClientNamesTest {
+    private static final List<String> TRAVERSALS = List.of(
+            "../../etc/passwd",
+            "..\\..\\windows\\system32\\cmd.exe",
+            "/etc/passwd",
+            "C:\\boot.ini",
+            "C:boot.ini",
+            "\\\\server\\share\\f",
+            "\\\\?\\C:\\f",
+            "..",
+            ".",
+            "...",
+            "../",
+            "a/..",
+            "a/../",
+            ".. ",
+            ". .",
+            "a:stream",
+            "a::$DATA",
+            "CON",
+            "con.txt",
+            "NUL.tar.gz",
+            "LPT1",
+            "COM\u00b9",
+            "aux .txt",
+            ".htaccess",
+            "f.",
+            "f. . ",
+            "f\u202egpj.exe",
+            "\uff0e\uff0e/f",
+            "a|b<c>d?e*f\"g",
+            "~/.ssh/id_rsa",
+            "%2e%2e%2f",
+            "....//f",
+            "-rf");
+
+    @TempDir
+    Path root;
+
+    private MultipartForm read(SpoolDirectory spool, String body) throws IOException {
+        return MultipartForm.read(
+                new ByteArrayInputStream(Run.bytes(body)),
+                Uploads.BOUNDARY,
+                FormOptions.builder(spool, MemoryBudget.unlimited())
+                        .spillThreshold(0)
+                        .build());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_50164)
+    void cve_2023_50164_namesAreComparedExactlyAndFilesAreNoParameters() throws IOException {
+        String body = Uploads.file("upload", "innocent.txt", "file")
+                + Uploads.field("Upload", "capital")
+                + Uploads.field("uploadFileName", "../../shell.jsp")
+                + Uploads.field("upload.filename", "x")
+                + Uploads.field("upload ", "blank")
+                + Uploads.field("\u00c3\u00bcpload", "umlaut") // precomposed
+                + Uploads.field("u\u00cc\u0088pload", "two characters") // decomposed
+                + "--x--";
+        try (SpoolDirectory spool =
+                        SpoolDirectory.builder(root).keepFreeBytes(0).open();
+                MultipartForm form = read(spool, body)) {
+            assertEquals(1, form.parts("upload").size());
+            assertEquals("innocent.txt", form.part("upload").filename());
+            assertNull(form.text("upload"), "a file is no text");
+            assertEquals(List.of(), form.texts("upload"));
+            assertEquals("capital", form.text("Upload"));
+            assertEquals("blank", form.text("upload "));
+            assertEquals("umlaut", form.text("\u00fcpload"));
+            assertEquals("two characters", form.text("u\u0308pload"));
+            assertNull(form.text("UPLOAD"));
+            assertEquals(1, form.files().size());
+            assertEquals(6, form.fields().size());
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_24486)
+    void cve_2026_24486_noNameOfTheClientIsPartOfAPath() throws IOException {
+        for (String name : TRAVERSALS) {
+            String sent =
+                    new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1).replace("\"", "");
+            String body = Uploads.file(sent, sent, "v") + Uploads.field(sent, "v") + "--x--";
+            try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("spool"))
+                            .keepFreeBytes(0)
+                            .open();
+                    MultipartForm form = read(spool, body)) {
+                List<Path> files = Uploads.list(spool.path());
+                assertEquals(2, files.size(), name);
+                for (Path file : files) {
+                    String random = file.getFileName().toString();
+                    assertEquals(32, random.length());
+                    assertTrue(random.chars().allMatch(c -> Character.digit(c, 16) >= 0), random);
+                }
+                assertEquals(2, form.parts().size());
+            }
+            assertEquals(List.of(root.resolve("spool")), Uploads.list(root));
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2021_28658)
+    void cve_2021_28658_theSafeNameIsABaseNameAndTheOtherIsAsSent() throws MultipartException {
+        SplittableRandom random = new SplittableRandom(28658);
+        String alphabet = "ab./\\:. ~\u0000\u0007\u202e*?|<>\"COMNULcon1\u00b9\u2028\ud83d\ude00";
+        for (int count = 0; count < 20_000; count++) {
+            StringBuilder name = new StringBuilder();
+            for (int length = random.nextInt(12); length >= 0; length--) {
+                name.append(alphabet.charAt(random.nextInt(alphabet.length())));
+            }
+            assertSafe(name.toString().replace("\"", ""));
+        }
+        TRAVERSALS.forEach(ClientNamesTest::assertSafe);
+        ContentDisposition raw = ContentDisposition.parse("form-data; name=a; filename=\"../../f\"");
+        assertEquals("../../f", raw.filename());
+    }
+
+    private static void assertSafe(String filename) {
+        String safe;
+        try {
+            safe = ContentDisposition.parse("form-data; name=a; filename=\"" + filename + '"')
+                    .safeFilename();
+        } catch (MultipartException e) {
+            return; // a control character, which is refused
+        }
+        String what = "'" + filename + "' became '" + safe + "'";
+        for (char c : "/\\:*?\"<>|\u0000\u0007\u202e\u2028".toCharArray()) {
+            assertFalse(safe.indexOf(c) >= 0, what);
+        }
+        assertFalse(safe.startsWith(".") || safe.endsWith(".") || safe.startsWith(" ") || safe.endsWith(" "), what);
+        String stem = safe.contains(".") ? safe.substring(0, safe.indexOf('.')) : safe;
+        assertFalse(
+                List.of("con", "nul", "com1", "com\u00b9").contains(stem.strip().toLowerCase(Locale.ROOT)), what);
+        Path directory = Path.of("/upload");
+        assertTrue(
+                safe.isEmpty()
+                        || directory.resolve(safe).normalize().getParent().equals(directory),
+                what);
+    }
+
+    @Test
+    @Covers(Threat.CVE_2022_21221)
+    void cve_2022_21221_everyWayOutOfTheDirectoryIsClosed() throws IOException {
+        Map<String, String> safe = Map.ofEntries(
+                Map.entry("../../etc/passwd", "passwd"),
+                Map.entry("..\\..\\windows\\system32\\cmd.exe", "cmd.exe"),
+                Map.entry("/etc/passwd", "passwd"),
+                Map.entry("C:\\boot.ini", "boot.ini"),
+                Map.entry("C:boot.ini", "C_boot.ini"),
+                Map.entry("\\\\server\\share\\f", "f"),
+                Map.entry("\\\\?\\C:\\f", "f"),
+                Map.entry("..", ""),
+                Map.entry("../", ""),
+                Map.entry("CON", "_CON"),
+                Map.entry("con.txt", "_con.txt"),
+                Map.entry("a:stream", "a_stream"),
+                Map.entry("a::$DATA", "a__$DATA"),
+                Map.entry("f. . ", "f"),
+                Map.entry(".htaccess", "htaccess"),
+                Map.entry("....//f", "f"));
+        for (Map.Entry<String, String> entry : safe.entrySet()) {
+            try (SpoolDirectory spool =
+                            SpoolDirectory.builder(root).keepFreeBytes(0).open();
+                    MultipartForm form =
+                            read(spool, Uploads.file("f", entry.getKey().replace("\\", "\\\\"), "v") + "--x--")) {
+                FormPart part = form.parts().get(0);
+                assertEquals(entry.getKey(), part.filename());
+                assertEquals(entry.getValue(), part.safeFilename());
+            }
+        }
+    }
+}

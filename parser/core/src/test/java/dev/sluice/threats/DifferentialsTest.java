@@ -1,0 +1,309 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.Deviation;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.Preset;
+import dev.sluice.form.FormAssembler;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.testkit.HostileBodies;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+
+/** Table M, two readers and two readings: what a firewall could read in another way is refused, or is the same at every split. */
+class DifferentialsTest {
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    private static void assertRefused(String contentType, Reason reason) {
+        for (Preset preset : PRESETS) {
+            MultipartException e =
+                    assertThrows(MultipartException.class, () -> Boundary.from(contentType, preset), contentType);
+            assertEquals(reason, e.reason(), contentType);
+        }
+    }
+
+    private static String part(String headers, String body) {
+        return "--x\r\n" + headers + "\r\n" + body + Run.TAIL;
+    }
+
+    private static String disposition(String value) {
+        return part("Content-Disposition: " + value + "\r\n", "v");
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_41853)
+    void cve_2026_41853_onlyATypeThatIsMultipartIsReadAsMultipart() throws IOException {
+        for (String type : List.of(
+                "*/*",
+                "multipart/*",
+                "*/form-data",
+                "multipart/",
+                "multipart",
+                "multipartform-data",
+                "xmultipart/form-data",
+                "application/x-www-form-urlencoded",
+                "text/plain, multipart/form-data",
+                "",
+                "application/*, multipart/form-data")) {
+            assertRefused(type + "; boundary=x", Reason.UNSUPPORTED_MEDIA_TYPE);
+        }
+        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
+        for (String other : List.of("multipart/mixed", "multipart/form-datax", "multipart/form-data.x")) {
+            MultipartException e = assertThrows(
+                    MultipartException.class,
+                    () -> FormAssembler.create(Boundary.from(other + "; boundary=x"), options));
+            assertEquals(415, e.httpStatus());
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_26961)
+    void cve_2026_26961_twoBoundariesAreRefusedEvenIfEqual() {
+        for (String parameters : List.of(
+                "; boundary=a; boundary=b",
+                "; boundary=a; boundary=a",
+                "; boundary=a; BOUNDARY=b",
+                "; boundary=\"a\"; boundary=a",
+                ";boundary=a;boundary=b",
+                "; boundary=a; x=y; boundary=\"b\"",
+                "; boundary=a, boundary=b",
+                "; boundary=a boundary=b")) {
+            assertRefused("multipart/form-data" + parameters, Reason.DUPLICATE_BOUNDARY);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_26962)
+    void cve_2026_26962_noValueHoldsALineEnd() throws IOException {
+        String folded =
+                part("Content-Disposition: form-data;\r\n name=a;\r\n\tfilename=\"f\r\n g\"\r\nX: a\r\n  b\r\n", "v");
+        Run.of(folded, Preset.STRICT).assertRefused(Reason.MALFORMED_HEADER);
+        Run standard = Run.of(folded, Preset.STANDARD).assertAccepted();
+        assertEquals(List.of(new Run.Part("a", "f g", "v")), standard.parts);
+        assertEquals(Deviation.FOLDED_HEADER, standard.deviations.get(0).kind());
+        for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
+            try (MultipartReader reader = MultipartReader.create(
+                    new ByteArrayInputStream(Run.bytes(folded)),
+                    Boundary.of("x"),
+                    MultipartOptions.builder().preset(preset).build())) {
+                MultipartReader.Part part = reader.nextPart();
+                for (var header : part.headers()) {
+                    assertTrue(
+                            header.value().indexOf('\r') < 0 && header.value().indexOf('\n') < 0, header.toString());
+                }
+                assertEquals("a b", part.headers().first("X"));
+                assertEquals("f g", part.headers().contentDisposition().filename());
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_21876)
+    void cve_2026_21876_theCharsetOfAPartIsItsOwn() throws IOException {
+        String body =
+                "--x\r\nContent-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset=utf-16be\r\n\r\n"
+                        + "\u0000v\u0000w\r\n"
+                        + "--x\r\nContent-Disposition: form-data; name=b\r\nContent-Type: text/plain; charset=iso-8859-1\r\n\r\n"
+                        + "\u00e4\r\n"
+                        + "--x\r\nContent-Disposition: form-data; name=c\r\n\r\n\u00c3\u00a4\r\n"
+                        + "--x\r\nContent-Disposition: form-data; name=d\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+                        + "\u00c3\u00a4\r\n--x--";
+        try (MultipartForm form = MultipartForm.read(
+                new ByteArrayInputStream(Run.bytes(body)),
+                Boundary.of("x"),
+                FormOptions.inMemory(MemoryBudget.unlimited()).build())) {
+            assertEquals("vw", form.text("a"));
+            for (String name : List.of("b", "c", "d")) {
+                assertEquals("\u00e4", form.text(name), name);
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2022_39955)
+    void cve_2022_39955_severalTypesEncodingsOrDispositionsOfAPartAreRefused() {
+        for (String header :
+                List.of("Content-Type: text/plain\r\n", "Content-Transfer-Encoding: 7bit\r\n", Run.FIELD)) {
+            for (Preset preset : PRESETS) {
+                String own = header.equals(Run.FIELD) ? "" : Run.FIELD;
+                Run.of(part(own + header + header.toUpperCase(Locale.ROOT), "v"), preset)
+                        .assertRefused(Reason.DUPLICATE_HEADER);
+            }
+        }
+        for (String encoding : List.of("base64", "quoted-printable", "x-uuencode", "base64, base64", "")) {
+            String body = part(Run.FIELD + "Content-Transfer-Encoding: " + encoding + "\r\n", "PHNjcmlwdD4=");
+            Run.of(body, Preset.STRICT).assertRefused(Reason.UNSUPPORTED_TRANSFER_ENCODING);
+            Run standard = Run.of(body, Preset.STANDARD).assertAccepted();
+            assertEquals("PHNjcmlwdD4=", standard.parts.get(0).body(), "the octets as they are");
+            assertEquals(Deviation.TRANSFER_ENCODING, standard.deviations.get(0).kind());
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2022_48279)
+    void cve_2022_48279_nulIsRefusedInHeadersAndIsDataInData() {
+        for (Preset preset : PRESETS) {
+            Run.of(disposition("form-data; name=\"a\u0000\""), preset).assertRefused(Reason.MALFORMED_HEADER);
+            Run.of(part("X\u0000: y\r\n" + Run.FIELD, "v"), preset).assertRefused(Reason.MALFORMED_HEADER);
+            Run.of(part("\u0000" + Run.FIELD, "v"), preset).assertRefused(Reason.MALFORMED_HEADER);
+            Run data =
+                    Run.of(part(Run.FIELD, "\u0000\r\n\u0000--x\u0000"), preset).assertAccepted();
+            assertEquals("\u0000\r\n\u0000--x\u0000", data.parts.get(0).body());
+        }
+    }
+
+    /** Every octet of the data comes out, in one chunk, in any two, and in many. */
+    private static void assertNothingIsLost(String data, Preset preset) {
+        byte[] body = Run.bytes(Run.HEAD + data + Run.TAIL);
+        MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+        for (int chunkSize = 1; chunkSize <= body.length; chunkSize++) {
+            assertData(Run.of(new ByteArrayInputStream(body), options, chunkSize), data, "in chunks of " + chunkSize);
+            assertData(Run.of(new TwoReads(body, chunkSize), options, body.length), data, "cut at " + chunkSize);
+        }
+    }
+
+    private static void assertData(Run run, String data, String how) {
+        run.assertAccepted();
+        assertEquals(List.of(new Run.Part("a", null, data)), run.parts, how);
+    }
+
+    /** Gives its first octets by the first read. */
+    private static final class TwoReads extends ByteArrayInputStream {
+        private final int first;
+
+        TwoReads(byte[] octets, int first) {
+            super(octets);
+            this.first = first;
+        }
+
+        @Override
+        public synchronized int read(byte[] target, int from, int length) {
+            return super.read(target, from, pos < first ? Math.min(length, first - pos) : length);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2024_8925)
+    void cve_2024_8925_dataThatBeginsLikeADelimiterIsNotLeftOut() {
+        for (String data : List.of(
+                "\r\n--",
+                "\r\n-",
+                "\r\n",
+                "\r",
+                "\n--x",
+                "a--x",
+                "a--x--",
+                "a\r\n--y\r\n--",
+                "\r\n\r\n--\r\n-",
+                "\r\n--\r\n--\r\n--X",
+                "")) {
+            for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT)) {
+                assertNothingIsLost(data, preset);
+            }
+        }
+        for (String data : List.of("\r\n--xy", "\r\n--x y", "a\r\n--x-b", "\r\n--x\rz", "\r\n--x \t-\r\n--x\r\r\n")) {
+            assertNothingIsLost(data, Preset.COMPATIBLE);
+        }
+    }
+
+    @Test
+    @Covers(Threat.BUSBOY_5C838C6)
+    void busboy_5c838c6_textAfterAClosingQuoteAndLineEndsInParametersAreRefused() {
+        for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT)) {
+            for (String junk :
+                    List.of("\"payload.jpg\".html", "\"a\"b", "\"a\" b", "\"a\"\"b\"", "\"a\"=b", "a\"b\"")) {
+                Run.of(disposition("form-data; name=a; filename=" + junk), preset)
+                        .assertRefused(Reason.MALFORMED_CONTENT_DISPOSITION);
+                Run.of(disposition("form-data; name=" + junk), preset)
+                        .assertRefused(Reason.MALFORMED_CONTENT_DISPOSITION);
+            }
+            for (String end : List.of("\r", "\n")) {
+                Run.of(disposition("form-data; name=\"a" + end + "b\""), preset).assertRefused(Reason.MALFORMED_HEADER);
+            }
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+    @Covers(Threat.CVE_2026_33033)
+    void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherOctets() throws IOException {
+        String head = "--x\r\n" + Run.FIELD + "Content-Transfer-Encoding: base64\r\n\r\n";
+        for (String token : List.of(" ", "\r\n", "QQ", "Q \r\n", "\t")) {
+            for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
+                FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
+                        .multipart(multipart -> multipart.preset(preset))
+                        .maxInMemoryBytes(64 << 20)
+                        .limits(limits -> limits.maxFieldBytes(64 << 20))
+                        .build();
+                long times = (20 << 20) / token.length();
+                try (MultipartForm form =
+                        MultipartForm.read(new Repeated(head, token, times, Run.TAIL), Boundary.of("x"), options)) {
+                    long size = form.parts().get(0).size();
+                    long letters = token.chars().filter(c -> c == 'Q').count() * times;
+                    assertEquals(preset == Preset.STANDARD ? token.length() * times : letters * 6 / 8, size);
+                }
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.MODSECURITY_460)
+    void modSecurity_460_aSingleQuoteIsACharacterLikeOthers() {
+        for (Preset preset : PRESETS) {
+            Run run = Run.of(disposition("form-data; name='a'; filename='b'"), preset)
+                    .assertAccepted();
+            assertEquals(List.of(new Run.Part("'a'", "'b'", "v")), run.parts);
+            run = Run.of(disposition("form-data; name='a;filename=f'"), preset).assertAccepted();
+            assertEquals(List.of(new Run.Part("'a", "f'", "v")), run.parts);
+            run = Run.of(disposition("form-data; name=\"'\"; filename=\"';name=b\""), preset)
+                    .assertAccepted();
+            assertEquals(List.of(new Run.Part("'", "';name=b", "v")), run.parts);
+        }
+    }
+
+    @Test
+    @Covers(Threat.NETTY_17383)
+    void netty_17383_noOctetIsChangedOrLostWhereChunksMeet() throws MultipartException {
+        for (HostileBodies.Body hostile : HostileBodies.all(120)) {
+            String data =
+                    new String(hostile.bytes(), hostile.dataOffset(), hostile.dataSize(), StandardCharsets.ISO_8859_1);
+            Boundary boundary = Boundary.from(hostile.contentType());
+            for (int cut = 0; cut <= hostile.bytes().length; cut++) {
+                Run whole = Run.of(
+                                boundary,
+                                new TwoReads(hostile.bytes(), cut),
+                                MultipartOptions.defaults(),
+                                hostile.bytes().length)
+                        .assertAccepted();
+                assertEquals(data, whole.parts.get(0).body(), hostile + " cut at " + cut);
+                Run many = Run.of(
+                                boundary,
+                                new ByteArrayInputStream(hostile.bytes()),
+                                MultipartOptions.defaults(),
+                                1 + cut)
+                        .assertAccepted();
+                assertEquals(data, many.parts.get(0).body(), hostile + " in chunks of " + (1 + cut));
+            }
+        }
+        for (String data : List.of("a\r", "\r", "\r\r", "\r\r\n", "a\r\r\n-", "\r\n\r", "ab\rcd\r\r")) {
+            for (Preset preset : PRESETS) {
+                assertNothingIsLost(data, preset);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.Limits;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartReader;
+import dev.sluice.form.CapacityException;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.SpoolDirectory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Table E, fields in memory: bounded by size and not by file name, and counted with all they cost. */
+class FieldsInMemoryTest {
+    private static final Boundary X = Boundary.of("x");
+    private static final long GIBI = 1L << 30;
+
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(4 << 20);
+
+    private static Repeated huge(String headers) {
+        return new Repeated("--x\r\n" + headers + "\r\n", "v".repeat(4096), GIBI / 4096, Run.TAIL);
+    }
+
+    private SpoolDirectory spool() throws IOException {
+        return SpoolDirectory.builder(root.resolve("spool"))
+                .keepFreeBytes(0)
+                .maxBytes(8 << 20)
+                .open();
+    }
+
+    @Test
+    @Covers({Threat.CVE_2023_26048, Threat.CVE_2023_3223, Threat.CVE_2024_47874})
+    void cve_2023_26048_aHugeFieldIsTreatedAsAHugeFileIs() throws IOException {
+        for (String headers : List.of(
+                Run.FIELD,
+                "Content-Disposition: form-data; name=a; filename=f\r\n",
+                "Content-Disposition: form-data; name=a; filename=\"\"\r\n")) {
+            try (SpoolDirectory spool = spool()) {
+                FormOptions options = FormOptions.builder(spool, budget)
+                        .limits(Limits.Builder::unlimitedBodyBytes)
+                        .build();
+                CapacityException full =
+                        assertThrows(CapacityException.class, () -> MultipartForm.read(huge(headers), X, options));
+                assertEquals(CapacityException.Resource.SPOOL_QUOTA, full.resource());
+                assertEquals(0, spool.files());
+                assertTooLarge(
+                        Reason.PART_TOO_LARGE,
+                        headers,
+                        options.toBuilder()
+                                .limits(limits -> limits.maxPartBytes(1 << 20))
+                                .build());
+                assertTooLarge(
+                        Reason.FIELD_TOO_LARGE,
+                        headers,
+                        options.toBuilder()
+                                .decider(part -> PartDecision.memory())
+                                .build());
+                assertTooLarge(
+                        Reason.IN_MEMORY_TOO_LARGE,
+                        headers,
+                        FormOptions.inMemory(budget)
+                                .limits(Limits.Builder::unlimitedBodyBytes)
+                                .build());
+            }
+            assertTrue(budget.peak() <= 2 << 20, "held: " + budget.peak());
+        }
+        assertEquals(0, budget.used());
+    }
+
+    private static void assertTooLarge(Reason reason, String headers, FormOptions options) {
+        Repeated body = huge(headers);
+        MultipartException e = assertThrows(MultipartException.class, () -> MultipartForm.read(body, X, options));
+        assertEquals(reason, e.reason());
+        assertEquals(413, e.httpStatus());
+        assertTrue(body.taken() <= 2 << 20, "taken: " + body.taken());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2025_61771)
+    void cve_2025_61771_manyFieldsBelowTheirLimitReachTheLimitOfTheForm() throws IOException {
+        String field = Run.HEAD + "v".repeat(60_000) + "\r\n";
+        Repeated body = new Repeated("", field, 500, "--x--");
+        MultipartException e = assertThrows(
+                MultipartException.class,
+                () -> MultipartForm.read(body, X, FormOptions.inMemory(budget).build()));
+        assertEquals(Reason.IN_MEMORY_TOO_LARGE, e.reason());
+        assertTrue(body.taken() <= (1 << 20) + (64 << 10), "taken: " + body.taken());
+        assertTrue(budget.peak() <= (1 << 20) + (64 << 10), "held: " + budget.peak());
+        try (SpoolDirectory spool = spool();
+                MultipartForm form = MultipartForm.read(
+                        new Repeated("", field, 60, "--x--"),
+                        X,
+                        FormOptions.builder(spool, budget).build())) {
+            assertEquals(60, form.fields().size());
+            assertTrue(budget.peak() <= (1 << 20) + (64 << 10), "held: " + budget.peak());
+            assertTrue(spool.files() >= 43, "files: " + spool.files());
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2024_49767)
+    void cve_2024_49767_aFormTakesNoMoreOfTheHeapThanIsCharged() throws IOException {
+        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
+                .maxInMemoryBytes(64 << 20)
+                .limits(limits -> limits.maxHeaderBytes(64 << 20))
+                .build();
+        String wide = "\u00e2\u0082\u00ac"; // the euro sign, which makes all of a string wide
+        for (String part : List.of(
+                Run.HEAD + "\r\n",
+                Run.HEAD + "v".repeat(300) + "\r\n",
+                Run.HEAD + "v".repeat(20_000) + "\r\n",
+                "--x\r\nContent-Disposition: form-data; name=\"" + "n".repeat(4000) + "\"\r\n\r\n\r\n",
+                "--x\r\nContent-Disposition: form-data; name=\"" + "n".repeat(4000) + wide + "\"\r\n\r\n\r\n",
+                "--x\r\nContent-Disposition: form-data; name=a; filename=\"" + wide.repeat(1000) + "\"\r\n\r\n\r\n",
+                "--x\r\n" + Run.FIELD + "X: " + "h".repeat(4000) + "\r\n\r\n\r\n")) {
+            double overhead = Memory.overhead(
+                    options.toBuilder().limits(l -> l.unlimitedFiles()).build(),
+                    () -> new Repeated("", part, 500, "--x--"));
+            assertTrue(overhead <= 1.25, part.length() + ": the heap holds " + overhead + " of what is charged");
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2022_41725)
+    void cve_2022_41725_anEmptyPartIsNotFree() throws IOException {
+        Repeated parts = new Repeated("", Run.HEAD + "\r\n", 1000, "--x--");
+        FormOptions options = FormOptions.inMemory(budget).build();
+        try (MultipartForm form = MultipartForm.read(parts, X, options)) {
+            assertEquals(1000, form.parts().size());
+            assertTrue(budget.used() >= 1000 * 512, "used: " + budget.used());
+        }
+        assertEquals(0, budget.used());
+        MultipartException e = assertThrows(
+                MultipartException.class,
+                () -> MultipartForm.read(
+                        new Repeated("", Run.HEAD + "\r\n", 1000, "--x--"),
+                        X,
+                        options.toBuilder().maxInMemoryBytes(100_000).build()));
+        assertEquals(Reason.IN_MEMORY_TOO_LARGE, e.reason());
+        assertTrue(e.partIndex() < 200, "part: " + e.partIndex());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2024_3884)
+    void cve_2024_3884_namesCountAndABodyHasALimitByDefault() throws IOException {
+        String part = "--x\r\nContent-Disposition: form-data; name=\"" + "n".repeat(7000) + "\"\r\n\r\n\r\n";
+        FormOptions options = FormOptions.inMemory(budget)
+                .maxInMemoryBytes(200_000)
+                .limits(limits -> limits.unlimitedHeaderBytes())
+                .build();
+        MultipartException names = assertThrows(
+                MultipartException.class, () -> MultipartForm.read(new Repeated("", part, 1000, "--x--"), X, options));
+        assertEquals(Reason.IN_MEMORY_TOO_LARGE, names.reason());
+        assertTrue(names.partIndex() <= 200_000 / 14_000, "part: " + names.partIndex());
+        FormOptions defaults = FormOptions.inMemory(budget)
+                .decider(head -> PartDecision.skip())
+                .build();
+        Repeated body = huge(Run.FIELD);
+        MultipartException size = assertThrows(MultipartException.class, () -> MultipartForm.read(body, X, defaults));
+        assertEquals(Reason.BODY_TOO_LARGE, size.reason());
+        assertEquals(64L << 20, size.offset());
+        assertTrue(body.taken() <= (64L << 20) + (32 << 10), "taken: " + body.taken());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_34149)
+    void cve_2023_34149_noPartBecomesTextBeyondItsLimit() throws IOException {
+        try (SpoolDirectory spool = spool();
+                MultipartForm form = MultipartForm.read(
+                        new Repeated(Run.HEAD, "v", (256 << 10) + 1, Run.TAIL),
+                        X,
+                        FormOptions.builder(spool, budget).build())) {
+            assertFalse(form.parts().get(0).isInMemory());
+            assertReason(assertThrows(
+                    MultipartException.class, () -> form.parts().get(0).text()));
+            assertReason(assertThrows(MultipartException.class, () -> form.text("a")));
+            assertReason(assertThrows(MultipartException.class, () -> form.texts("a")));
+        }
+        Repeated body = huge(Run.FIELD);
+        try (MultipartReader reader = MultipartReader.create(body, X)) {
+            MultipartReader.Part part = reader.nextPart();
+            assertReason(assertThrows(MultipartException.class, part::text));
+            assertTrue(body.taken() <= 512 << 10, "taken: " + body.taken());
+        }
+    }
+
+    private static void assertReason(MultipartException e) {
+        assertEquals(Reason.FIELD_TOO_LARGE, e.reason());
+    }
+}

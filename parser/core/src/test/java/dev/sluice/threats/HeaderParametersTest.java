@@ -1,0 +1,177 @@
+package dev.sluice.threats;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.ContentDisposition;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+
+/**
+ * Table C, header parameters: work linear in their length. There is no counter here, so the values are so long that
+ * linear work takes milliseconds and quadratic work would take hours.
+ */
+@Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
+class HeaderParametersTest {
+    private static final int LONG = 1 << 20;
+
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    /** What regular expressions and careless scanners choke on. */
+    private static final List<String> TOKENS = List.of(
+            ";a=",
+            "; a=b",
+            "; a=\"b\"",
+            "\\",
+            "\\\"",
+            "\"",
+            "\" ",
+            "\";",
+            "=\"",
+            "; ",
+            " ;",
+            " ",
+            ";",
+            "=",
+            "a=b c ",
+            ";a*0=b",
+            "; filename*1=b",
+            "%",
+            "%22",
+            "'",
+            "\u00e9",
+            ";x=\"\\\\",
+            "=?",
+            "?=");
+
+    private static void parse(String value, Preset preset) {
+        try {
+            ContentDisposition.parse(
+                            value, MultipartOptions.builder().preset(preset).build())
+                    .safeFilename();
+        } catch (MultipartException e) {
+            assertEquals(400, e.httpStatus());
+        }
+    }
+
+    private static void parseAll(int size) {
+        for (String token : TOKENS) {
+            for (String start : List.of(
+                    "form-data",
+                    "form-data; name=a",
+                    "form-data; name=\"",
+                    "form-data; name=a; filename=\"",
+                    "form-data; name=a; filename*=UTF-8''")) {
+                for (Preset preset : PRESETS) {
+                    parse(start + token.repeat(size / token.length()), preset);
+                    parse(start + token.repeat(size / token.length()) + "\"", preset);
+                    parse(start + token.repeat(size / token.length()) + '\\', preset);
+                }
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2022_30122)
+    void cve_2022_30122_noHeaderIsReadByARegularExpressionAndAllAreInLinearTime() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("java.util.regex")
+                .check(Sources.CLASSES);
+        assertEquals(
+                List.of(),
+                Sources.linesWith(
+                        ".matches(\"", ".split(\"", ".replaceAll(", ".replaceFirst(", "Scanner", "StringTokenizer"));
+        parseAll(1 << 16);
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_34827)
+    void cve_2026_34827_escapesInManyPartsCostAsMuchAsOtherOctets() {
+        MultipartOptions options = Run.options(limits -> limits.unlimitedHeaderBytes());
+        String escaped = "--x\r\nContent-Disposition: form-data; name=a; filename=\"";
+        for (String escape : List.of("\\\"", "\\\\", "\\x")) {
+            String part = escaped + escape.repeat(4000) + "\"\r\n\r\n\r\n";
+            Run run =
+                    Run.of(new Repeated("", part, 1000, "--x--"), options, 8192).assertAccepted();
+            assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+            assertEquals(
+                    escape.endsWith("x") ? 8000 : 4000,
+                    run.parts.get(999).filename().length());
+        }
+        Run.of(
+                        new Repeated("", escaped + "\\\"".repeat(4000) + "\"\r\n\r\n\r\n", 1000, "--x--"),
+                        MultipartOptions.defaults(),
+                        8192)
+                .assertRefused(Reason.HEADERS_TOO_LARGE);
+    }
+
+    @Test
+    @Covers({Threat.CVE_2024_24762, Threat.CVE_2026_28356})
+    void cve_2024_24762_aContentTypeIsReadInLinearTime() {
+        for (String token : TOKENS) {
+            for (String start : List.of(
+                    "multipart/form-data",
+                    "multipart/form-data; boundary=x; a=\"",
+                    "multipart/form-data; ",
+                    "multipart/form-data; boundary=",
+                    "")) {
+                for (Preset preset : PRESETS) {
+                    String contentType = start + token.repeat((1 << 18) / token.length());
+                    try {
+                        assertEquals("x", Boundary.from(contentType, preset).value());
+                    } catch (MultipartException e) {
+                        assertTrue(e.getMessage().length() < 200, e.getMessage());
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_8159)
+    void cve_2026_8159_aHeaderAsLargeAsItMayBeHoldsNothingUp() {
+        long steps = 0;
+        long octets = 0;
+        for (String token : TOKENS) {
+            for (Preset preset : PRESETS) {
+                String header = "--x\r\nContent-Disposition: form-data; name=a; filename=\""
+                        + token.repeat(8000 / token.length()) + "\r\n\r\n\r\n--x--";
+                MultipartOptions options =
+                        MultipartOptions.builder().preset(preset).build();
+                for (int count = 0; count < 5; count++) {
+                    Run run = Run.of(header, options, 1000);
+                    steps += run.steps;
+                    octets += run.fed;
+                }
+            }
+        }
+        assertTrue(steps <= 8 * octets, steps + " steps for " + octets + " octets");
+        parseAll(8000);
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_42504)
+    void cve_2026_42504_encodedWordsAreTextLikeOtherText() throws MultipartException {
+        String words = "=?utf-8?b?w6k=?= =?utf-8?q?=C3=A9?=";
+        for (Preset preset : PRESETS) {
+            MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+            ContentDisposition disposition =
+                    ContentDisposition.parse("form-data; name=\"" + words + "\"; filename=\"" + words + '"', options);
+            assertEquals(words, disposition.name());
+            assertEquals(words, disposition.filename());
+        }
+        parse("form-data; name=\"" + "=?utf-8?q?=41?=".repeat(LONG / 15) + '"', Preset.STANDARD);
+        assertThrows(MultipartException.class, () -> Boundary.from("=?utf-8?q?multipart/form-data?=; boundary=x"));
+    }
+}

@@ -1,0 +1,178 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartReader;
+import dev.sluice.Preset;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.testkit.Soup;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Table J, crashes on malformed input: what is wrong with a body is told by one type of exception. */
+class MalformedInputTest {
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    private static FormOptions options(Preset preset) {
+        return FormOptions.inMemory(MemoryBudget.unlimited())
+                .multipart(multipart -> multipart.preset(preset))
+                .build();
+    }
+
+    /** Reads all there is, by every face. {@return whether it was accepted} */
+    private static boolean read(String contentType, byte[] body, Preset preset) {
+        try {
+            Boundary boundary = Boundary.from(contentType, preset);
+            try (MultipartReader reader = MultipartReader.create(
+                    new ByteArrayInputStream(body), boundary, options(preset).multipart())) {
+                for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                    part.safeFilename();
+                    part.headers().contentDisposition();
+                    part.text();
+                }
+            }
+            if (boundary.isFormData()) {
+                try (MultipartForm form =
+                        MultipartForm.read(new ByteArrayInputStream(body), boundary, options(preset))) {
+                    for (FormPart part : form.parts()) {
+                        part.safeFilename();
+                        part.text();
+                    }
+                }
+            }
+            return true;
+        } catch (MultipartException e) {
+            return false;
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    @Covers({Threat.CVE_2022_24434, Threat.CVE_2023_40586})
+    void cve_2022_24434_whateverIsSentOneTypeOfExceptionTells() {
+        SplittableRandom random = new SplittableRandom(24434);
+        int accepted = 0;
+        for (int seed = 0; seed < 24_000; seed++) {
+            Soup.Body soup = Soup.body(seed);
+            byte[] body = soup.bytes();
+            if (seed % 2 == 0 && body.length > 0) { // octets of any kind at any place
+                for (int change = random.nextInt(4); change >= 0; change--) {
+                    body[random.nextInt(body.length)] = (byte) random.nextInt(256);
+                }
+            }
+            try {
+                accepted += read(soup.contentType(), body, PRESETS.get(seed % 3)) ? 1 : 0;
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError(soup.toString(), e);
+            }
+        }
+        assertTrue(accepted > 1000, "accepted: " + accepted);
+    }
+
+    private static void assertRefused(String disposition, Reason reason) {
+        for (Preset preset : PRESETS) {
+            Run.of("--x\r\nContent-Disposition: " + disposition + "\r\n\r\nv\r\n--x--", preset)
+                    .assertRefused(reason);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2025_47944)
+    void cve_2025_47944_emptyAndHalfNamesHaveAVerdictAndNothingRecurses() throws InterruptedException {
+        for (Preset preset : PRESETS) {
+            for (String value : List.of("form-data; name=\"\"", "form-data;name=\"\"", "form-data; x; name=\"\"")) {
+                Run empty = Run.of("--x\r\nContent-Disposition: " + value + "\r\n\r\nv\r\n--x--", preset)
+                        .assertAccepted();
+                assertEquals("", empty.parts.get(0).name());
+            }
+        }
+        assertRefused("form-data; name=\"", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRefused("form-data; name=", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRefused("form-data; name=\"\\\"", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRefused("form-data; name", Reason.MISSING_NAME);
+        assertRefused("form-data; ;;;", Reason.MISSING_NAME);
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        // Whatever recurses overflows a stack of this size.
+        Thread small = new Thread(null, MalformedInputTest::nestDeeply, "small stack", 64 << 10);
+        small.setUncaughtExceptionHandler((thread, e) -> thrown.set(e));
+        small.start();
+        small.join();
+        assertEquals(null, thrown.get());
+    }
+
+    private static void nestDeeply() {
+        StringBuilder body = new StringBuilder();
+        for (int depth = 0; depth < 2000; depth++) {
+            body.append("--x").append(depth).append("\r\nContent-Disposition: form-data; name=n\r\n");
+            body.append("Content-Type: multipart/mixed; boundary=x")
+                    .append(depth + 1)
+                    .append("\r\n\r\n");
+        }
+        for (Preset preset : PRESETS) {
+            read("multipart/form-data; boundary=x0", Run.bytes(body.toString()), preset);
+        }
+        String escapes = "--x\r\nContent-Disposition: form-data; name=\"" + "\\\"\\\\".repeat(2000) + "\"\r\n\r\n";
+        read("multipart/form-data; boundary=x", Run.bytes(escapes + "\r\n--x--"), Preset.COMPATIBLE);
+    }
+
+    @Test
+    @Covers(Threat.NETTY_CONTRIB_29)
+    void nettyContrib_29_aMissingNameIsTheFaultOfThePeer() throws IOException {
+        String noName = "--x\r\nContent-Disposition: form-data; filename=\"f\"\r\n\r\nv\r\n--x--";
+        String noDisposition = "--x\r\nContent-Type: text/plain\r\n\r\nv\r\n--x--";
+        for (Preset preset : PRESETS) {
+            Run.of(noName, preset).assertRefused(Reason.MISSING_NAME);
+            Run.of(noDisposition, preset).assertRefused(Reason.MISSING_CONTENT_DISPOSITION);
+            for (String body : List.of(noName, noDisposition)) {
+                InputStream in = new ByteArrayInputStream(Run.bytes(body));
+                MultipartException e = assertThrows(
+                        MultipartException.class, () -> MultipartForm.read(in, Boundary.of("x"), options(preset)));
+                assertEquals(400, e.httpStatus());
+            }
+        }
+        Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
+        try (MultipartReader reader =
+                MultipartReader.create(new ByteArrayInputStream(Run.bytes(noDisposition)), mixed)) {
+            MultipartReader.Part part = reader.nextPart();
+            assertEquals(null, part.name());
+            assertEquals(null, part.safeFilename());
+            assertEquals("v", part.text());
+        }
+    }
+
+    @Test
+    @Covers(Threat.TOMCAT_INVALID_FILE_NAME)
+    void tomcat_invalidFileName_controlsInAFileNameAreTheFaultOfThePeer() {
+        for (char control = 0; control < 0x80; control++) {
+            if ((control < ' ' || control == 0x7F) && control != '\t') {
+                for (Preset preset : PRESETS) {
+                    if (control == '\n' && preset == Preset.COMPATIBLE) {
+                        continue; // a line end there
+                    }
+                    for (String name : List.of("name=\"a\"", "name=a", "x; name=\"a\"")) {
+                        Run run = Run.of(
+                                        "--x\r\nContent-Disposition: form-data; " + name + "; filename=\"a.jsp"
+                                                + control + ".png\"\r\n\r\nv\r\n--x--",
+                                        preset)
+                                .assertRefused(Reason.MALFORMED_HEADER);
+                        assertEquals(400, run.failure.httpStatus());
+                    }
+                }
+            }
+        }
+    }
+}

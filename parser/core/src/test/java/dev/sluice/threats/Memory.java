@@ -1,0 +1,47 @@
+package dev.sluice.threats;
+
+import dev.sluice.Boundary;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MultipartForm;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** What forms take of the heap, measured: live objects after a collection. */
+final class Memory {
+    private static final MemoryMXBean HEAP = ManagementFactory.getMemoryMXBean();
+
+    /** So many forms that the rest of the JVM does not show. */
+    private static final long ENOUGH = 12 << 20;
+
+    private Memory() {}
+
+    static long live() {
+        long least = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < 3; attempt++) {
+            System.gc();
+            least = Math.min(least, HEAP.getHeapMemoryUsage().getUsed());
+        }
+        return least;
+    }
+
+    /** {@return the heap that forms take, as a multiple of what is charged for them} */
+    static double overhead(FormOptions options, Supplier<InputStream> body) throws IOException {
+        MultipartForm.read(body.get(), Boundary.of("x"), options).close();
+        List<MultipartForm> forms = new ArrayList<>();
+        long before = live();
+        long chargedBefore = options.memory().used();
+        do {
+            forms.add(MultipartForm.read(body.get(), Boundary.of("x"), options));
+        } while (options.memory().used() - chargedBefore < ENOUGH);
+        double overhead = (double) (live() - before) / (options.memory().used() - chargedBefore);
+        for (MultipartForm form : forms) {
+            form.close();
+        }
+        return overhead;
+    }
+}

@@ -1,0 +1,200 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import dev.sluice.Boundary;
+import dev.sluice.Limits;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.Preset;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** Table D, the count of parts: limited in the lowest layer, and nothing is kept of parts that are over. */
+class PartCountTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private static final String FIELD = "--x\r\n" + Run.FIELD + "\r\n\r\n";
+    private static final String FILE = "--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n\r\n";
+
+    private static Repeated parts(String part, long count) {
+        return new Repeated("", part, count, "--x--\r\n");
+    }
+
+    @Test
+    @Covers({Threat.CVE_2023_24998, Threat.HELIDON_B5864D8D40})
+    void cve_2023_24998_ofAMillionEmptyPartsTheReadingStopsAtTheThousandAndFirst() {
+        for (int chunkSize : new int[] {64, 8192}) {
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            Run run = Run.of(parts(FIELD, 1_000_000), MultipartOptions.defaults(), chunkSize)
+                    .assertRefused(Reason.TOO_MANY_PARTS);
+            long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+            assertEquals(1000, run.begun);
+            assertEquals(1000, run.failure.partIndex());
+            assertEquals(413, run.failure.httpStatus());
+            assertTrue(run.fed <= 1001L * FIELD.length() + chunkSize, "fed: " + run.fed);
+            assertTrue(allocated <= 32L << 20, "allocated: " + allocated);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_28709)
+    void cve_2023_28709_eachLimitHoldsAtItsOwnValueAndNotAtOneLess() throws IOException {
+        for (int limit : new int[] {1, 2, 7, 100}) {
+            for (int count = limit - 1; count <= limit + 1; count++) {
+                boolean passes = count <= limit;
+                int parts = count;
+                assertEveryFace(
+                        passes ? null : Reason.TOO_MANY_PARTS,
+                        () -> parts(FIELD, parts),
+                        limits -> limits.maxParts(limit).unlimitedFiles());
+                assertEveryFace(
+                        passes ? null : Reason.TOO_MANY_FILES,
+                        () -> parts(FILE, parts),
+                        limits -> limits.maxFiles(limit).maxParts(1000));
+                long body = parts(FIELD, parts).size();
+                assertEveryFace(
+                        passes ? null : Reason.BODY_TOO_LARGE,
+                        () -> parts(FIELD, parts),
+                        limits -> limits.maxBodyBytes(parts(FIELD, limit).size()));
+                assertTrue(body > 0);
+                assertEveryFace(
+                        passes ? null : Reason.PART_TOO_LARGE,
+                        () -> new Repeated(Run.HEAD, "v", parts, Run.TAIL),
+                        limits -> limits.maxPartBytes(limit));
+            }
+        }
+    }
+
+    /** The same verdict of the decoder, the reader and the form, the preset being one that expands nested parts too. */
+    private static void assertEveryFace(
+            Reason expected, Supplier<InputStream> body, UnaryOperator<Limits.Builder> limits) throws IOException {
+        for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
+            MultipartOptions options = Run.options(preset, limits);
+            assertReason(expected, Run.of(body.get(), options, 1000).failure);
+            assertReason(expected, failure(() -> {
+                try (MultipartReader reader = MultipartReader.create(body.get(), Boundary.of("x"), options)) {
+                    while (reader.nextPart() != null) {}
+                }
+            }));
+            FormOptions form = FormOptions.inMemory(MemoryBudget.unlimited())
+                    .multipart(builder -> builder.preset(preset))
+                    .limits(limits)
+                    .build();
+            assertReason(
+                    expected,
+                    failure(() -> MultipartForm.read(body.get(), Boundary.of("x"), form)
+                            .close()));
+        }
+    }
+
+    private interface Reading {
+        void run() throws IOException;
+    }
+
+    private static MultipartException failure(Reading reading) throws IOException {
+        try {
+            reading.run();
+            return null;
+        } catch (MultipartException e) {
+            return e;
+        }
+    }
+
+    private static void assertReason(Reason expected, MultipartException failure) {
+        assertEquals(expected, failure == null ? null : failure.reason(), () -> String.valueOf(failure));
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_24580)
+    void cve_2023_24580_aFormTakesAThousandPartsAndAHundredFilesByDefault() throws IOException {
+        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
+        assertNull(failure(() ->
+                MultipartForm.read(parts(FILE, 100), Boundary.of("x"), options).close()));
+        assertReason(
+                Reason.TOO_MANY_FILES,
+                failure(() -> MultipartForm.read(parts(FILE, 1_000_000), Boundary.of("x"), options)));
+        assertNull(failure(() -> MultipartForm.read(parts(FIELD, 1000), Boundary.of("x"), options)
+                .close()));
+        Repeated million = parts(FIELD, 1_000_000);
+        assertReason(Reason.TOO_MANY_PARTS, failure(() -> MultipartForm.read(million, Boundary.of("x"), options)));
+        assertTrue(million.taken() <= 1001L * FIELD.length() + (32 << 10), "taken: " + million.taken());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2024_29025)
+    void cve_2024_29025_theDecoderKeepsNothingOfPartsThatAreOver() throws MultipartException {
+        MultipartOptions options =
+                Run.options(Preset.STANDARD, limits -> limits.unlimitedParts().unlimitedHeaderBytes());
+        String folded = "--x\r\n" + Run.FIELD + "X: a\r\n b\r\n\r\n\r\n"; // reported in each part
+        byte[] thousand = Run.bytes(folded.repeat(1000));
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options)) {
+            feed(decoder, thousand);
+            long before = Memory.live();
+            for (int count = 0; count < 500; count++) {
+                feed(decoder, thousand);
+            }
+            long grown = Memory.live() - before;
+            assertEquals(500_999, decoder.partIndex());
+            assertEquals(501_000, decoder.deviationCount());
+            assertEquals(100, decoder.deviations().size());
+            assertTrue(grown <= 2 << 20, "grown by " + grown);
+        }
+    }
+
+    private static void feed(MultipartDecoder decoder, byte[] body) throws MultipartException {
+        ByteBuf chunk = Unpooled.wrappedBuffer(body);
+        decoder.feed(chunk);
+        while (decoder.next() != MultipartDecoder.Event.NEED_INPUT) {}
+        assertEquals(0, chunk.refCnt());
+    }
+
+    @Test
+    @Covers(Threat.COMMONS_FILEUPLOAD_481)
+    void commonsFileUpload_481_nestedPartsCountAndEveryFaceHasTheSameLimits() throws IOException {
+        StringBuilder nested = new StringBuilder("--x\r\nContent-Disposition: form-data; name=n\r\n")
+                .append("Content-Type: multipart/mixed; boundary=y\r\n\r\n");
+        for (int count = 0; count < 20; count++) {
+            nested.append("--y\r\nContent-Disposition: attachment; filename=f\r\n\r\nv\r\n");
+        }
+        String body = nested.append("--y--\r\n--x--\r\n").toString();
+        List<UnaryOperator<Limits.Builder>> limits = new ArrayList<>();
+        limits.add(builder -> builder.maxParts(20));
+        limits.add(builder -> builder.maxFiles(19));
+        limits.add(builder -> builder.maxHeaderBytes(800));
+        List<Reason> reasons = List.of(Reason.TOO_MANY_PARTS, Reason.TOO_MANY_FILES, Reason.HEADERS_TOO_LARGE);
+        for (int i = 0; i < limits.size(); i++) {
+            FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
+                    .multipart(builder -> builder.preset(Preset.COMPATIBLE))
+                    .limits(limits.get(i))
+                    .build();
+            assertReason(
+                    reasons.get(i),
+                    failure(() -> MultipartForm.read(new Repeated(body, " ", 0, ""), Boundary.of("x"), options)));
+        }
+        FormOptions enough = FormOptions.inMemory(MemoryBudget.unlimited())
+                .multipart(builder -> builder.preset(Preset.COMPATIBLE))
+                .limits(builder -> builder.maxParts(21).maxFiles(20))
+                .build();
+        try (MultipartForm form = MultipartForm.read(new Repeated(body, " ", 0, ""), Boundary.of("x"), enough)) {
+            assertEquals(20, form.files().size());
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.Preset;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+
+/** Table B, size and count of part headers: bounded before they are kept, per part and in all. */
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+class PartHeadersTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** Twice the largest header section, because buffers double, and a block. */
+    private static final long MOST_HELD = 2 * 8192 + 512;
+
+    private static final String PADDED = "--x\r\n" + Run.FIELD + "X-Padding: " + "p".repeat(7000) + "\r\n\r\nv\r\n";
+
+    @Test
+    @Covers(Threat.CVE_2025_48976)
+    void cve_2025_48976_allHeadersTogetherHaveALimitTheirMemoryDoesNotGrowWith() {
+        for (int chunkSize : new int[] {1, 1000, 64 << 10}) {
+            Run run = Run.of(new Repeated("", PADDED, 10_000, "--x--"), MultipartOptions.defaults(), chunkSize)
+                    .assertRefused(Reason.HEADERS_TOO_LARGE);
+            assertTrue(run.fed <= (256 << 10) + 40 * 12 + chunkSize, "fed: " + run.fed);
+            assertTrue(run.mostHeld <= MOST_HELD, "held: " + run.mostHeld);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2025_48988)
+    void cve_2025_48988_theErrorNamesTheSettingAndFits413() throws IOException {
+        MultipartException inAll = Run.of(new Repeated("", PADDED, 100, "--x--"), MultipartOptions.defaults(), 1000)
+                .assertRefused(Reason.HEADERS_TOO_LARGE)
+                .failure;
+        assertTrue(inAll.getMessage().contains("262144 bytes (maxHeaderBytes; part "), inAll.getMessage());
+        assertEquals(413, inAll.httpStatus());
+        MultipartException ofOne = Run.of(Run.HEAD.substring(0, 5) + "X: " + "v".repeat(9000))
+                .assertRefused(Reason.HEADER_SECTION_TOO_LARGE)
+                .failure;
+        assertTrue(ofOne.getMessage().contains("8192 bytes (maxHeaderBytesPerPart; part 0"), ofOne.getMessage());
+        assertEquals(413, ofOne.httpStatus());
+        try (MultipartForm form = MultipartForm.read(
+                new Repeated("", PADDED, 100, "--x--"),
+                Boundary.of("x"),
+                FormOptions.inMemory(MemoryBudget.unlimited())
+                        .maxInMemoryBytes(1 << 30)
+                        .build())) {
+            throw new AssertionError(form.toString());
+        } catch (MultipartException e) {
+            assertEquals(Reason.HEADERS_TOO_LARGE, e.reason());
+        }
+    }
+
+    @Test
+    @Covers({Threat.CVE_2025_61772, Threat.CPP_HTTPLIB_2497})
+    void cve_2025_61772_aHeaderSectionThatNeverEndsIsRefusedAtItsLimit() {
+        String start = "--x\r\n";
+        for (int chunkSize : new int[] {1, 64, 4096}) {
+            Run fields = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
+                    .assertRefused(Reason.TOO_MANY_HEADERS);
+            assertTrue(fields.fed <= 5 + 32 * 6 + 1 + chunkSize, "fed: " + fields.fed);
+            MultipartOptions manyFields = Run.options(limits -> limits.maxHeadersPerPart(1_000_000));
+            Run octets = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), manyFields, chunkSize)
+                    .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
+            assertTrue(octets.fed <= 5 + 8192 + chunkSize, "fed: " + octets.fed);
+            assertTrue(octets.mostHeld <= MOST_HELD, "held: " + octets.mostHeld);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_42561)
+    void cve_2026_42561_countAndSizeOfHeadersHoldToTheOctet() {
+        String start = "--x\r\n" + Run.FIELD;
+        String field = "X: y\r\n";
+        Run.of(start + field.repeat(31) + Run.TAIL).assertAccepted();
+        Run.of(start + field.repeat(32) + Run.TAIL).assertRefused(Reason.TOO_MANY_HEADERS);
+        int room = 8192 - Run.FIELD.length() - "X: \r\n\r\n".length();
+        Run.of(start + "X: " + "v".repeat(room) + "\r\n" + Run.TAIL).assertAccepted();
+        Run.of(start + "X: " + "v".repeat(room + 1) + "\r\n" + Run.TAIL).assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
+    }
+
+    @Test
+    @Covers({Threat.PYTHON_MULTIPART_296, Threat.CVE_2017_12624})
+    void pythonMultipart_296_aHeaderNameThatNeverEndsIsRefusedAtTheLimit() {
+        for (int chunkSize : new int[] {1, 8192}) {
+            Run run = Run.of(new Repeated("--x\r\n", "n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
+                    .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
+            assertEquals(5 + 8192, run.failure.offset());
+            assertTrue(run.fed <= 5 + 8192 + chunkSize, "fed: " + run.fed);
+            assertTrue(run.steps <= run.mostSteps(), "steps: " + run.steps);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_87908)
+    void cve_2026_87908_headersInChunksTakeBoundedMemoryInEveryState() {
+        for (String token : new String[] {"n", "n: v", " ", "X: y\r\n", "\t", "X:\r\n ", "\u00e9", "n:n:"}) {
+            for (String start : new String[] {"", "X: y", "X: y\r\n ", "X:"}) {
+                Run run = Run.of(new Repeated("--x\r\n" + start, token, 1 << 16, ""), MultipartOptions.defaults(), 7);
+                assertTrue(run.failure != null && run.begun == 0, "a part began");
+                assertTrue(run.fed <= 5 + 8192 + 7, "fed: " + run.fed);
+                assertTrue(run.mostHeld <= MOST_HELD, "held: " + run.mostHeld);
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_45290)
+    void cve_2023_45290_aHeaderLineIsCountedWhileItIsRead() throws IOException {
+        allocationOfALongLine();
+        long allocated = allocationOfALongLine();
+        assertTrue(allocated <= 128 << 10, "allocated: " + allocated);
+    }
+
+    private static long allocationOfALongLine() throws IOException {
+        InputStream line = new Repeated("--x\r\nX: ", "v", 100 << 20, "");
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        try (MultipartReader reader = MultipartReader.create(line, Boundary.of("x"))) {
+            reader.nextPart();
+            throw new AssertionError("100 MiB of a header line were accepted");
+        } catch (MultipartException e) {
+            assertEquals(Reason.HEADER_SECTION_TOO_LARGE, e.reason());
+        }
+        return THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_94440)
+    void cve_2026_94440_whateverIsLeftOfTheBudgetIsNotOverdrawn() {
+        int used = Run.FIELD.length() + 2;
+        for (int left = 0; left <= 1024; left++) {
+            int budget = used + left;
+            MultipartOptions options = Run.options(limits -> limits.maxHeaderBytes(budget));
+            Run run = Run.of(
+                            new Repeated(Run.HEAD + "\r\n--x\r\nX: ", "v", 4096, "\r\n\r\n\r\n--x--"),
+                            options,
+                            left % 2 == 0 ? 1 : 5000)
+                    .assertRefused(Reason.HEADERS_TOO_LARGE);
+            assertEquals(Run.HEAD.length() + 7 + left, run.failure.offset());
+            assertTrue(left % 2 > 0 || run.fed <= run.failure.offset() + 1, "fed: " + run.fed);
+            assertTrue(left % 2 > 0 || run.mostHeld <= 2 * budget + 512, left + ": held " + run.mostHeld);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2015_4024)
+    void cve_2015_4024_foldedLinesAreJoinedInLinearTime() throws IOException {
+        MultipartOptions large =
+                Run.options(limits -> limits.maxHeaderBytesPerPart(4 << 20).unlimitedHeaderBytes());
+        String folds = "--x\r\n" + Run.FIELD + "X: a" + "\r\n b".repeat(200_000) + "\r\n\r\n\r\n--x--";
+        for (int chunkSize : new int[] {1, 8192}) {
+            Run run = Run.of(folds, large, chunkSize).assertAccepted();
+            assertTrue(run.steps <= run.mostSteps(), "steps: " + run.steps);
+        }
+        try (MultipartReader reader =
+                MultipartReader.create(new ByteArrayInputStream(Run.bytes(folds)), Boundary.of("x"), large)) {
+            MultipartReader.Part part = reader.nextPart();
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            assertEquals(400_001, part.headers().value(1).length());
+            long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+            assertTrue(allocated <= 8L * folds.length(), "allocated: " + allocated);
+        }
+        Run strict = Run.of(folds, Preset.STRICT).assertRefused(Reason.MALFORMED_HEADER);
+        assertEquals(folds.indexOf("\r\n b") + 2, strict.failure.offset());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_24536)
+    void cve_2023_24536_whatManyPartsAndHeadersReallyTakeIsWhatIsCounted() throws IOException {
+        String fields = "--x\r\n" + Run.FIELD + "a:\r\n".repeat(31) + "\r\n\r\n";
+        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
+                .maxInMemoryBytes(1 << 30)
+                .build();
+        double overhead = Memory.overhead(options, () -> new Repeated("", fields, 1000, "--x--"));
+        assertTrue(overhead <= 1.25, "the heap holds " + overhead + " of what is charged");
+    }
+}

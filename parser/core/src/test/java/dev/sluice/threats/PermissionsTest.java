@@ -1,0 +1,139 @@
+package dev.sluice.threats;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PlannedSpool;
+import dev.sluice.form.SpoolDirectory;
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Table H, permissions of temporary files: nobody else reads them, and nobody else's files are written. */
+class PermissionsTest {
+    private static final byte[] BODY = Run.bytes(Uploads.file("f", "f", "0123456789".repeat(2)) + "--x--");
+
+    @TempDir
+    Path root;
+
+    private static MultipartForm read(SpoolDirectory spool) throws IOException {
+        return MultipartForm.read(
+                new ByteArrayInputStream(BODY),
+                Uploads.BOUNDARY,
+                FormOptions.builder(spool, MemoryBudget.unlimited())
+                        .spillThreshold(0)
+                        .build());
+    }
+
+    @Test
+    @Covers(Threat.CVE_2021_21290)
+    void cve_2021_21290_filesAreMadeForTheirOwnerOnlyEvenUnderTheUmask000() throws Exception {
+        Process child = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "umask 000; exec \"$0\" \"$@\"",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Child.class.getName(),
+                        root.resolve("spool").toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(child.waitFor(1, TimeUnit.MINUTES), output);
+        assertEquals(
+                "root rwx------\nspool rwx------\nfile rw-------\nlock rw-------\nmoved rw-------\nwritten rw-------\n",
+                output);
+    }
+
+    /** Runs in a JVM of its own. */
+    static final class Child {
+        private Child() {}
+
+        public static void main(String[] arguments) throws IOException {
+            Path root = Path.of(arguments[0]);
+            try (SpoolDirectory spool =
+                            SpoolDirectory.builder(root).keepFreeBytes(0).open();
+                    MultipartForm spooled = read(spool);
+                    MultipartForm moved = read(spool);
+                    MultipartForm inMemory = MultipartForm.read(
+                            new ByteArrayInputStream(BODY),
+                            Uploads.BOUNDARY,
+                            FormOptions.inMemory(MemoryBudget.unlimited()).build())) {
+                moved.parts().get(0).moveTo(root.resolve("moved"));
+                inMemory.parts().get(0).moveTo(root.resolve("written"));
+                show("root", root);
+                show("spool", spool.path());
+                show("file", Uploads.list(spool.path()).get(0));
+                show("lock", Path.of(spool.path() + ".lock"));
+                show("moved", root.resolve("moved"));
+                show("written", root.resolve("written"));
+                assertEquals(1, spooled.parts().size());
+            }
+        }
+
+        private static void show(String what, Path path) throws IOException {
+            System.out.print(what + " " + PosixFilePermissions.toString(Files.getPosixFilePermissions(path)) + "\n");
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_0482)
+    void cve_2023_0482_noFileIsMadeByACallThatChoosesItsPlaceOrItsPermissions() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(File.class)
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching("java\\.io\\.(FileOutputStream|FileWriter|RandomAccessFile)")
+                .check(Sources.CLASSES);
+        assertEquals(
+                List.of(),
+                Sources.linesWith(
+                        "createTempFile",
+                        "createTempDirectory",
+                        "newOutputStream(path",
+                        "Files.newOutputStream",
+                        "Files.write",
+                        "Files.copy",
+                        "Files.createFile",
+                        "StandardOpenOption.CREATE,",
+                        "StandardOpenOption.CREATE)",
+                        "StandardOpenOption.TRUNCATE_EXISTING"));
+    }
+
+    @Test
+    @Covers(Threat.CVE_2013_0248)
+    void cve_2013_0248_noLinkIsFollowedAndNoDirectoryOfTheSystemIsTheDefault() throws IOException {
+        Path victim = Files.writeString(root.resolve("victim"), "precious");
+        try (SpoolDirectory spool = PlannedSpool.open(root.resolve("spool"), "home", "link", "file", "dangling")) {
+            Files.createSymbolicLink(spool.path().resolve("link"), victim);
+            Files.writeString(spool.path().resolve("file"), "somebody's");
+            Files.createSymbolicLink(spool.path().resolve("dangling"), root.resolve("made"));
+            for (int name = 0; name < 3; name++) {
+                assertThrows(FileAlreadyExistsException.class, () -> read(spool));
+            }
+            assertEquals("precious", Files.readString(victim));
+            assertEquals("somebody's", Files.readString(spool.path().resolve("file")));
+            assertTrue(Files.notExists(root.resolve("made")));
+            assertEquals(0, spool.files());
+        }
+        assertEquals("precious", Files.readString(victim));
+        assertEquals(List.of(), Sources.linesWith("java.io.tmpdir", "TMPDIR"));
+    }
+}

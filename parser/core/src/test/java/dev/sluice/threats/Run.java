@@ -1,0 +1,181 @@
+package dev.sluice.threats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.Limits;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
+import dev.sluice.ReportedDeviation;
+import dev.sluice.Work;
+import dev.sluice.buffer.CountingAllocator;
+import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/** A decoder that is fed a body, and what attacks are about: work, calls, memory held. Text is ISO-8859-1. */
+final class Run {
+    /** The header lines of a field called {@code a}, without the blank line. */
+    static final String FIELD = "Content-Disposition: form-data; name=\"a\"\r\n";
+
+    /** What opens a field called {@code a} with the boundary {@code x}. */
+    static final String HEAD = "--x\r\n" + FIELD + "\r\n";
+
+    static final String TAIL = "\r\n--x--\r\n";
+
+    private static final int KEPT = 1 << 16;
+
+    record Part(String name, String filename, String body) {}
+
+    /** The parts that ended well; their bodies, up to 64 KiB each. */
+    final List<Part> parts = new ArrayList<>();
+
+    /** Parts that began. */
+    long begun;
+
+    MultipartException failure;
+    List<ReportedDeviation> deviations = List.of();
+    long deviationCount;
+
+    /** Octets taken from the source. */
+    long fed;
+
+    /** Units of work of the decoder. */
+    long steps;
+
+    /** Calls of {@code next()}. */
+    long calls;
+
+    long chunks;
+
+    /** The most memory held when the decoder asks for input. */
+    long mostHeld;
+
+    private Run() {}
+
+    static Run of(String body) {
+        return of(body, Preset.STANDARD);
+    }
+
+    static Run of(String body, Preset preset) {
+        return of(body, MultipartOptions.builder().preset(preset).build(), 8192);
+    }
+
+    static Run of(String body, MultipartOptions options, int chunkSize) {
+        return of(Boundary.of("x"), new ByteArrayInputStream(bytes(body)), options, chunkSize);
+    }
+
+    static Run of(InputStream body, MultipartOptions options, int chunkSize) {
+        return of(Boundary.of("x"), body, options, chunkSize);
+    }
+
+    static Run of(Boundary boundary, InputStream body, MultipartOptions options, int chunkSize) {
+        CountingAllocator memory = new CountingAllocator();
+        Run run = new Run();
+        try (MultipartDecoder decoder = MultipartDecoder.create(
+                boundary, options.toBuilder().allocator(memory).build())) {
+            run.feedAll(decoder, memory, body, chunkSize);
+            run.steps = Work.steps(decoder);
+            run.deviations = decoder.deviations();
+            run.deviationCount = decoder.deviationCount();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        assertEquals(List.of(), memory.unreleased());
+        return run;
+    }
+
+    private void feedAll(MultipartDecoder decoder, CountingAllocator memory, InputStream body, int chunkSize)
+            throws IOException {
+        StringBuilder data = new StringBuilder();
+        try {
+            for (; ; ) {
+                ByteBuf chunk = memory.heapBuffer(chunkSize, chunkSize);
+                int count = chunk.writeBytes(body, chunkSize);
+                if (count < 0) {
+                    chunk.release();
+                    decoder.finish();
+                    drain(decoder, data);
+                    return;
+                }
+                fed += count;
+                chunks++;
+                decoder.feed(chunk);
+                drain(decoder, data);
+                assertTrue(memory.liveCount() <= 1, "more is held than a header section");
+                mostHeld = Math.max(mostHeld, memory.liveBytes());
+            }
+        } catch (MultipartException e) {
+            failure = e;
+        }
+    }
+
+    private void drain(MultipartDecoder decoder, StringBuilder data) throws MultipartException {
+        for (; ; ) {
+            calls++;
+            switch (decoder.next()) {
+                case PART_BEGIN -> {
+                    begun++;
+                    data.setLength(0);
+                }
+                case DATA -> {
+                    int room = Math.max(0, KEPT - data.length());
+                    ByteBuf octets = decoder.data();
+                    data.append(octets.toString(
+                            octets.readerIndex(), Math.min(room, octets.readableBytes()), StandardCharsets.ISO_8859_1));
+                }
+                case PART_END -> {
+                    if (parts.size() < 10_000) {
+                        parts.add(new Part(decoder.name(), decoder.filename(), data.toString()));
+                    }
+                }
+                case NEED_INPUT, END -> {
+                    return;
+                }
+            }
+        }
+    }
+
+    Run assertAccepted() {
+        assertNull(failure);
+        return this;
+    }
+
+    Run assertRefused(Reason reason) {
+        assertNotNull(failure, "not refused");
+        assertEquals(reason, failure.reason(), failure.getMessage());
+        return this;
+    }
+
+    /** The bound of the work for whatever input: eight steps per octet, and a constant. */
+    long mostSteps() {
+        return 8 * fed + 1024;
+    }
+
+    static byte[] bytes(String latin1) {
+        return latin1.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    static MultipartOptions options(UnaryOperator<Limits.Builder> limits) {
+        return options(Preset.STANDARD, limits);
+    }
+
+    static MultipartOptions options(Preset preset, UnaryOperator<Limits.Builder> limits) {
+        return MultipartOptions.builder()
+                .preset(preset)
+                .limits(limits.apply(Limits.builder()).build())
+                .build();
+    }
+}

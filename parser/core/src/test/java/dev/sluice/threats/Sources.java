@@ -1,0 +1,42 @@
+package dev.sluice.threats;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The main classes of the core and of the buffer module below it, as they are compiled and as they are written. */
+final class Sources {
+    static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .withImportOption(location -> !location.contains("testkit"))
+            .importPackages("dev.sluice");
+
+    private Sources() {}
+
+    /** {@return the lines of code that hold one of the texts, comments left out} */
+    static List<String> linesWith(String... texts) {
+        List<String> found = new ArrayList<>();
+        try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+            for (Path source :
+                    sources.filter(path -> path.toString().endsWith(".java")).toList()) {
+                for (String line : Files.readAllLines(source)) {
+                    boolean comment =
+                            line.strip().startsWith("*") || line.strip().startsWith("/");
+                    if (!comment && Stream.of(texts).anyMatch(line::contains)) {
+                        found.add(source + ": " + line.strip());
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,348 @@
+package dev.sluice.threats;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.CapacityException;
+import dev.sluice.form.FormAssembler;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.ref.Cleaner;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Table G, temporary files, descriptors and disk: gone at once on every path, without a garbage collection. */
+@ExtendWith(LeakCheck.class)
+@Timeout(60)
+class TemporaryFilesTest {
+    private static final byte[] BODY = Run.bytes(Uploads.file("one", "1", "0123456789".repeat(5))
+            + Uploads.field("two", "abcdefghij".repeat(5))
+            + Uploads.file("three", "3", "ABCDEFGHIJ".repeat(5))
+            + "--x--\r\n");
+
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(1 << 20);
+    private SpoolDirectory spool;
+
+    @BeforeEach
+    void openSpool() throws IOException {
+        spool = SpoolDirectory.builder(root.resolve("spool"))
+                .keepFreeBytes(0)
+                .maxBytes(1000)
+                .open();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        Uploads.assertNothingIsLeft(spool, budget, "after the test");
+        spool.close();
+        assertEquals(List.of(), Uploads.list(root.resolve("spool")));
+    }
+
+    private FormOptions.Builder options() {
+        return FormOptions.builder(spool, budget).spillThreshold(10);
+    }
+
+    private static void feed(FormAssembler assembler, int from, int to, int chunkSize) throws IOException {
+        Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, BODY, from, to, chunkSize);
+    }
+
+    private interface Reading {
+        void run(FormAssembler assembler) throws IOException;
+    }
+
+    /** Whatever the reading throws: nothing is left before the assembler is closed, nor after. */
+    private void assertNothingIsLeftBy(FormOptions options, String context, Reading reading) throws IOException {
+        try (FormAssembler assembler = FormAssembler.create(Uploads.BOUNDARY, options)) {
+            try {
+                reading.run(assembler);
+            } catch (IOException e) {
+                Uploads.assertNothingIsLeft(spool, budget, context);
+            }
+        }
+        Uploads.assertNothingIsLeft(spool, budget, context);
+    }
+
+    @Test
+    @Covers({Threat.CVE_2025_61795, Threat.CVE_2025_24033})
+    void cve_2025_61795_aLimitOrAnErrorAtAnyOctetLeavesNoFile() throws IOException {
+        for (int at = 0; at <= BODY.length; at++) {
+            int limit = at;
+            int chunkSize = 1 + at % 40;
+            for (UnaryOperator<FormOptions.Builder> change : List.<UnaryOperator<FormOptions.Builder>>of(
+                    options -> options.limits(limits -> limits.maxBodyBytes(limit)),
+                    options -> options.limits(limits -> limits.maxPartBytes(limit % 60)),
+                    options -> options.limits(limits -> limits.maxParts(limit % 4)),
+                    options -> options.limits(limits -> limits.maxFiles(limit % 3)))) {
+                assertNothingIsLeftBy(change.apply(options()).build(), "limit " + at, assembler -> {
+                    feed(assembler, 0, BODY.length, chunkSize);
+                    assembler.finish().close();
+                });
+            }
+            assertNothingIsLeftBy(options().build(), "end at " + at, assembler -> {
+                feed(assembler, 0, limit, chunkSize);
+                assembler.finish().close();
+            });
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_42794)
+    void cve_2023_42794_streamsThatTheApplicationLeavesOpenAreClosedWithTheForm() throws IOException {
+        MultipartForm form = MultipartForm.read(
+                new ByteArrayInputStream(BODY), Uploads.BOUNDARY, options().build());
+        List<InputStream> streams = new ArrayList<>();
+        for (FormPart part : form.parts()) {
+            streams.add(part.inputStream());
+            streams.add(part.inputStream());
+            assertTrue(streams.get(streams.size() - 1).read() > 0);
+        }
+        assertEquals(6, Uploads.openFilesIn(spool.path()).size());
+        form.close();
+        Uploads.assertNothingIsLeft(spool, budget, "closed");
+        for (InputStream stream : streams) {
+            assertThrows(IOException.class, stream::read);
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_22740)
+    void cve_2026_22740_aCancelAtAnyOctetLeavesNoFile() throws IOException {
+        for (int chunkSize : new int[] {1, 13, BODY.length}) {
+            for (int at = 0; at <= BODY.length; at++) {
+                int end = at;
+                assertNothingIsLeftBy(
+                        options().spillThreshold(chunkSize == 13 ? 0 : 10).build(),
+                        "cancelled at " + at,
+                        assembler -> feed(assembler, 0, end, chunkSize));
+            }
+        }
+    }
+
+    /** Two things go wrong: first what is done here, then the form is closed, twice. */
+    @Test
+    @Covers(Threat.CVE_2026_18549)
+    void cve_2026_18549_twoFaultsLeaveNoMoreThanOne() throws IOException {
+        for (int at = 0; at <= BODY.length; at++) {
+            int first = at;
+            PartSink worst = new PartSink() {
+                @Override
+                public void write(ByteBuf data) throws IOException {
+                    throw new IOException("broken");
+                }
+
+                @Override
+                public void complete() {}
+
+                @Override
+                public void close() throws IOException {
+                    throw new IOException("cannot even be closed");
+                }
+            };
+            List<FormOptions> faults = List.of(
+                    options().limits(limits -> limits.maxBodyBytes(first)).build(),
+                    options()
+                            .decider(part -> part.offset() < first ? PartDecision.spill() : PartDecision.to(worst))
+                            .build(),
+                    options()
+                            .decider(part ->
+                                    part.offset() < first ? PartDecision.spill() : PartDecision.refuseForm(403, "no"))
+                            .build(),
+                    options()
+                            .decider(part -> part.offset() < first ? PartDecision.spill() : PartDecision.memory())
+                            .limits(limits -> limits.maxFieldBytes(3))
+                            .build());
+            for (FormOptions fault : faults) {
+                assertTwoFaults(fault, at);
+            }
+        }
+        for (int room = 0; room < 160; room += 7) {
+            try (SpoolDirectory small = SpoolDirectory.builder(root.resolve("small"))
+                    .keepFreeBytes(0)
+                    .maxBytes(room)
+                    .open()) {
+                FormOptions full =
+                        FormOptions.builder(small, budget).spillThreshold(10).build();
+                FormAssembler assembler = FormAssembler.create(Uploads.BOUNDARY, full);
+                if (room < 150) {
+                    assertThrows(CapacityException.class, () -> feed(assembler, 0, BODY.length, 11));
+                    Uploads.assertNothingIsLeft(small, budget, "full at " + room);
+                }
+                assembler.close();
+                assembler.close();
+                Uploads.assertNothingIsLeft(small, budget, "full at " + room + " and aborted");
+            }
+        }
+        Files.delete(root.resolve("small"));
+    }
+
+    private void assertTwoFaults(FormOptions options, int at) throws IOException {
+        FormAssembler assembler = FormAssembler.create(Uploads.BOUNDARY, options);
+        try {
+            feed(assembler, 0, BODY.length, 11);
+            assembler.finish().close();
+        } catch (IOException e) {
+            Uploads.assertNothingIsLeft(spool, budget, "fault at " + at);
+        }
+        assembler.close();
+        assembler.close();
+        Uploads.assertNothingIsLeft(spool, budget, "fault at " + at + " and aborted");
+    }
+
+    @Test
+    @Covers(Threat.CVE_2025_47935)
+    void cve_2025_47935_descriptorsAreBackAtTheirNumberAfterEveryEnd() throws IOException {
+        for (int round = 0; round < 50; round++) {
+            int end = BODY.length * round / 50;
+            assertNothingIsLeftBy(options().build(), "round " + round, assembler -> {
+                feed(assembler, 0, end, 7);
+                assembler.finish();
+            });
+            assertEquals(List.of(), Uploads.openFilesIn(spool.path()));
+        }
+        try (MultipartForm form = MultipartForm.read(
+                new ByteArrayInputStream(BODY), Uploads.BOUNDARY, options().build())) {
+            assertEquals(3, spool.files());
+            assertEquals(List.of(), Uploads.openFilesIn(spool.path()));
+            assertEquals(3, form.parts().size());
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2023_41835)
+    void cve_2023_41835_aFieldThatBreaksALimitTakesTheFilesBeforeItAlong() throws IOException {
+        for (int broken = 0; broken < 6; broken++) {
+            StringBuilder body = new StringBuilder();
+            for (int part = 0; part < broken; part++) {
+                body.append(Uploads.file("f" + part, "f", "v".repeat(50)));
+            }
+            byte[] octets = Run.bytes(body + Uploads.field("long", "v".repeat(51)) + "--x--");
+            int files = broken;
+            try (FormAssembler assembler = FormAssembler.create(
+                    Uploads.BOUNDARY,
+                    options().limits(limits -> limits.maxPartBytes(50)).build())) {
+                int start = body.length();
+                Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, octets, 0, start, 9);
+                assertEquals(files, spool.files());
+                MultipartException e = assertThrows(
+                        MultipartException.class,
+                        () -> Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, octets, start, octets.length, 9));
+                assertEquals(Reason.PART_TOO_LARGE, e.reason());
+                Uploads.assertNothingIsLeft(spool, budget, broken + " files before");
+            }
+        }
+    }
+
+    @Test
+    @Covers(Threat.CVE_2017_1000098)
+    void cve_2017_1000098_oneDescriptorPerRequestIsOpenHoweverManyFilesThereAre() throws IOException {
+        byte[] body = Run.bytes(Uploads.file("f", "f", "0123456789").repeat(90) + "--x--");
+        int most = 0;
+        try (FormAssembler assembler = FormAssembler.create(
+                Uploads.BOUNDARY, options().spillThreshold(0).build())) {
+            for (int at = 0; at < body.length; at += 31) {
+                Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, body, at, Math.min(body.length, at + 31), 31);
+                most = Math.max(most, Uploads.openFilesIn(spool.path()).size());
+            }
+            try (MultipartForm form = assembler.finish()) {
+                assertEquals(90, form.files().size());
+                assertEquals(90, spool.files());
+                assertEquals(List.of(), Uploads.openFilesIn(spool.path()));
+            }
+        }
+        assertEquals(1, most);
+    }
+
+    /** That is for whoever feeds: the library hands nothing to a thread of its own, so an adapter decides where it blocks. */
+    @Test
+    @Covers(Threat.CVE_2025_54121)
+    void cve_2025_54121_sinksAreCalledByTheThreadThatFeedsAndByNoOther() throws Exception {
+        Set<Thread> threads = new HashSet<>();
+        PartSink sink = new PartSink() {
+            @Override
+            public void write(ByteBuf data) {
+                threads.add(Thread.currentThread());
+            }
+
+            @Override
+            public void complete() {
+                threads.add(Thread.currentThread());
+            }
+
+            @Override
+            public void close() {
+                threads.add(Thread.currentThread());
+            }
+        };
+        Thread feeder = new Thread(() -> {
+            try (FormAssembler assembler = FormAssembler.create(
+                    Uploads.BOUNDARY,
+                    options().decider(part -> PartDecision.to(sink)).build())) {
+                feed(assembler, 0, BODY.length, 5);
+                assembler.finish().close();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        feeder.start();
+        feeder.join();
+        assertEquals(Set.of(feeder), threads);
+        noClasses()
+                .should()
+                .callConstructor(Thread.class, Runnable.class)
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching("java\\.util\\.concurrent\\.(.*Executor.*|CompletableFuture|ForkJoin.*|Flow.*)")
+                .orShould()
+                .beAssignableTo(Thread.class)
+                .check(Sources.CLASSES);
+    }
+
+    @Test
+    @Covers(Threat.NETTY_10560)
+    void netty_10560_noFileWaitsForTheEndOfTheJvmOrForTheCollector() {
+        noClasses()
+                .should()
+                .callMethod(File.class, "deleteOnExit")
+                .orShould()
+                .dependOnClassesThat()
+                .areAssignableTo(Cleaner.class)
+                .orShould()
+                .dependOnClassesThat()
+                .resideInAPackage("java.lang.ref")
+                .orShould()
+                .callMethod(Runtime.class, "addShutdownHook", Thread.class)
+                .check(Sources.CLASSES);
+        assertEquals(
+                List.of(), Sources.linesWith("DELETE_ON_CLOSE", "deleteOnExit", "void finalize(", "addShutdownHook"));
+    }
+}

@@ -1,0 +1,177 @@
+package dev.sluice.threats;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.Preset;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Table L, injection through text: messages hold settings and numbers, and of the input one escaped octet at most. */
+class TextInjectionTest {
+    private static final String MARK = "%{(#_='multipart/form-data').(#cmd='id')}${jndi:x}";
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    private int messages;
+
+    /** What the peer may send wherever it likes, with what makes it malformed. */
+    private static List<String> bodies(String mark) {
+        String head = "--x\r\nContent-Disposition: ";
+        return List.of(
+                mark,
+                mark + "\r\n--x" + mark,
+                "--x" + mark + "\r\n",
+                "--x\r\n" + mark + "\r\n\r\n",
+                "--x\r\n" + mark + ": " + mark + "\r\n\r\n",
+                "--x\r\nX: " + mark + "\r\n" + mark + "\r\n\r\n",
+                "--x\r\nX: " + mark + "\r\n\r\n",
+                "--x\r\nX: " + mark + "\u0000" + mark + "\r\n\r\n",
+                "--x\r\nX: " + mark + "\r" + mark + "\r\n\r\n",
+                "--x\r\nX: " + mark.repeat(300) + "\r\n\r\n",
+                head + mark + "\r\n\r\n",
+                head + "form-data; " + mark + "\r\n\r\n",
+                head + "form-data; name=" + mark + "; name=" + mark + "\r\n\r\n",
+                head + "form-data; name=\"" + mark + "\" " + mark + "\r\n\r\n",
+                head + "form-data; name=\"" + mark + "\r\n\r\n",
+                head + "form-data; filename=\"" + mark + "\"\r\n\r\n",
+                head + "form-data; name=a; filename*=" + mark + "\r\n\r\n",
+                head + "form-data; name=a; filename*=UTF-8''" + mark + "; filename=\"" + mark + "\"\r\n\r\n",
+                head + "form-data; name=a\r\nContent-Transfer-Encoding: " + mark + "\r\n\r\n",
+                head + "form-data; name=a\r\nContent-Type: multipart/" + mark + "\r\n\r\n",
+                head + "form-data; name=a\r\nContent-Type: text/plain; charset=" + mark + "\r\n\r\n" + mark
+                        + "\r\n--x--" + mark,
+                head + "form-data; name=a\r\nContent-Type: multipart/mixed; boundary=\"" + mark + "\"\r\n\r\n" + mark,
+                head + "form-data; name=a\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y" + mark,
+                head + "form-data; name=\"" + mark + "\"\r\n\r\n" + mark + "\r\n--x--\r\n" + mark.repeat(100));
+    }
+
+    private static List<String> contentTypes(String mark) {
+        return List.of(
+                mark,
+                "multipart/" + mark,
+                "multipart/form-data" + mark,
+                "multipart/form-data; " + mark,
+                "multipart/form-data; boundary=" + mark,
+                "multipart/form-data; boundary=\"" + mark + "\"",
+                "multipart/form-data; boundary=\"" + mark,
+                "multipart/form-data; boundary=" + mark.repeat(9),
+                "multipart/form-data; boundary=a; boundary=" + mark,
+                "multipart/form-data; boundary=a " + mark,
+                "multipart/form-data; " + mark + "=" + mark + "; boundary=");
+    }
+
+    private void assertHarmless(String mark, String text) {
+        messages++;
+        assertFalse(text.contains(mark), text);
+        assertFalse(text.contains("cmd") || text.contains("jndi") || text.contains("(#"), text);
+        assertTrue(text.length() <= 200, text.length() + " characters: " + text);
+        assertTrue(text.chars().allMatch(c -> c >= ' ' && c < 0x7F), text);
+    }
+
+    private void readAll(String mark, String body, Preset preset) throws IOException {
+        MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+        for (String type : List.of("multipart/form-data", "multipart/mixed")) {
+            Boundary boundary = Boundary.from(type + "; boundary=x");
+            try (MultipartReader reader =
+                    MultipartReader.create(new ByteArrayInputStream(Run.bytes(body)), boundary, options)) {
+                for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                    assertHarmless(mark, part.headers().toString());
+                    part.text();
+                }
+                reader.deviations().forEach(deviation -> assertHarmless(mark, deviation.toString()));
+            } catch (MultipartException e) {
+                assertHarmless(mark, e.getMessage());
+            }
+        }
+        try (MultipartForm form = MultipartForm.read(
+                new ByteArrayInputStream(Run.bytes(body)),
+                Boundary.of("x"),
+                FormOptions.inMemory(MemoryBudget.unlimited())
+                        .multipart(multipart -> multipart.preset(preset))
+                        .decider(part -> {
+                            assertHarmless(mark, part.toString());
+                            return PartDecision.spill();
+                        })
+                        .build())) {
+            form.parts().forEach(part -> assertHarmless(mark, part.head() + " " + part));
+        } catch (MultipartException e) {
+            assertHarmless(mark, e.getMessage());
+        }
+    }
+
+    private void assertMessagesAreHarmless(String mark) throws IOException {
+        for (Preset preset : PRESETS) {
+            for (String body : bodies(mark)) {
+                readAll(mark, body, preset);
+            }
+            for (String contentType : contentTypes(mark)) {
+                try {
+                    Boundary.from(contentType, preset);
+                } catch (MultipartException e) {
+                    assertHarmless(mark, e.getMessage());
+                }
+            }
+        }
+        assertTrue(messages > 200, "messages: " + messages);
+    }
+
+    @Test
+    @Covers(Threat.CVE_2017_5638)
+    void cve_2017_5638_noMessageHoldsWhatThePeerSent() throws IOException {
+        assertMessagesAreHarmless(MARK);
+    }
+
+    @Test
+    @Covers(Threat.CVE_2016_1000031)
+    void cve_2016_1000031_nothingThatAFormIsMadeOfCanBeDeserialized() {
+        noClasses()
+                .that()
+                .areNotAssignableTo(Throwable.class)
+                .and(new DescribedPredicate<JavaClass>("no enum") {
+                    @Override
+                    public boolean test(JavaClass type) {
+                        return !type.isAssignableTo(Enum.class);
+                    }
+                })
+                .should()
+                .beAssignableTo(Serializable.class)
+                .check(Sources.CLASSES);
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .haveNameMatching("java\\.io\\.(ObjectInputStream|ObjectOutputStream|Externalizable)")
+                .check(Sources.CLASSES);
+        assertEquals(List.of(), Sources.linesWith("void readObject", "Object readResolve"));
+    }
+
+    @Test
+    @Covers(Threat.CVE_2026_42507)
+    void cve_2026_42507_controlsOfTheInputAreNotInMessages() throws IOException {
+        for (String mark : List.of(
+                "a\u001b[2Jcmd",
+                "\u00e2\u0080\u00aecmd",
+                "a\r\n\r\n<script>cmd",
+                "\ncmd: forged",
+                "\u0000cmd",
+                "\u0085cmd",
+                "\tcmd",
+                "\u007fcmd")) {
+            assertMessagesAreHarmless(mark);
+        }
+    }
+}
