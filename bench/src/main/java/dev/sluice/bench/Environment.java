@@ -1,14 +1,20 @@
 package dev.sluice.bench;
 
+import dev.sluice.bench.report.Row;
+import dev.sluice.bench.report.Run;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** What figures depend on beside the code: machine, virtual machine, versions. No paths, no names of hosts or users. */
 final class Environment {
@@ -43,6 +49,28 @@ final class Environment {
         Map<String, String> versions = new TreeMap<>();
         properties.forEach((name, version) -> versions.put((String) name, (String) version));
         return versions;
+    }
+
+    /** A run that ends now. */
+    static Run run(String command, List<String> jvmArgs, List<Row> rows) {
+        return new Run(
+                "java -jar sluice-bench.jar " + command,
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                machine(),
+                jvm(),
+                versions(),
+                jvmArgs,
+                rows);
+    }
+
+    /** Where the results of a command go unless the user says something else. */
+    static Path resultFile(@Nullable Path chosen, String command, boolean quick) {
+        return chosen != null
+                ? chosen
+                : Path.of(
+                        "bench",
+                        quick ? "target" : "results",
+                        command + "-jdk" + Runtime.version().feature() + ".json");
     }
 
     private static String fromProc(String file, String field) {

@@ -60,6 +60,7 @@ final class LeakRecords {
                         (double) records,
                         0.0,
                         null,
+                        null,
                         1,
                         null,
                         body.size(),

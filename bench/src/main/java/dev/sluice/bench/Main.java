@@ -3,7 +3,7 @@ package dev.sluice.bench;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** {@code java -jar sluice-bench.jar levels|peers|buffers|report|compare}. */
+/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|guard|differential|report|compare}. */
 @Command(
         name = "sluice-bench",
         description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
@@ -13,6 +13,9 @@ import picocli.CommandLine.Command;
             MeasureCommand.Levels.class,
             MeasureCommand.Peers.class,
             MeasureCommand.Buffers.class,
+            EndToEndCommand.class,
+            GuardCommand.class,
+            DifferentialCommand.class,
             ReportCommand.class,
             CompareCommand.class
         })

@@ -5,8 +5,6 @@ import dev.sluice.bench.report.Run;
 import dev.sluice.bench.report.Tables;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -23,8 +21,11 @@ abstract class MeasureCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(names = "--quick", description = "A few rows, measured shortly: minutes instead of a quarter of an hour.")
+    @Option(names = "--quick", description = "A few rows, measured shortly: under five minutes.")
     private boolean quick;
+
+    @Option(names = "--plan", description = "Says what would be measured and how long it would take, and ends.")
+    private boolean plan;
 
     @Option(
             names = "--only",
@@ -54,6 +55,10 @@ abstract class MeasureCommand implements Callable<Integer> {
                 trials.add(trial);
             }
         }
+        if (plan) {
+            console.println(Plan.of(trials));
+            return 0;
+        }
         List<Row> rows = new ArrayList<>();
         if (only == null) {
             rows.addAll(counted());
@@ -63,23 +68,13 @@ abstract class MeasureCommand implements Callable<Integer> {
                     console.flush();
                 })
                 .run(trials));
-        Run run = new Run(
-                "java -jar sluice-bench.jar " + spec.name() + (quick ? " --quick" : "")
-                        + (only == null ? "" : " --only '" + only + "'"),
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                Environment.machine(),
-                Environment.jvm(),
-                Environment.versions(),
+        Run run = Environment.run(
+                spec.name() + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'"),
                 TrialRunner.JVM_ARGS,
                 rows);
         console.println();
         console.println(Tables.of(run));
-        Path file = out != null
-                ? out
-                : Path.of(
-                        "bench",
-                        quick ? "target" : "results",
-                        spec.name() + "-jdk" + Runtime.version().feature() + ".json");
+        Path file = Environment.resultFile(out, spec.name(), quick);
         run.write(file);
         console.println("written to " + file);
         console.flush();

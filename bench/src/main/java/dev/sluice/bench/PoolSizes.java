@@ -32,7 +32,19 @@ final class PoolSizes {
                     params.put("threads", threads);
                     double held = held(Allocators.named(allocator), memory.equals("heap"), Threads.named(threads));
                     rows.add(new Row(
-                            "pool-size", "PoolSizes.count", params, "octets", held, 0.0, null, 1, null, 0, 0, null));
+                            "pool-size",
+                            "PoolSizes.count",
+                            params,
+                            "octets",
+                            held,
+                            0.0,
+                            null,
+                            null,
+                            1,
+                            null,
+                            0,
+                            0,
+                            null));
                 }
             }
         }

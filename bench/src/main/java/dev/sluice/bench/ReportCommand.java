@@ -1,6 +1,7 @@
 package dev.sluice.bench;
 
 import dev.sluice.bench.report.Charts;
+import dev.sluice.bench.report.Learned;
 import dev.sluice.bench.report.Readme;
 import dev.sluice.bench.report.Run;
 import java.io.IOException;
@@ -31,6 +32,12 @@ final class ReportCommand implements Callable<Integer> {
     @Option(names = "--readme", paramLabel = "FILE", description = "Default: ${DEFAULT-VALUE}.")
     private Path readme = Path.of("bench", "README.md");
 
+    @Option(
+            names = "--learned",
+            paramLabel = "FILE",
+            description = "The text whose figures are filled in; default: ${DEFAULT-VALUE}.")
+    private Path learned = Path.of("bench", "LEARNED.md");
+
     @Override
     public Integer call() throws IOException {
         Map<String, Run> runs = new TreeMap<>();
@@ -46,7 +53,10 @@ final class ReportCommand implements Callable<Integer> {
             drawn.put(run.getKey(), Charts.draw(run.getValue(), run.getKey(), charts));
         }
         Readme.update(readme, runs, drawn, charts);
-        spec.commandLine().getOut().printf("%d recorded runs, tables in %s%n", runs.size(), readme);
+        Learned.update(learned, runs);
+        spec.commandLine()
+                .getOut()
+                .printf("%d recorded runs, tables in %s, figures in %s%n", runs.size(), readme, learned);
         return 0;
     }
 }

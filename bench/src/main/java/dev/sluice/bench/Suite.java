@@ -45,9 +45,7 @@ final class Suite {
                 }
             }
         }
-        if (!quick) {
-            suite.leakSettings();
-        }
+        suite.leakSettings();
         return suite.trials;
     }
 
@@ -56,10 +54,20 @@ final class Suite {
         settings.put("defaults", List.of());
         settings.put("targetRecords=0", List.of("-Dio.netty.leakDetection.targetRecords=0"));
         settings.put("targetRecords=40", List.of("-Dio.netty.leakDetection.targetRecords=40"));
+        settings.put("samplingInterval=1", List.of("-Dio.netty.leakDetection.samplingInterval=1"));
         settings.put("samplingInterval=8", List.of("-Dio.netty.leakDetection.samplingInterval=8"));
         settings.put("acquireAndReleaseOnly", List.of("-Dio.netty.leakDetection.acquireAndReleaseOnly=true"));
         settings.forEach((name, args) -> {
-            for (String level : List.of("ADVANCED", "PARANOID")) {
+            // At PARANOID every buffer is a sample, and at SIMPLE no calls are recorded.
+            List<String> levels = name.startsWith("samplingInterval")
+                    ? List.of("SIMPLE", "ADVANCED")
+                    : name.equals("defaults")
+                            ? List.of("SIMPLE", "ADVANCED", "PARANOID")
+                            : List.of("ADVANCED", "PARANOID");
+            for (String level : levels) {
+                if (quick && level.equals("SIMPLE")) {
+                    continue;
+                }
                 for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.CHUNKS_ONLY)) {
                     level("leak-settings: " + name, peer, Scenario.NETTY_HIGH, Memory.POOLED_EACH, level, args);
                 }
@@ -91,12 +99,34 @@ final class Suite {
         for (Scenario scenario : Scenario.values()) {
             if (scenario.ordinal() >= Scenario.ALL_CR.ordinal()
                     && scenario.ordinal() <= Scenario.SKIP_TABLE.ordinal()) {
-                suite.everyPeer("adversarial", scenario, CHUNK, Effort.WIDE);
+                suite.everyPeer("adversarial", scenario, CHUNK, Effort.FRINGE);
             }
             if (scenario.ordinal() >= Scenario.JUNK.ordinal()
                     && scenario.ordinal() <= Scenario.DEFNULL_BCHAR.ordinal()) {
-                suite.everyPeer("defnull", scenario, CHUNK, Effort.WIDE);
+                suite.everyPeer("defnull", scenario, CHUNK, Effort.FRINGE);
             }
+        }
+        return suite.trials;
+    }
+
+    /** A few bodies, each with Sluice and the peers it is judged by, one after the other. */
+    static List<List<Trial>> guard() {
+        List<List<Trial>> bodies = new ArrayList<>();
+        bodies.add(guarded(Scenario.RANDOM_16M, CHUNK, Memory.HEAP));
+        bodies.add(guarded(Scenario.RANDOM_16M, CHUNK, Memory.DIRECT));
+        bodies.add(guarded(Scenario.CSV_16M, CHUNK, Memory.HEAP));
+        bodies.add(guarded(Scenario.NEAR_BOUNDARIES, CHUNK, Memory.HEAP));
+        bodies.add(guarded(Scenario.FIELDS_100, CHUNK, Memory.HEAP));
+        bodies.add(guarded(Scenario.FORM, CHUNK, Memory.DIRECT));
+        bodies.add(guarded(Scenario.PARTS_1000, CHUNK, Memory.HEAP));
+        bodies.add(guarded(Scenario.RANDOM_64K, 64, Memory.HEAP));
+        return bodies;
+    }
+
+    private static List<Trial> guarded(Scenario scenario, int chunk, Memory memory) {
+        Suite suite = new Suite(false);
+        for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY)) {
+            suite.decode("guard", peer, scenario, chunk, memory, Effort.QUICK);
         }
         return suite.trials;
     }
@@ -105,6 +135,7 @@ final class Suite {
         List<PeerKind> few = List.of(
                 PeerKind.SLUICE_PUSH,
                 PeerKind.SLUICE_PULL,
+                PeerKind.SLUICE_SERVLET,
                 PeerKind.NETTY42_DROPPED,
                 PeerKind.NETTY42_KEPT,
                 PeerKind.JETTY,
@@ -128,8 +159,11 @@ final class Suite {
 
     private void everyPeer(String table, Scenario scenario, int chunk, Effort effort) {
         for (PeerKind peer : PeerKind.parsers()) {
-            boolean kept = peer == PeerKind.NETTY42_KEPT || peer == PeerKind.NETTY41_KEPT;
-            if (kept && !table.equals("main")) {
+            boolean alike = peer == PeerKind.NETTY42_KEPT
+                    || peer == PeerKind.NETTY41_KEPT
+                    || peer == PeerKind.NETTY41_DROPPED
+                    || peer == PeerKind.SLUICE_SERVLET;
+            if (alike && !table.equals("main")) {
                 continue;
             }
             decode(table, peer, scenario, chunk, Memory.HEAP, effort);
@@ -198,7 +232,7 @@ final class Suite {
                 for (String size : quick ? List.of("64") : List.of("8", "64", "512")) {
                     for (String way : List.of("sluice", "nettyToString", "charBuffer")) {
                         Map<String, String> params = params("charset", charset, "memory", memory, "size", size);
-                        add(new Trial("text", "TextBenchmark." + way, params, Effort.WIDE));
+                        add(new Trial("text", "TextBenchmark." + way, params, Effort.FRINGE));
                     }
                 }
             }
@@ -211,25 +245,37 @@ final class Suite {
                 for (String way :
                         List.of("readByte", "byteProcessor", "bytesBefore", "chunkMemory", "delimiterSearch")) {
                     Map<String, String> params = params("content", content, "memory", memory);
-                    add(new Trial("scans", "ScanBenchmark." + way, params, Effort.WIDE));
+                    add(new Trial("scans", "ScanBenchmark." + way, params, Effort.FRINGE));
                 }
             }
         }
     }
 
     private void access() {
-        for (String checks : List.of("on", "off")) {
-            List<String> args = checks.equals("on")
-                    ? List.of()
-                    : List.of("-Dio.netty.buffer.checkBounds=false", "-Dio.netty.buffer.checkAccessible=false");
-            for (String kind : quick ? List.of("heap", "direct") : List.of("heap", "direct", "slice", "composite")) {
-                for (String way : quick
-                        ? List.of("readBytes", "getLongs", "oncePerChunk")
-                        : List.of("readBytes", "getBytes", "getLongs", "setLongs", "oncePerChunk")) {
-                    Map<String, String> params = params("kind", kind, "checks", checks);
-                    add(new Trial("access", "AccessBenchmark." + way, params, args, Effort.WIDE));
-                }
-            }
+        String bounds = "-Dio.netty.buffer.checkBounds=false";
+        String accessible = "-Dio.netty.buffer.checkAccessible=false";
+        Map<String, List<String>> checks = new LinkedHashMap<>();
+        checks.put("on", List.of());
+        checks.put("bounds-off", List.of(bounds));
+        checks.put("accessible-off", List.of(accessible));
+        checks.put("off", List.of(bounds, accessible));
+        if (quick) {
+            checks.keySet().retainAll(List.of("on", "off"));
+        }
+        List<String> kinds = quick ? List.of("heap", "direct") : List.of("heap", "direct", "slice", "composite");
+        checks.forEach((name, args) -> kinds.forEach(kind -> access(kind, name, args)));
+        if (!quick) {
+            access("direct-no-unsafe", "on", List.of("-Dio.netty.noUnsafe=true"));
+            access("direct-no-unsafe", "off", List.of("-Dio.netty.noUnsafe=true", bounds, accessible));
+        }
+    }
+
+    private void access(String kind, String checks, List<String> args) {
+        for (String way : quick
+                ? List.of("readBytes", "getLongs", "oncePerChunk")
+                : List.of("readBytes", "getBytes", "getLongs", "setLongs", "oncePerChunk")) {
+            Map<String, String> params = params("kind", kind, "checks", checks);
+            add(new Trial("access", "AccessBenchmark." + way, params, args, Effort.FRINGE));
         }
     }
 
@@ -238,13 +284,14 @@ final class Suite {
             for (String memory : List.of("heap", "direct")) {
                 for (String size : quick ? List.of("8192") : List.of("64", "8192", "65536")) {
                     Map<String, String> params = params("allocator", allocator, "memory", memory, "size", size);
-                    add(new Trial("allocation", "AllocationBenchmark.sameThread", params, Effort.WIDE));
-                    add(new Trial("allocation", "AllocationBenchmark.acrossThreads", params, Effort.WIDE));
+                    add(new Trial("allocation", "AllocationBenchmark.sameThread", params, Effort.FRINGE));
+                    add(new Trial("allocation", "AllocationBenchmark.acrossThreads", params, Effort.FRINGE));
                 }
                 for (String threads : Threads.namesHere()) {
                     Map<String, String> params =
                             params("allocator", allocator, "memory", memory, "size", "8192", "threads", threads);
-                    add(new Trial("short-lived threads", "AllocationBenchmark.shortLivedThread", params, Effort.WIDE));
+                    add(new Trial(
+                            "short-lived threads", "AllocationBenchmark.shortLivedThread", params, Effort.FRINGE));
                 }
             }
         }
@@ -263,8 +310,8 @@ final class Suite {
                 memory.id(),
                 "level",
                 level);
-        boolean claimed = level.equals("DISABLED") || level.equals("PARANOID");
-        add(new Trial(table, "PeerBenchmark.decode", params, jvmArgs, claimed ? Effort.MAIN : Effort.WIDE));
+        boolean claimed = table.equals("levels") && (level.equals("DISABLED") || level.equals("PARANOID"));
+        add(new Trial(table, "PeerBenchmark.decode", params, jvmArgs, claimed ? Effort.MAIN : Effort.FRINGE));
     }
 
     private void decode(String table, PeerKind peer, Scenario scenario, int chunk, Memory memory, Effort effort) {

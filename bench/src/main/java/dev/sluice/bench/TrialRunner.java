@@ -2,6 +2,7 @@ package dev.sluice.bench;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.jmh.WorkerCpu;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
@@ -110,6 +111,7 @@ final class TrialRunner {
                     null,
                     null,
                     null,
+                    null,
                     0,
                     null,
                     body.size(),
@@ -155,6 +157,7 @@ final class TrialRunner {
                 .verbosity(VerboseMode.SILENT)
                 .shouldFailOnError(true)
                 .addProfiler(GCProfiler.class)
+                .addProfiler(WorkerCpu.class)
                 .forks(effort.forks())
                 .warmupIterations(effort.warmups())
                 .warmupTime(TimeValue.milliseconds(effort.millis()))
@@ -169,6 +172,7 @@ final class TrialRunner {
         RunResult result = results.iterator().next();
         Result<?> primary = result.getPrimaryResult();
         Result<?> allocation = result.getSecondaryResults().get(ALLOCATION);
+        Result<?> cpu = result.getSecondaryResults().get(WorkerCpu.NAME);
         double error = primary.getScoreError();
         return new Row(
                 trial.table(),
@@ -178,6 +182,9 @@ final class TrialRunner {
                 primary.getScore(),
                 Double.isNaN(error) ? null : error,
                 primary.getStatistics().getMin(),
+                cpu == null
+                        ? null
+                        : cpu.getStatistics().getMin() / (primary.getScoreUnit().equals("us/op") ? 1e3 : 1),
                 (int) primary.getSampleCount(),
                 allocation == null ? null : allocation.getScore(),
                 octets,

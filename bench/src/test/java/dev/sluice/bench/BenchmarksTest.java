@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.endtoend.EndToEnd;
 import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +30,12 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 class BenchmarksTest {
+
+    /** Nothing is measured here, so another build may well run benchmarks meanwhile. */
+    @BeforeAll
+    static void doNotWaitForOtherBenchmarks() {
+        System.setProperty("jmh.ignoreLock", "true");
+    }
 
     /** The first trial of each benchmark method, on the smallest body. */
     static Set<String> methods() {
@@ -95,14 +103,33 @@ class BenchmarksTest {
     }
 
     @Test
-    void theQuickSuitesTakeUnderFiveMinutesAndAllSuitesUnderAnHour() {
-        assertTrue(seconds(Suite.levels(true)) + seconds(Suite.peers(true)) + seconds(Suite.buffers(true)) < 5 * 60);
-        assertTrue(
-                seconds(Suite.levels(false)) + seconds(Suite.peers(false)) + seconds(Suite.buffers(false)) < 60 * 60);
+    void everyQuickCommandTakesUnderFiveMinutesAndTheWholeUnderAnHour() {
+        assertTrue(Plan.seconds(Suite.levels(true)) < 5 * 60);
+        assertTrue(Plan.seconds(Suite.peers(true)) < 5 * 60);
+        assertTrue(Plan.seconds(Suite.buffers(true)) < 5 * 60);
+        EndToEnd quick = new EndToEnd(true, line -> {});
+        assertTrue(quick.expected() < 5 * 60);
+        double whole = new EndToEnd(false, line -> {}).expected();
+        for (List<Trial> suite : List.of(Suite.levels(false), Suite.peers(false), Suite.buffers(false))) {
+            whole += Plan.seconds(suite);
+        }
+        assertTrue(whole < 60 * 60, "seconds: " + whole);
     }
 
-    private static double seconds(List<Trial> trials) {
-        return trials.stream().mapToDouble(trial -> trial.effort().seconds()).sum();
+    @Test
+    void theGuardTakesUnderThreeMinutesEvenWhenTwoBodiesAreMeasuredThreeTimes() {
+        double seconds = 0;
+        for (List<Trial> body : Suite.guard()) {
+            seconds += Plan.seconds(body);
+        }
+        assertTrue(seconds * (Suite.guard().size() + 4) / Suite.guard().size() < 3 * 60);
+    }
+
+    @Test
+    void thePlanCountsFiguresAndMinutesPerTable() {
+        String plan = Plan.of(Suite.levels(false));
+        assertTrue(plan.contains("leak-settings"), plan);
+        assertTrue(plan.lines().toList().get(plan.lines().toList().size() - 1).startsWith("all"), plan);
     }
 
     @Test

@@ -10,6 +10,9 @@ import java.util.List;
  */
 public final class Body {
 
+    private static final Truth UNKNOWN = new Truth(0, 0, 0, 0);
+
+    private final String contentType;
     private final String boundary;
     private final List<Slice> pieces;
     private final Truth truth;
@@ -17,6 +20,11 @@ public final class Body {
     private final long size;
 
     Body(String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
+        this("multipart/form-data; boundary=" + boundary, boundary, pieces, truth, lenient);
+    }
+
+    private Body(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
+        this.contentType = contentType;
         this.boundary = boundary;
         this.pieces = List.copyOf(pieces);
         this.truth = truth;
@@ -28,12 +36,23 @@ public final class Body {
         this.size = octets;
     }
 
+    /**
+     * A body of which nothing is known.
+     *
+     * @param contentType of the request, with the boundary
+     * @param boundary that it says
+     * @param pieces in which it is fed when it is not cut otherwise
+     */
+    public static Body unknown(String contentType, String boundary, List<Slice> pieces) {
+        return new Body(contentType, boundary, pieces, UNKNOWN, false);
+    }
+
     public String boundary() {
         return boundary;
     }
 
     public String contentType() {
-        return "multipart/form-data; boundary=" + boundary;
+        return contentType;
     }
 
     public Truth truth() {

@@ -25,11 +25,11 @@ public class AccessBenchmark {
 
     private static final int SIZE = 8 * 1024;
 
-    /** heap, direct, slice (of direct) or composite (of two direct halves). */
+    /** heap, direct, direct-no-unsafe, slice (of direct) or composite (of two direct halves). */
     @Param("heap")
     public String kind;
 
-    /** on or off; must be what the JVM was started with. */
+    /** on, bounds-off, accessible-off or off; must be what the JVM was started with. */
     @Param("on")
     public String checks;
 
@@ -38,8 +38,8 @@ public class AccessBenchmark {
 
     @Setup(Level.Trial)
     public void open() {
-        boolean on = Boolean.parseBoolean(System.getProperty("io.netty.buffer.checkBounds", "true"));
-        if (on != checks.equals("on")) {
+        if (isOn("checkBounds") != (checks.equals("on") || checks.equals("accessible-off"))
+                || isOn("checkAccessible") != (checks.equals("on") || checks.equals("bounds-off"))) {
             throw new IllegalStateException("the JVM was not started with checks " + checks);
         }
         byte[] octets = new byte[SIZE];
@@ -48,6 +48,7 @@ public class AccessBenchmark {
         buffer = switch (kind) {
             case "heap" -> pool.heapBuffer(SIZE).writeBytes(octets);
             case "direct" -> pool.directBuffer(SIZE).writeBytes(octets);
+            case "direct-no-unsafe" -> withoutUnsafe(pool.directBuffer(SIZE).writeBytes(octets));
             case "slice" ->
                 pool.directBuffer(2 * SIZE).writeZero(SIZE).writeBytes(octets).slice(SIZE, SIZE);
             case "composite" ->
@@ -63,6 +64,17 @@ public class AccessBenchmark {
         if (readBytes() != sum || getBytes() != sum || oncePerChunk() != sum) {
             throw new IllegalStateException("the ways do not agree");
         }
+    }
+
+    private static boolean isOn(String check) {
+        return Boolean.parseBoolean(System.getProperty("io.netty.buffer." + check, "true"));
+    }
+
+    private static ByteBuf withoutUnsafe(ByteBuf made) {
+        if (!Boolean.getBoolean("io.netty.noUnsafe")) {
+            throw new IllegalStateException("the JVM was not started without Unsafe");
+        }
+        return made;
     }
 
     @TearDown(Level.Trial)

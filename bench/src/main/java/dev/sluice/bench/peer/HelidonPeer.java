@@ -24,24 +24,40 @@ final class HelidonPeer implements Peer {
     private final Method name;
     private final Method fileName;
 
+    /** One for all bodies: it looks for services, which takes far longer than a small body. */
+    private static final class Support {
+
+        static final Object MEDIA_SUPPORT = create();
+
+        private static Object create() {
+            try {
+                Class<?> support = Class.forName(MEDIA + "multipart.MultiPartSupport");
+                Class<?> config = Class.forName("io.helidon.common.config.Config");
+                Object media = support.getMethod("create", config)
+                        .invoke(null, config.getMethod("empty").invoke(null));
+                Class<?> context = Class.forName(MEDIA + "MediaContext");
+                support.getMethod("init", context)
+                        .invoke(media, context.getMethod("create").invoke(null));
+                return media;
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     private HelidonPeer(Body body, int chunkSize) throws ReflectiveOperationException {
         stream = body.stream(chunkSize);
         Class<?> headersType = Class.forName("io.helidon.http.Headers");
         Class<?> genericType = Class.forName("io.helidon.common.GenericType");
         Class<?> support = Class.forName(MEDIA + "multipart.MultiPartSupport");
-        Class<?> config = Class.forName("io.helidon.common.config.Config");
         Class<?> part = Class.forName(MEDIA + "multipart.ReadablePart");
 
         headers = headersOf(body.contentType());
         type = Class.forName(MEDIA + "multipart.MultiPart")
                 .getField("GENERIC_TYPE")
                 .get(null);
-        Object media = support.getMethod("create", config)
-                .invoke(null, config.getMethod("empty").invoke(null));
-        Class<?> context = Class.forName(MEDIA + "MediaContext");
-        support.getMethod("init", context)
-                .invoke(media, context.getMethod("create").invoke(null));
-        Object response = support.getMethod("reader", genericType, headersType).invoke(media, type, headers);
+        Object response =
+                support.getMethod("reader", genericType, headersType).invoke(Support.MEDIA_SUPPORT, type, headers);
         Supplier<?> supplier =
                 (Supplier<?>) response.getClass().getMethod("supplier").invoke(response);
         reader = supplier.get();

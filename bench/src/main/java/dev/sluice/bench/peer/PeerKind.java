@@ -19,6 +19,12 @@ public enum PeerKind {
             true,
             "stream into a pooled chunk, chunk into the caller's array",
             SluicePullPeer::new),
+    SLUICE_SERVLET(
+            "Sluice, servlet filter, kept in memory",
+            false,
+            true,
+            "stream into a chunk, chunk into memory, memory into the caller's array",
+            ServletPeer::new),
     NETTY42_KEPT(
             "Netty 4.2, kept in memory",
             true,
@@ -114,7 +120,7 @@ public enum PeerKind {
     }
 
     public boolean isSluice() {
-        return this == SLUICE_PUSH || this == SLUICE_PULL;
+        return this == SLUICE_PUSH || this == SLUICE_PULL || this == SLUICE_SERVLET;
     }
 
     /** Whether the running JVM can load it. */

@@ -1,35 +1,64 @@
 package dev.sluice.bench.peer;
 
 import dev.sluice.bench.body.Truth;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Counts what a parser delivers. In the counting mode, which is timed, content is not looked at; in the checking mode its
- * checksum is made. One class for both, so that the timed calls stay monomorphic. One thread.
+ * checksum is made; in the recording mode the parts are kept as well. One class for all, so that the timed calls stay
+ * monomorphic. One thread.
  */
 public final class Tally {
 
+    private static final int DRAIN = 8 * 1024;
+
+    /**
+     * A part as a parser told it.
+     *
+     * @param name null where it told none
+     * @param filename null where it told none
+     * @param content its octets, owned by the record
+     */
+    public record Part(@Nullable String name, @Nullable String filename, byte[] content) {}
+
     private final @Nullable CRC32 crc;
-    private final byte[] drain = new byte[8 * 1024];
+    /** In the recording mode only; the checking mode goes with it. */
+    private final @Nullable ByteArrayOutputStream content;
+
+    private final List<Part> recorded = new ArrayList<>();
+    private byte @Nullable [] drain;
     private long parts;
     private long octets;
     private long checksum;
     private long nameChars;
 
-    private Tally(@Nullable CRC32 crc) {
+    private Tally(@Nullable CRC32 crc, @Nullable ByteArrayOutputStream content) {
         this.crc = crc;
+        this.content = content;
     }
 
     public static Tally counting() {
-        return new Tally(null);
+        return new Tally(null, null);
     }
 
     public static Tally checking() {
-        return new Tally(new CRC32());
+        return new Tally(new CRC32(), null);
+    }
+
+    public static Tally recording() {
+        return new Tally(new CRC32(), new ByteArrayOutputStream());
+    }
+
+    /** The parts told so far in the recording mode, in the order of their ends. */
+    public List<Part> parts() {
+        return List.copyOf(recorded);
     }
 
     public void reset() {
@@ -50,39 +79,57 @@ public final class Tally {
     }
 
     /** Octets of the present part, with the position moved to the limit when they are looked at. */
-    public void data(ByteBuffer content) {
-        octets += content.remaining();
+    public void data(ByteBuffer piece) {
+        octets += piece.remaining();
         if (crc != null) {
-            crc.update(content);
+            look(piece, crc);
         }
     }
 
     public void data(byte[] array, int offset, int length) {
         octets += length;
         if (crc != null) {
-            crc.update(array, offset, length);
+            look(ByteBuffer.wrap(array, offset, length), crc);
         }
+    }
+
+    private void look(ByteBuffer piece, CRC32 sum) {
+        if (content != null) {
+            byte[] copy = new byte[piece.remaining()];
+            piece.duplicate().get(copy);
+            content.writeBytes(copy);
+        }
+        sum.update(piece);
     }
 
     /** Reads a part's stream to its end into one array that is used again and again. */
     public void drain(InputStream in) throws IOException {
-        for (int n; (n = in.read(drain, 0, drain.length)) >= 0; ) {
-            data(drain, 0, n);
+        byte[] target = drain;
+        if (target == null) {
+            target = new byte[DRAIN];
+            drain = target;
+        }
+        for (int n; (n = in.read(target, 0, target.length)) >= 0; ) {
+            data(target, 0, n);
         }
     }
 
     /** The present part has ended; the parser does not know names. */
     public void endPart() {
+        endPart(null, null);
+    }
+
+    /** The present part has ended. */
+    public void endPart(@Nullable String name, @Nullable String filename) {
         parts++;
         if (crc != null) {
             checksum += crc.getValue();
             crc.reset();
         }
-    }
-
-    /** The present part has ended. */
-    public void endPart(@Nullable String name, @Nullable String filename) {
-        endPart();
+        if (content != null) {
+            recorded.add(new Part(name, filename, content.toByteArray()));
+            content.reset();
+        }
         if (name != null) {
             nameChars += name.length();
         }

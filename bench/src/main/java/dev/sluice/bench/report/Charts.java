@@ -87,6 +87,17 @@ public final class Charts {
                 directory,
                 prefix + "-adversarial",
                 drawn);
+        for (String metric : List.of("throughput", "cpu")) {
+            Bars server = new Bars(
+                    "The sample server, digest and disk off",
+                    metric.equals("cpu") ? "ms of CPU per MiB" : "MiB/s",
+                    Tables::load,
+                    Tables::server,
+                    Tables::score);
+            Predicate<Row> endToEnd =
+                    row -> row.table().equals("endtoend") && Tables.way(row).equals(metric);
+            draw(run, server, endToEnd, directory, prefix + "-" + metric, drawn);
+        }
         return drawn;
     }
 

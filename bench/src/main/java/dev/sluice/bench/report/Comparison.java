@@ -40,7 +40,7 @@ public record Comparison(String key, double before, double after, double margin)
             Row same = old.get(row.key());
             if (same != null && same.score() != null && row.score() != null) {
                 double margin = (1 + same.relativeError() + row.relativeError()) * tolerance - 1;
-                comparisons.add(new Comparison(row.key(), same.score(), row.score(), margin));
+                comparisons.add(new Comparison(row.key(), same.cost(), row.cost(), margin));
             }
         }
         return comparisons;
@@ -56,8 +56,8 @@ public record Comparison(String key, double before, double after, double margin)
                 continue;
             }
             Row same = old.get(row.key());
-            Row yardstick = now.get(keyOf(row, peer));
-            Row oldYardstick = old.get(keyOf(row, peer));
+            Row yardstick = now.get(row.keyOf(peer));
+            Row oldYardstick = old.get(row.keyOf(peer));
             if (scored(row) && scored(same) && scored(yardstick) && scored(oldYardstick)) {
                 double errors = row.relativeError()
                         + same.relativeError()
@@ -75,12 +75,6 @@ public record Comparison(String key, double before, double after, double margin)
 
     private static boolean scored(@Nullable Row row) {
         return row != null && row.score() != null;
-    }
-
-    private static String keyOf(Row row, String peer) {
-        Map<String, String> params = new HashMap<>(row.params());
-        params.put("peer", peer);
-        return new Row(row.table(), row.benchmark(), params, row.unit(), null, null, null, 0, null, 0, 0, null).key();
     }
 
     private static Map<String, Row> byKey(Run run) {

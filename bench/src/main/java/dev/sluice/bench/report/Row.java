@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param table the table it belongs to
  * @param benchmark class and method
  * @param params what the benchmark was told
- * @param unit of the score, "us/op" or "ns/op"; "records" or "octets" for what is counted
+ * @param unit of the score, "us/op" or "ns/op"; "records" or "octets" for what is counted; "MiB/s" and the like
  * @param score mean over all measured iterations; null when the parser refuses the input
  * @param error half of the 99.9 % confidence interval of the mean, as JMH gives it; 0 for counts
  * @param best the fastest iteration: where other programs share the machine, the figure least disturbed by them
+ * @param cpu CPU time that the benchmark's own threads spent on one operation, in the iteration in which it was least
  * @param samples measured iterations over all forks
  * @param allocated octets allocated per operation on the Java heap
  * @param octets size of the input of one operation; 0 when size does not matter
@@ -30,6 +31,7 @@ public record Row(
         @Nullable Double score,
         @Nullable Double error,
         @Nullable Double best,
+        @Nullable Double cpu,
         int samples,
         @Nullable Double allocated,
         long octets,
@@ -39,6 +41,13 @@ public record Row(
     /** The same in every run: what was measured, without the figures. */
     public String key() {
         return table + " " + benchmark + " " + new TreeMap<>(params);
+    }
+
+    /** The key of the same row of another peer. */
+    public String keyOf(String peer) {
+        Map<String, String> others = new TreeMap<>(params);
+        others.put("peer", peer);
+        return table + " " + benchmark + " " + others;
     }
 
     public String param(String name) {
@@ -53,6 +62,11 @@ public record Row(
     /** Body octets per second in MiB, for scores of time per operation. */
     public double mebibytesPerSecond() {
         return score == null ? Double.NaN : octets / (double) (1 << 20) / seconds();
+    }
+
+    /** What is better when it is less: the score, or one by the score where that counts what is done per second. */
+    public double cost() {
+        return score == null ? Double.NaN : unit.endsWith("/s") ? 1 / score : score;
     }
 
     /** Time of one operation. */

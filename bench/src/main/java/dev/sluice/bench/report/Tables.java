@@ -1,6 +1,7 @@
 package dev.sluice.bench.report;
 
 import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.endtoend.Variant;
 import dev.sluice.bench.peer.PeerKind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -70,6 +71,7 @@ public final class Tables {
             case "access" -> ways("Access to 8 KiB, octet by octet or word by word: ns", rows);
             case "allocation" -> ways("Taking and releasing a buffer: ns", rows);
             case "short-lived threads" -> ways("A thread that lives for one buffer of 8 KiB: ns", rows);
+            case "endtoend" -> endToEnd(rows);
             case "pool-size" ->
                 heading("Octets the allocator holds after 2,000 threads that lived for 64 buffers of 8 KiB")
                         + new Pivot(
@@ -119,6 +121,41 @@ public final class Tables {
                 + pivot.markdown("parser", Tables::allocated);
     }
 
+    private static String endToEnd(List<Row> rows) {
+        Map<String, String> titles = new LinkedHashMap<>();
+        titles.put("throughput", "The sample server, digest and disk off: MiB/s of multipart bodies");
+        titles.put("requests", "The sample server: requests per second");
+        titles.put(
+                "timeToDiscard", "The sample server: time beside that of dropping the body, least and greatest round");
+        titles.put("cpu", "The sample server: milliseconds of CPU per MiB, all threads of the server");
+        titles.put("cpuToDiscard", "The sample server: CPU beside that of dropping the body, least and greatest round");
+        titles.put("peak", "The sample server: greatest resident set, MiB");
+        titles.put("direct", "The sample server: direct memory in the pool, MiB");
+        StringBuilder text = new StringBuilder();
+        titles.forEach((metric, title) -> {
+            List<Row> same = new ArrayList<>(rows);
+            same.removeIf(row -> !way(row).equals(metric));
+            boolean ratio = metric.endsWith("ToDiscard");
+            text.append(heading(title))
+                    .append(new Pivot(same, Tables::server, Tables::load)
+                            .markdown(
+                                    "server",
+                                    row -> ratio
+                                            ? ratio(score(row)) + " (" + note(row) + ")"
+                                            : number(score(row)) + noise(row)));
+        });
+        return text.toString();
+    }
+
+    static String server(Row row) {
+        return Variant.of(row.param("server")).title();
+    }
+
+    static String load(Row row) {
+        String connections = row.param("connections");
+        return row.param("scenario") + ", " + connections + (connections.equals("1") ? " connection" : " connections");
+    }
+
     private static String copies(List<Row> rows) {
         Map<String, String> copies = new LinkedHashMap<>();
         for (Row row : rows) {
@@ -158,6 +195,13 @@ public final class Tables {
         return score == null ? Double.NaN : score;
     }
 
+    /** The ratio of the least CPU times, or where they were not taken of the fastest iterations. */
+    static double leastDisturbed(Row row, Row other) {
+        Double cpu = row.cpu();
+        Double otherCpu = other.cpu();
+        return cpu == null || otherCpu == null ? best(row) / best(other) : cpu / otherCpu;
+    }
+
     static double best(Row row) {
         Double best = row.best();
         return best == null ? Double.NaN : best;
@@ -167,7 +211,7 @@ public final class Tables {
         return row.note() == null ? "" : row.note();
     }
 
-    private static String chunk(Row row) {
+    static String chunk(Row row) {
         return row.param("chunk").equals(Integer.toString(Integer.MAX_VALUE)) ? "whole" : row.param("chunk");
     }
 
@@ -190,8 +234,11 @@ public final class Tables {
 
     /** The figure, with its error where it is above 10 %, and a mark where the parser's result is wrong. */
     private static String marked(Row row, double figure) {
-        String noise = row.relativeError() > NOISY ? " ± %.0f %%".formatted(100 * row.relativeError()) : "";
-        return number(figure) + noise + (row.note() == null ? "" : " (wrong: " + row.note() + ")");
+        return number(figure) + noise(row) + (row.note() == null ? "" : " (wrong: " + row.note() + ")");
+    }
+
+    private static String noise(Row row) {
+        return row.relativeError() > NOISY ? " ± %.0f %%".formatted(100 * row.relativeError()) : "";
     }
 
     static String number(double figure) {

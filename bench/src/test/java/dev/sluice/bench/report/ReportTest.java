@@ -21,7 +21,19 @@ class ReportTest {
     private static Row row(String peer, double score, double error) {
         Map<String, String> params = Map.of("peer", peer, "scenario", "random-16m", "chunk", "8192", "memory", "heap");
         return new Row(
-                "main", "PeerBenchmark.decode", params, "us/op", score, error, score, 10, 64.0, 16 << 20, 1, null);
+                "main",
+                "PeerBenchmark.decode",
+                params,
+                "us/op",
+                score,
+                error,
+                score,
+                score,
+                10,
+                64.0,
+                16 << 20,
+                1,
+                null);
     }
 
     private static Run run(Row... rows) {
@@ -62,6 +74,67 @@ class ReportTest {
         assertEquals(List.of(Comparison.Verdict.SAME), verdicts(Comparison.byRatio(before, slowMachine, "jetty", 1)));
         assertEquals(
                 List.of(Comparison.Verdict.SLOWER), verdicts(Comparison.byRatio(before, slowSluice, "jetty", 1.5)));
+    }
+
+    @Test
+    void aRegressionIsOneBesideEveryPeerAndNotBesideOneAlone() {
+        List<Row> before = List.of(row("sluice-push", 1000, 1), row("jetty", 2000, 1), row("netty42-dropped", 4000, 1));
+        List<Row> slowMachine =
+                List.of(row("sluice-push", 5000, 1), row("jetty", 10_000, 1), row("netty42-dropped", 20_000, 1));
+        List<Row> luckyPeer =
+                List.of(row("sluice-push", 1100, 1), row("jetty", 1000, 1), row("netty42-dropped", 4000, 1));
+        List<Row> slowSluice =
+                List.of(row("sluice-push", 1800, 1), row("jetty", 2000, 1), row("netty42-dropped", 4000, 1));
+        assertEquals(List.of(false), regressions(before, slowMachine));
+        assertEquals(List.of(false), regressions(before, luckyPeer));
+        assertEquals(List.of(true), regressions(before, slowSluice));
+        assertEquals(List.of(), regressions(before, List.of(row("sluice-push", 1800, 1))));
+    }
+
+    private static List<Boolean> regressions(List<Row> before, List<Row> now) {
+        return Regression.between(before, now, 1.6).stream()
+                .map(Regression::isThere)
+                .toList();
+    }
+
+    @Test
+    void theFiguresOfATextAreFilledInAndFilledInAgain() throws IOException {
+        Path file = directory.resolve("LEARNED.md");
+        String row = "scenario=random-16m memory=heap";
+        Files.writeString(
+                file,
+                "a <!--= ratio peers-jdk17 main peer=sluice-push/jetty " + row + " --><!--/-->\n"
+                        + "b <!--= us peers-jdk17 main peer=jetty " + row + " -->old<!--/-->\n"
+                        + "c <!--= us peers-jdk25 main peer=jetty " + row + " --><!--/-->\n"
+                        + "d <!--= losses -->\nold\n<!--/-->\n"
+                        + "e <!--= missed --><!--/-->\n");
+        Run quick = run(row("sluice-push", 3000, 10), row("jetty", 2000, 10));
+        for (int i = 0; i < 2; i++) {
+            Learned.update(file, Map.of("peers-quick-jdk17", quick));
+            String text = Files.readString(file);
+            assertTrue(text.contains("peer=sluice-push/jetty " + row + " -->1.50<!--/-->"), text);
+            assertTrue(text.contains("peer=jetty " + row + " -->2,000 us<!--/-->\nc"), text);
+            assertTrue(text.contains("-->(not recorded)<!--/-->\nd"), text);
+            assertTrue(
+                    text.contains("| peers-quick-jdk17 | main, random-16m, chunks of 8192, heap | Jetty 12.1 | 1.50 ±"),
+                    text);
+            assertTrue(text.contains("| peers-quick-jdk17 | random-16m, heap / jetty | 1.50 ±"), text);
+            assertTrue(!text.contains("old"), text);
+        }
+    }
+
+    @Test
+    void aRateThatFallsIsSlower() {
+        Row before = rate(2000);
+        assertEquals(List.of(Comparison.Verdict.SLOWER), verdicts(Comparison.byTime(run(before), run(rate(1000)), 1)));
+        assertEquals(List.of(Comparison.Verdict.FASTER), verdicts(Comparison.byTime(run(before), run(rate(4000)), 1)));
+    }
+
+    private static Row rate(double score) {
+        Map<String, String> params =
+                Map.of("server", "sluice", "scenario", "random-1g", "connections", "1", "sender", "own");
+        return new Row(
+                "endtoend", "EndToEnd.throughput", params, "MiB/s", score, 1.0, score, null, 8, null, 1 << 30, 1, null);
     }
 
     private static List<Comparison.Verdict> verdicts(List<Comparison> comparisons) {

@@ -6,13 +6,13 @@ import dev.sluice.Preset;
 import dev.sluice.bench.body.Body;
 
 /** What Sluice is run with: its defaults, with every check on, unless the body itself asks for leniency. */
-final class SluiceOptions {
+public final class SluiceOptions {
 
     private static final int JUNK_LIMIT = 2 << 20;
 
     private SluiceOptions() {}
 
-    static MultipartOptions of(Body body) {
+    public static MultipartOptions of(Body body) {
         if (!body.lenient()) {
             return MultipartOptions.defaults();
         }

@@ -1,0 +1,61 @@
+package dev.sluice.bench;
+
+import dev.sluice.bench.endtoend.EndToEnd;
+import dev.sluice.bench.report.Run;
+import dev.sluice.bench.report.Tables;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The sample server under load. */
+@Command(
+        name = "endtoend",
+        mixinStandardHelpOptions = true,
+        description = {
+            "The sample server under load: with Sluice, with Netty's decoder, and dropping the body.",
+            "Loads with many connections need wrk or h2load on the PATH."
+        })
+final class EndToEndCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--quick", description = "Fewer loads and rounds.")
+    private boolean quick;
+
+    @Option(names = "--plan", description = "Says what would be measured and how long it would take, and ends.")
+    private boolean plan;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description =
+                    "Where the results go (default: bench/results/endtoend-jdkNN.json; with --quick, bench/target/...).")
+    private @Nullable Path out;
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter console = spec.commandLine().getOut();
+        EndToEnd endToEnd = new EndToEnd(quick, line -> {
+            console.println(line);
+            console.flush();
+        });
+        if (plan) {
+            console.println(Plan.line("endtoend", endToEnd.runs(), endToEnd.expected()));
+            return 0;
+        }
+        Run run = Environment.run(spec.name() + (quick ? " --quick" : ""), EndToEnd.jvmArgs(), endToEnd.run());
+        console.println();
+        console.println(Tables.of(run));
+        Path file = Environment.resultFile(out, spec.name(), quick);
+        run.write(file);
+        console.println("written to " + file);
+        console.flush();
+        return 0;
+    }
+}

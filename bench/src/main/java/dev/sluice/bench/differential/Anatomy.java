@@ -1,0 +1,159 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.testkit.Outcome;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A request that STRICT accepts, taken apart so that single things about it can be changed and it can be put together again.
+ * Texts hold an octet per character. Not thread-safe.
+ */
+final class Anatomy {
+
+    private static final int PLAIN_SIZE = 16;
+
+    String contentType;
+    String boundary;
+    /** Before the first delimiter: nothing, or one line end. */
+    String lead;
+
+    final List<Piece> pieces = new ArrayList<>();
+    /** After the two dashes of the close-delimiter. */
+    String tail;
+
+    /** A body part. */
+    static final class Piece {
+        String padding = "";
+        final List<Field> fields = new ArrayList<>();
+        /** Whether the header section ends in a blank line before the delimiter's line end. */
+        boolean ownBlankLine = true;
+
+        String content = "";
+    }
+
+    /** A header field: name, and all that follows the colon. */
+    static final class Field {
+        String name;
+        String rest;
+
+        Field(String name, String rest) {
+            this.name = name;
+            this.rest = rest;
+        }
+
+        boolean is(String other) {
+            return name.equalsIgnoreCase(other);
+        }
+
+        String value() {
+            return rest.strip();
+        }
+    }
+
+    private Anatomy(String contentType, String boundary, String lead, String tail) {
+        this.contentType = contentType;
+        this.boundary = boundary;
+        this.lead = lead;
+        this.tail = tail;
+    }
+
+    /**
+     * Takes a request apart.
+     *
+     * @param boundary that its content type says
+     * @param outcome of the reference parser with the rules of STRICT, an acceptance
+     */
+    static Anatomy of(Sample sample, String boundary, Outcome outcome) {
+        String text = new String(sample.bytes(), StandardCharsets.ISO_8859_1);
+        String dash = "--" + boundary;
+        int at = text.startsWith(dash) ? 0 : 2;
+        Anatomy anatomy = new Anatomy(sample.contentType(), boundary, text.substring(0, at), "");
+        at += dash.length();
+        for (Outcome.Part part : outcome.parts()) {
+            Piece piece = new Piece();
+            int line = text.indexOf("\r\n", at);
+            piece.padding = text.substring(at, line);
+            int end = part.bodyOffset() + part.body().length;
+            piece.content = text.substring(part.bodyOffset(), end);
+            piece.ownBlankLine = text.startsWith("\r\n" + dash, end);
+            for (at = line + 2; !text.startsWith("\r\n", at); ) {
+                int lineEnd = text.indexOf("\r\n", at);
+                int colon = text.indexOf(':', at);
+                piece.fields.add(new Field(text.substring(at, colon), text.substring(colon + 1, lineEnd)));
+                at = lineEnd + 2;
+            }
+            anatomy.pieces.add(piece);
+            at = end + (piece.ownBlankLine ? 2 : 0) + dash.length();
+        }
+        anatomy.tail = text.substring(at + 2);
+        return anatomy;
+    }
+
+    Anatomy copy() {
+        Anatomy copy = new Anatomy(contentType, boundary, lead, tail);
+        for (Piece piece : pieces) {
+            Piece same = new Piece();
+            same.padding = piece.padding;
+            piece.fields.forEach(field -> same.fields.add(new Field(field.name, field.rest)));
+            same.ownBlankLine = piece.ownBlankLine;
+            same.content = piece.content;
+            copy.pieces.add(same);
+        }
+        return copy;
+    }
+
+    /** Puts it together. */
+    Sample toSample(Sample.Origin origin) {
+        StringBuilder text = new StringBuilder(lead);
+        for (Piece piece : pieces) {
+            text.append("--").append(boundary).append(piece.padding).append("\r\n");
+            for (Field field : piece.fields) {
+                text.append(field.name).append(':').append(field.rest).append("\r\n");
+            }
+            if (piece.ownBlankLine) {
+                text.append("\r\n").append(piece.content);
+            }
+            text.append("\r\n");
+        }
+        text.append("--").append(boundary).append("--").append(tail);
+        return new Sample(origin, contentType, text.toString().getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** The content type, written as plainly as the boundary allows. */
+    void plainContentType() {
+        boolean token = boundary.chars().allMatch(Anatomy::isToken);
+        contentType = "multipart/form-data; boundary=" + (token ? boundary : '"' + boundary + '"');
+    }
+
+    /** Another boundary, in content too: what stands there and looks like a delimiter still does. */
+    void plainBoundary() {
+        String plain = "----PlainBoundary7d93b1";
+        for (Piece piece : pieces) {
+            piece.content = piece.content.replace("--" + boundary, "--" + plain);
+        }
+        boundary = plain;
+        plainContentType();
+    }
+
+    void dropFields(String name) {
+        pieces.forEach(piece -> piece.fields.removeIf(field -> field.is(name)));
+    }
+
+    void shortContent() {
+        pieces.forEach(piece -> {
+            if (piece.content.length() > PLAIN_SIZE) {
+                piece.content = piece.content.substring(0, PLAIN_SIZE);
+            }
+        });
+    }
+
+    static boolean isToken(int c) {
+        return c > ' ' && c < 0x7F && "()<>@,;:\\\"/[]?={}".indexOf(c) < 0;
+    }
+
+    static String lower(String text) {
+        return text.toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,94 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Memory;
+import dev.sluice.bench.peer.Peer;
+import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.bench.peer.Tally;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** A parser whose reading is compared with Sluice's. */
+enum Contender {
+    FILEUPLOAD2("Commons FileUpload 2", false, true, PeerKind.FILEUPLOAD2),
+    FILEUPLOAD1("Commons FileUpload 1", false, true, PeerKind.FILEUPLOAD1),
+    TOMCAT("Tomcat 11", false, true, PeerKind.TOMCAT),
+    JETTY("Jetty 12.1", true, true, PeerKind.JETTY),
+    NETTY42("Netty 4.2", true, true, PeerKind.NETTY42_KEPT),
+    NETTY41("Netty 4.1", true, true, Contender::quietNetty41),
+    NETTY_CONTRIB("netty-contrib", true, true, PeerKind.NETTY_CONTRIB),
+    UNDERTOW("Undertow", true, true, UndertowParts::new),
+    SPRING("Spring WebFlux", true, true, PeerKind.SPRING),
+    OKHTTP("OkHttp", false, false, PeerKind.OKHTTP),
+    MIMEPULL("mimepull", false, false, MimepullParts::new),
+    ARMERIA("Armeria", true, true, ArmeriaParts::new),
+    HELIDON("Helidon 4", false, true, PeerKind.HELIDON);
+
+    private final String title;
+    private final boolean takesChunks;
+    private final boolean tellsNames;
+    private final Function<Body, Peer> opener;
+
+    Contender(String title, boolean takesChunks, boolean tellsNames, PeerKind kind) {
+        this(title, takesChunks, tellsNames, body -> kind.open(body, 0, Memory.WRAPPED_EACH));
+    }
+
+    Contender(String title, boolean takesChunks, boolean tellsNames, Function<Body, Peer> opener) {
+        this.title = title;
+        this.takesChunks = takesChunks;
+        this.tellsNames = tellsNames;
+        this.opener = opener;
+    }
+
+    /** Without messages about what this netty itself leaks where it refuses a body. */
+    private static Peer quietNetty41(Body body) {
+        Peer peer = PeerKind.NETTY41_KEPT.open(body, 0, Memory.WRAPPED_EACH);
+        peer.leakLevel("DISABLED");
+        return peer;
+    }
+
+    String title() {
+        return title;
+    }
+
+    /** The name used in results: lower case with dashes. */
+    String id() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static Contender of(String id) {
+        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    /** Whether it is fed chunk by chunk; the others read a stream into a buffer of their own. */
+    boolean takesChunks() {
+        return takesChunks;
+    }
+
+    /** Whether it reads name and file name; the others leave that to the caller. */
+    boolean tellsNames() {
+        return tellsNames;
+    }
+
+    /** Those that the running JVM can load. */
+    static List<Contender> here() {
+        List<Contender> here = new ArrayList<>(List.of(values()));
+        if (!PeerKind.HELIDON.runsHere()) {
+            here.remove(HELIDON);
+        }
+        return here;
+    }
+
+    /** Reads a body in the chunks it comes in. */
+    Reading read(Body body) {
+        Tally tally = Tally.recording();
+        try (Peer peer = opener.apply(body)) {
+            peer.run(tally);
+            return new Reading(tally.parts(), null);
+        } catch (Exception e) {
+            return new Reading(tally.parts(), e.getClass().getSimpleName());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.peer.Tally;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** How the parts that another parser finds differ from those that Sluice finds. */
+enum Difference {
+    PARTS_MISSING("fewer parts"),
+    PARTS_ADDED("more parts"),
+    NAME_ABSENT("no name"),
+    NAME("another name"),
+    FILENAME_ABSENT("no file name"),
+    FILENAME_ADDED("a file name where there is none"),
+    FILENAME("another file name"),
+    CONTENT_CUT("only the beginning of the content"),
+    CONTENT_ADDED("more after the content"),
+    CONTENT("other content");
+
+    private final String title;
+
+    Difference(String title) {
+        this.title = title;
+    }
+
+    String title() {
+        return title;
+    }
+
+    /**
+     * The first difference.
+     *
+     * @param names whether the other one tells names
+     */
+    static Optional<Difference> between(Reading sluice, Reading other, boolean names) {
+        int count = Math.min(sluice.parts().size(), other.parts().size());
+        if (sluice.parts().size() != other.parts().size()) {
+            return Optional.of(other.parts().size() == count ? PARTS_MISSING : PARTS_ADDED);
+        }
+        for (int i = 0; i < count; i++) {
+            Difference found = between(sluice.parts().get(i), other.parts().get(i), names);
+            if (found != null) {
+                return Optional.of(found);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static @Nullable Difference between(Tally.Part sluice, Tally.Part other, boolean names) {
+        if (names && !Objects.equals(sluice.name(), other.name())) {
+            return other.name() == null ? NAME_ABSENT : NAME;
+        }
+        if (names && !Objects.equals(sluice.filename(), other.filename())) {
+            if (other.filename() == null) {
+                return FILENAME_ABSENT;
+            }
+            return sluice.filename() == null ? FILENAME_ADDED : FILENAME;
+        }
+        byte[] mine = sluice.content();
+        byte[] others = other.content();
+        int same = Arrays.mismatch(mine, others);
+        if (same < 0) {
+            return null;
+        }
+        if (same == others.length) {
+            return CONTENT_CUT;
+        }
+        return same == mine.length ? CONTENT_ADDED : CONTENT;
+    }
+}

@@ -1,0 +1,254 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.differential.Anatomy.Field;
+import dev.sluice.bench.differential.Anatomy.Piece;
+import dev.sluice.bench.differential.Disposition.Parameter;
+import java.util.Comparator;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/**
+ * What a body can have about it that makes parsers disagree. Each can be taken away and the rest left: where the
+ * disagreement goes with it, it was the cause. In the order in which they are tried: the particular before the general.
+ */
+enum Feature {
+    // Framing
+    LEADING_LINE_END("a line end before the first delimiter", anatomy -> anatomy.lead = ""),
+    PADDING("blanks after a delimiter", anatomy -> anatomy.pieces.forEach(piece -> piece.padding = "")),
+    CLOSE_PADDING("blanks after the close-delimiter", anatomy -> anatomy.tail = anatomy.tail.strip() + "\r\n"),
+    NO_LAST_LINE_END("nothing after the close-delimiter", anatomy -> {
+        if (anatomy.tail.isEmpty()) {
+            anatomy.tail = "\r\n";
+        }
+    }),
+    SHARED_BLANK_LINE(
+            "a part whose blank line is the line end of the next delimiter",
+            anatomy -> anatomy.pieces.forEach(piece -> piece.ownBlankLine = true)),
+    NO_PARTS("only the close-delimiter", anatomy -> {
+        if (anatomy.pieces.isEmpty()) {
+            Piece piece = new Piece();
+            piece.fields.add(new Field("Content-Disposition", " form-data; name=\"a\""));
+            anatomy.pieces.add(piece);
+        }
+    }),
+    CONTENT_TYPE("the writing of the request's Content-Type", Anatomy::plainContentType),
+
+    // Header sections
+    PART_LENGTH("a Content-Length in a part", anatomy -> anatomy.dropFields("Content-Length")),
+    TRANSFER_ENCODING(
+            "a Content-Transfer-Encoding of 7bit, 8bit or binary",
+            anatomy -> anatomy.dropFields("Content-Transfer-Encoding")),
+    PART_CHARSET("a charset in the part's Content-Type", fields(field -> {
+        if (field.is("Content-Type") && Anatomy.lower(field.rest).contains("charset")) {
+            field.rest = " text/plain";
+        }
+    })),
+    ODD_FIELD_NAME("a field name of other characters than letters and dashes", fields(field -> {
+        if (!field.name.chars().allMatch(c -> Character.isLetter(c) || c == '-')) {
+            field.name = "X-Plain";
+        }
+    })),
+    EMPTY_FIELD("a header field without a value", fields(field -> {
+        if (field.value().isEmpty()) {
+            field.rest = field.is("Content-Type") ? " text/plain" : " x";
+        }
+    })),
+    FIELD_NOT_ASCII("a header field, not Content-Disposition, that is not ASCII", fields(field -> {
+        if (!field.is("Content-Disposition")) {
+            field.rest = ascii(field.rest);
+        }
+    })),
+    FIELD_BLANKS("blanks around a field's value", fields(field -> field.rest = " " + field.value())),
+    FIELD_NAME_CASE("the case of a field's name", fields(field -> {
+        for (String usual : new String[] {"Content-Disposition", "Content-Type"}) {
+            if (field.is(usual)) {
+                field.name = usual;
+            }
+        }
+    })),
+    FIELD_ORDER(
+            "Content-Disposition behind another field",
+            anatomy -> anatomy.pieces.forEach(
+                    piece -> piece.fields.sort(Comparator.comparing(field -> !field.is("Content-Disposition"))))),
+    PART_TYPE("a Content-Type in a part", anatomy -> anatomy.dropFields("Content-Type")),
+    OTHER_FIELDS(
+            "other header fields",
+            anatomy ->
+                    anatomy.pieces.forEach(piece -> piece.fields.removeIf(field -> !field.is("Content-Disposition")))),
+
+    // Content-Disposition
+    ESCAPED_QUOTE("a backslash before a quote", values(value -> escapes(value, '"'))),
+    ESCAPED_BACKSLASH("two backslashes", values(value -> escapes(value, '\\'))),
+    BACKSLASH("a backslash before another character", values(value -> escapes(value, '\0'))),
+    PARAMETER_IN_VALUE("a parameter's name and = in a value", values(value -> value.replace("name=", "name_"))),
+    SEMICOLON("a semicolon in a value", values(value -> value.replace(';', '_'))),
+    COMMA("a comma in a value", values(value -> value.replace(',', '_'))),
+    COLON("a colon in a value", values(value -> value.replace(':', '_'))),
+    ENCODED_WORD("an RFC 2047 encoded word", values(value -> value.replace("=?", "__"))),
+    EQUALS("an = in a value", values(value -> value.replace('=', '_'))),
+    SINGLE_QUOTE("a single quote in a value", values(value -> value.replace('\'', '_'))),
+    PERCENT("a % in a value", values(value -> value.replace('%', '_'))),
+    PLUS("a + in a value", values(value -> value.replace('+', '_'))),
+    TAB_IN_VALUE("a tab in a value", values(value -> value.replace('\t', '_'))),
+    OUTER_BLANKS(
+            "blanks at the ends of a value",
+            values(value -> value.equals(value.strip()) ? value : '_' + value.strip() + '_')),
+    VALUE_NOT_ASCII("a value that is not ASCII", values(Feature::ascii)),
+    EMPTY_NAME("an empty name", disposition(disposition -> fillEmpty(disposition, "name"))),
+    EMPTY_FILENAME("an empty file name", disposition(disposition -> fillEmpty(disposition, "filename"))),
+    EXTENDED_FILENAME(
+            "filename* beside filename",
+            disposition(disposition -> disposition.parameters.removeIf(parameter -> parameter.is("filename*")))),
+    TOKEN_VALUE("a value without quotes", disposition(disposition -> {
+        for (Parameter parameter : disposition.parameters) {
+            parameter.quoted |= parameter.hasValue && parameter.isPlain();
+        }
+    })),
+    PARAMETER_CASE("the case of a parameter's name", disposition(disposition -> {
+        for (Parameter parameter : disposition.parameters) {
+            parameter.name = Anatomy.lower(parameter.name);
+        }
+    })),
+    TYPE_CASE("the case of form-data", disposition(disposition -> disposition.type = Anatomy.lower(disposition.type))),
+    EMPTY_PARAMETER(
+            "a semicolon with no parameter behind it",
+            disposition(disposition -> disposition.parameters.removeIf(parameter -> parameter.name.isEmpty()))),
+    NO_VALUE(
+            "a parameter without a value",
+            disposition(disposition ->
+                    disposition.parameters.removeIf(parameter -> !parameter.hasValue && !parameter.name.isEmpty()))),
+    PARAMETER_BLANKS("blanks around semicolons", disposition(disposition -> {
+        disposition.parameters.forEach(parameter -> parameter.before = "; ");
+        disposition.end = "";
+    })),
+    PARAMETER_ORDER(
+            "filename before name",
+            disposition(disposition ->
+                    disposition.parameters.sort(Comparator.comparing(parameter -> !parameter.is("name"))))),
+    OTHER_PARAMETERS(
+            "other parameters",
+            disposition(disposition -> disposition.parameters.removeIf(parameter -> !parameter.isPlain()))),
+    FILENAME(
+            "a file name at all",
+            disposition(disposition -> disposition.parameters.removeIf(parameter -> parameter.is("filename")))),
+
+    // Content
+    LINE_FEED_DASH_BOUNDARY(
+            "LF and the dash-boundary within content",
+            contents((content, dash) -> content.replace("\n" + dash, "\n" + "_".repeat(dash.length())))),
+    DASH_BOUNDARY(
+            "the dash-boundary within content",
+            contents((content, dash) -> content.replace(dash, "_".repeat(dash.length())))),
+    CONTENT_STARTS_WITH_LINE_END(
+            "content that begins with a line end",
+            contents((content, dash) ->
+                    content.startsWith("\r") || content.startsWith("\n") ? '_' + content.substring(1) : content)),
+    CONTENT_ENDS_WITH_LINE_END(
+            "content that ends with a line end",
+            contents((content, dash) -> content.endsWith("\r") || content.endsWith("\n")
+                    ? content.substring(0, content.length() - 1) + '_'
+                    : content)),
+    CARRIAGE_RETURN("a CR within content", contents((content, dash) -> content.replace('\r', '_'))),
+    LINE_FEED("an LF within content", contents((content, dash) -> content.replace('\n', '_'))),
+    CONTENT_DASHES("dashes within content", contents((content, dash) -> content.replace('-', '_'))),
+    CONTENT_NOT_ASCII(
+            "content that is not ASCII",
+            contents((content, dash) -> ascii(content).replace('\0', '_'))),
+    EMPTY_CONTENT("empty content", contents((content, dash) -> content.isEmpty() ? "_" : content)),
+    LONG_CONTENT("long content", Anatomy::shortContent),
+    BOUNDARY("the boundary's characters", Anatomy::plainBoundary),
+    /** Nothing of the above. */
+    UNKNOWN("something that is not known", anatomy -> {});
+
+    /** Changes content, told the dash-boundary. */
+    private interface ContentChange {
+        String apply(String content, String dashBoundary);
+    }
+
+    private final String title;
+    private final Consumer<Anatomy> removal;
+
+    Feature(String title, Consumer<Anatomy> removal) {
+        this.title = title;
+        this.removal = removal;
+    }
+
+    String title() {
+        return title;
+    }
+
+    /** Whether it takes so much away that it is looked at only where nothing particular is the cause. */
+    boolean isGeneral() {
+        return this == PART_TYPE || this == OTHER_FIELDS || this == OTHER_PARAMETERS || this == FILENAME;
+    }
+
+    void removeFrom(Anatomy anatomy) {
+        removal.accept(anatomy);
+    }
+
+    private static Consumer<Anatomy> fields(Consumer<Field> change) {
+        return anatomy -> anatomy.pieces.forEach(piece -> piece.fields.forEach(change));
+    }
+
+    private static Consumer<Anatomy> disposition(Consumer<Disposition> change) {
+        return fields(field -> {
+            if (field.is("Content-Disposition")) {
+                Disposition disposition = Disposition.of(field.value());
+                change.accept(disposition);
+                field.rest = " " + disposition;
+            }
+        });
+    }
+
+    private static Consumer<Anatomy> values(UnaryOperator<String> change) {
+        return disposition(disposition -> disposition.changeValues(change));
+    }
+
+    private static Consumer<Anatomy> contents(ContentChange change) {
+        return anatomy -> anatomy.pieces.forEach(piece -> {
+            String content = change.apply(piece.content, "--" + anatomy.boundary);
+            // Content that has come into being needs a blank line before it.
+            piece.ownBlankLine |= !content.isEmpty();
+            piece.content = content;
+        });
+    }
+
+    private static String ascii(String text) {
+        StringBuilder result = new StringBuilder(text);
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) >= 0x7F) {
+                result.setCharAt(i, '_');
+            }
+        }
+        return result.toString();
+    }
+
+    /** Replaces the escapes of one character, or for 0 the backslashes that escape nothing, from left to right. */
+    private static String escapes(String value, char escaped) {
+        StringBuilder result = new StringBuilder();
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            char next = i + 1 < value.length() ? value.charAt(i + 1) : 0;
+            if (c == '\\' && next == escaped) {
+                result.append("__");
+                i++;
+            } else if (c == '\\' && (next == '"' || next == '\\')) {
+                result.append(c).append(next);
+                i++;
+            } else if (c == '\\' && escaped == 0) {
+                result.append('_');
+            } else {
+                result.append(c);
+            }
+        }
+        return result.toString();
+    }
+
+    private static void fillEmpty(Disposition disposition, String name) {
+        for (Parameter parameter : disposition.parameters) {
+            if (parameter.is(name) && parameter.value.isEmpty()) {
+                parameter.value = "_";
+            }
+        }
+    }
+}

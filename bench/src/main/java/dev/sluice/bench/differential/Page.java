@@ -1,0 +1,240 @@
+package dev.sluice.bench.differential;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** The recorded comparisons as files, and as a page to read. */
+final class Page {
+
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+    private static final String BODIES = "bodies.json";
+    private static final String SPLITS = "splits.json";
+    private static final int SHOWN = 240;
+
+    private Page() {}
+
+    static void write(Path folder, BodiesReport report) throws IOException {
+        save(folder.resolve(BODIES), report);
+    }
+
+    static void write(Path folder, SplitsReport report) throws IOException {
+        save(folder.resolve(SPLITS), report);
+    }
+
+    private static void save(Path file, Object report) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.writeString(file, JSON.writeValueAsString(report) + "\n");
+    }
+
+    /** {@return the page of what is recorded in a folder} */
+    static String text(Path folder) throws IOException {
+        StringBuilder text = new StringBuilder();
+        text.append("# How other parsers read what Sluice accepts\n\n");
+        text.append("Written by `java -jar bench/target/sluice-bench.jar differential`; do not edit. ");
+        text.append("A test fails when this page is out of date.\n\n");
+        if (Files.exists(folder.resolve(BODIES))) {
+            bodies(text, JSON.readValue(folder.resolve(BODIES).toFile(), BodiesReport.class));
+        }
+        if (Files.exists(folder.resolve(SPLITS))) {
+            splits(text, JSON.readValue(folder.resolve(SPLITS).toFile(), SplitsReport.class));
+        }
+        return text.toString();
+    }
+
+    private static void bodies(StringBuilder text, BodiesReport report) {
+        text.append("## The same bodies to all\n\n");
+        text.append(
+                "A body that STRICT accepts is read by every other parser in one piece, and the lists of (name, file name, ");
+        text.append(
+                "content) are compared in order. A parser may refuse the body; if it accepts it, it should read the same. ");
+        text.append(
+                "Where it does not, the cause is found by experiment: single features of the body are taken away until ");
+        text.append("both agree. Each pair of cause and effect has to have an explanation, or the command fails.\n\n");
+        provenance(text, report.command(), report.date(), report.machine(), report.jvm());
+        text.append(" %s s.\n\n".formatted(number(report.seconds())));
+        text.append("| Bodies | in all | STANDARD accepts | STRICT accepts |\n|---|---:|---:|---:|\n");
+        for (BodiesReport.Origin origin : report.origins()) {
+            text.append(row(
+                    Sample.Origin.valueOf(origin.origin()).title(),
+                    number(origin.bodies()),
+                    number(origin.standard()),
+                    number(origin.strict())));
+        }
+        text.append(row("all", number(report.bodies()), number(report.standard()), number(report.strict())));
+        text.append("\n### What STRICT accepts\n\n");
+        text.append(
+                "The parsers without names leave Content-Disposition to the caller; of them only the content is compared.\n\n");
+        text.append(
+                "| Parser | version | names | agrees | reads something else | refuses |\n|---|---|---|---:|---:|---:|\n");
+        for (BodiesReport.Agreement peer : report.peers()) {
+            Contender contender = Contender.of(peer.peer());
+            text.append(row(
+                    contender.title(),
+                    version(contender, report.versions()),
+                    contender.tellsNames() ? "yes" : "no",
+                    number(peer.agrees()),
+                    number(peer.differs()),
+                    number(peer.refuses())));
+        }
+        text.append("\n### Why they read something else\n\n");
+        text.append("%d kinds of disagreement, %s. A body with several counts in several lines.\n\n"
+                .formatted(report.disagreements().size(), explained(report)));
+        text.append(
+                "| Because of | Parser | bodies | it reads | Whose fault | What it does | By |\n|---|---|---:|---|---|---|---|\n");
+        Map<String, List<BodiesReport.Disagreement>> byCause = report.disagreements().stream()
+                .sorted(Comparator.comparing(each -> each.signature().feature()))
+                .collect(Collectors.groupingBy(
+                        each -> Explanations.of(each.signature())
+                                        .map(found -> Integer.toString(
+                                                Explanations.all().indexOf(found)))
+                                        .orElse("none")
+                                + each.feature(),
+                        LinkedHashMap::new,
+                        Collectors.toList()));
+        byCause.values().forEach(group -> cause(text, group));
+        text.append("\n### An example of each cause\n\nThe shortest body found, with escapes.\n\n");
+        byCause.values().forEach(group -> example(text, group.get(0)));
+        text.append("\n### What only STANDARD accepts\n\n");
+        text.append(
+                "Bodies with exactly one kind of deviation that STANDARD takes and reports, and STRICT refuses: this is what ");
+        text.append(
+                "is to be lost, or won, by going strict. Of the bodies: agrees / reads something else / refuses.\n\n");
+        tolerated(text, report);
+    }
+
+    private static String explained(BodiesReport report) {
+        int unexplained = report.unexplained().size();
+        return unexplained == 0 ? "all explained" : unexplained + " of them not explained";
+    }
+
+    private static void cause(StringBuilder text, List<BodiesReport.Disagreement> group) {
+        Signature first = group.get(0).signature();
+        Optional<Explanation> explanation = Explanations.of(first);
+        String peers = distinct(group, each -> each.signature().contender().title());
+        String effects = distinct(group, each -> each.signature().difference().title());
+        // Peers that share their code read the same bodies, so the largest count stands for all.
+        Map<String, Long> counts = new LinkedHashMap<>();
+        group.forEach(each -> counts.merge(each.peer(), each.bodies(), Long::sum));
+        long least = counts.values().stream().min(Long::compare).orElse(0L);
+        long most = counts.values().stream().max(Long::compare).orElse(0L);
+        text.append(row(
+                first.feature().title(),
+                peers,
+                least == most ? number(most) : number(least) + " to " + number(most),
+                effects,
+                explanation.map(found -> found.fault().title()).orElse("**not known**"),
+                explanation.map(Explanation::text).orElse("**not explained**"),
+                explanation.map(Explanation::rule).orElse("")));
+    }
+
+    private static String distinct(
+            List<BodiesReport.Disagreement> group, Function<BodiesReport.Disagreement, String> title) {
+        return group.stream().map(title).distinct().sorted().collect(Collectors.joining(", "));
+    }
+
+    private static void example(StringBuilder text, BodiesReport.Disagreement each) {
+        Signature signature = each.signature();
+        text.append("- %s, %s:\n"
+                .formatted(signature.feature().title(), signature.contender().title()));
+        text.append("  ```\n");
+        text.append("  ").append(shown(each.body())).append('\n');
+        text.append("  Sluice ").append(shown(each.sluice())).append('\n');
+        text.append("  theirs ").append(shown(each.other())).append('\n');
+        text.append("  ```\n");
+    }
+
+    private static void tolerated(StringBuilder text, BodiesReport report) {
+        List<String> peers = report.peers().stream()
+                .map(peer -> Contender.of(peer.peer()).title())
+                .toList();
+        text.append("| Deviation | bodies | ").append(String.join(" | ", peers)).append(" |\n");
+        text.append("|---|---:|").append("---:|".repeat(peers.size())).append('\n');
+        for (BodiesReport.Tolerated each : report.tolerated()) {
+            text.append("| `")
+                    .append(each.deviation())
+                    .append("` | ")
+                    .append(number(each.bodies()))
+                    .append(" |");
+            for (BodiesReport.Agreement peer : each.peers()) {
+                text.append(" %d / %d / %d |".formatted(peer.agrees(), peer.differs(), peer.refuses()));
+            }
+            text.append('\n');
+        }
+        text.append('\n');
+    }
+
+    private static void splits(StringBuilder text, SplitsReport report) {
+        text.append("## Peers' split errors\n\n");
+        text.append(
+                "Every body of the corpus is cut into two chunks at every octet, and what is read is compared with what is ");
+        text.append(
+                "read of the whole body. For Sluice, reason and place of a refusal and the parts before it have to be the ");
+        text.append("same too. %s bodies of %s octets".formatted(number(report.bodies()), number(report.octets())));
+        text.append(
+                report.skipped() == 0
+                        ? ".\n\n"
+                        : "; %d have no boundary or were left out.\n\n".formatted(report.skipped()));
+        provenance(text, report.command(), report.date(), report.machine(), report.jvm());
+        text.append(" %s s.\n\n".formatted(number(report.seconds())));
+        text.append("| Parser | splits | wrong | bodies with a wrong one |\n|---|---:|---:|---:|\n");
+        for (SplitsReport.Row row : report.readers()) {
+            text.append(row(row.reader(), number(row.splits()), number(row.wrong()), number(row.wrongBodies())));
+        }
+        if (report.readers().stream().anyMatch(row -> row.wrong() > 0)) {
+            text.append(
+                    "\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n");
+        }
+        for (SplitsReport.Row row : report.readers()) {
+            for (SplitsReport.Kind kind : row.kinds()) {
+                text.append(row(
+                        row.reader(),
+                        kind.title(),
+                        number(kind.splits()),
+                        kind.body() + " at " + kind.cut(),
+                        "`" + kind.around().replace("|", "\\|") + "`"));
+            }
+        }
+    }
+
+    private static void provenance(
+            StringBuilder text, String command, String date, Map<String, String> machine, Map<String, String> jvm) {
+        text.append("`%s`; %s; %s, %s cores; %s %s."
+                .formatted(
+                        command, date, machine.get("cpu"), machine.get("cores"), jvm.get("name"), jvm.get("version")));
+    }
+
+    private static String version(Contender contender, Map<String, String> versions) {
+        String library = switch (contender) {
+            case FILEUPLOAD1 -> "commons-fileupload";
+            case FILEUPLOAD2 -> "commons-fileupload2";
+            case NETTY41 -> "netty-4.1";
+            case NETTY42 -> "netty-4.2";
+            case NETTY_CONTRIB -> "netty-contrib-multipart";
+            case TOMCAT, JETTY, UNDERTOW, SPRING, OKHTTP, MIMEPULL, ARMERIA, HELIDON -> contender.id();
+        };
+        return versions.getOrDefault(library, "");
+    }
+
+    private static String shown(String text) {
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
+    }
+
+    private static String number(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    private static String row(String... cells) {
+        return "| " + String.join(" | ", cells) + " |\n";
+    }
+}

@@ -1,0 +1,48 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Slice;
+import dev.sluice.testkit.Soup;
+import java.util.List;
+
+/**
+ * A request to be read.
+ *
+ * @param origin where it comes from, for the counts
+ * @param contentType value of the request's field
+ * @param bytes the multipart body; not to be changed
+ */
+record Sample(Origin origin, String contentType, byte[] bytes) {
+
+    enum Origin {
+        CORPUS("the corpus as it is"),
+        CRAFTED("made of what senders may write"),
+        SOUP("almost multipart: oddities and soups of tokens"),
+        MUTATED("a body of the corpus, damaged in a few places");
+
+        private final String title;
+
+        Origin(String title) {
+            this.title = title;
+        }
+
+        String title() {
+            return title;
+        }
+    }
+
+    /** The whole body in one chunk, with the boundary for the parsers that have to be told it. */
+    Body whole(String boundary) {
+        return Body.unknown(contentType, boundary, List.of(new Slice(bytes, 0, bytes.length)));
+    }
+
+    /** The body in two chunks, of which the first ends before {@code cut}. */
+    Body cut(String boundary, int cut) {
+        return Body.unknown(
+                contentType, boundary, List.of(new Slice(bytes, 0, cut), new Slice(bytes, cut, bytes.length - cut)));
+    }
+
+    String escaped() {
+        return Soup.escape(bytes);
+    }
+}

@@ -1,0 +1,89 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.Preset;
+import dev.sluice.testkit.Corpus;
+import dev.sluice.testkit.Soup;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** The bodies that are compared: the corpus first, then as many as are wanted. A seed always makes the same ones. */
+final class Samples {
+
+    private static final int LARGEST_MUTATED = 4096;
+    private static final byte[] DAMAGE = {'\r', '\n', '-', ':', ' ', '"', ';', '\\', '='};
+
+    private final long seed;
+    private final List<Corpus.Case> corpus = Corpus.cases();
+    private final List<Corpus.Case> small = corpus.stream()
+            .filter(each -> each.body().length <= LARGEST_MUTATED)
+            .toList();
+
+    Samples(long seed) {
+        this.seed = seed;
+    }
+
+    Sample get(long index) {
+        if (index < corpus.size()) {
+            Corpus.Case each = corpus.get((int) index);
+            return new Sample(Sample.Origin.CORPUS, each.contentType(), each.body());
+        }
+        SplittableRandom random = new SplittableRandom(seed + index * 0x9E3779B97F4A7C15L);
+        int choice = random.nextInt(100);
+        if (choice < 60) {
+            return new Crafted(random).sample();
+        }
+        if (choice < 80) {
+            Soup.Body soup = Soup.body(random.nextLong());
+            return new Sample(Sample.Origin.SOUP, formData(soup.contentType()), soup.bytes());
+        }
+        Corpus.Case base = small.get(random.nextInt(small.size()));
+        return new Sample(Sample.Origin.MUTATED, formData(base.contentType()), damaged(base.body(), random));
+    }
+
+    /** The parsers here read forms, so other multipart types become one. */
+    private static String formData(String contentType) {
+        try {
+            Boundary boundary = Boundary.from(contentType, Preset.STANDARD);
+            return boundary.isFormData() ? contentType : "multipart/form-data; boundary=\"" + boundary.value() + '"';
+        } catch (MultipartException e) {
+            return contentType;
+        }
+    }
+
+    /** Few octets changed, dropped, put in or doubled. */
+    private static byte[] damaged(byte[] body, SplittableRandom random) {
+        byte[] bytes = body;
+        for (int i = random.nextInt(3); i >= 0 && bytes.length > 0; i--) {
+            int at = random.nextInt(bytes.length);
+            byte octet = random.nextInt(4) == 0
+                    ? (byte) random.nextInt(256)
+                    : random.nextInt(3) == 0
+                            ? (byte) ('a' + random.nextInt(26))
+                            : DAMAGE[random.nextInt(DAMAGE.length)];
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    bytes = bytes.clone();
+                    bytes[at] = octet;
+                }
+                case 1 -> bytes = spliced(bytes, at, at + 1, new byte[0]);
+                case 2 -> bytes = spliced(bytes, at, at, new byte[] {octet});
+                default -> {
+                    int end = Math.min(bytes.length, at + random.nextInt(40));
+                    bytes = spliced(bytes, end, end, Arrays.copyOfRange(bytes, at, end));
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private static byte[] spliced(byte[] bytes, int from, int to, byte[] instead) {
+        byte[] result = new byte[bytes.length - (to - from) + instead.length];
+        System.arraycopy(bytes, 0, result, 0, from);
+        System.arraycopy(instead, 0, result, from, instead.length);
+        System.arraycopy(bytes, to, result, from + instead.length, bytes.length - to);
+        return result;
+    }
+}

@@ -1,0 +1,56 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Slice;
+import dev.sluice.bench.peer.Tally;
+import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+
+/** Sluice's decoder with one of its presets. */
+final class Sluice {
+
+    static final Sluice STANDARD = new Sluice(Preset.STANDARD);
+    static final Sluice STRICT = new Sluice(Preset.STRICT);
+
+    private final Preset preset;
+    private final MultipartOptions options;
+
+    private Sluice(Preset preset) {
+        this.preset = preset;
+        this.options = MultipartOptions.builder().preset(preset).build();
+    }
+
+    /** {@return the boundary of a request of form data} */
+    Boundary boundary(String contentType) throws MultipartException {
+        return Boundary.from(contentType, preset);
+    }
+
+    /** Reads a body in the chunks it comes in; a refusal tells reason, part and offset. */
+    Reading read(Boundary boundary, Body body) {
+        Tally tally = Tally.recording();
+        try (SluiceDecoding decoding = new SluiceDecoding(boundary, options, tally)) {
+            for (Slice chunk : body.cut(0)) {
+                decoding.offer(Unpooled.wrappedBuffer(chunk.array(), chunk.offset(), chunk.length()));
+            }
+            decoding.finish();
+            return new Reading(tally.parts(), null);
+        } catch (MultipartException e) {
+            return new Reading(tally.parts(), e.reason() + " of part " + e.partIndex() + " at " + e.offset());
+        }
+    }
+
+    /** Reads a sample that may not even have a boundary. */
+    Reading read(Sample sample) {
+        try {
+            Boundary boundary = boundary(sample.contentType());
+            return read(boundary, sample.whole(boundary.value()));
+        } catch (MultipartException e) {
+            return new Reading(List.of(), e.reason().toString());
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package dev.sluice.bench.endtoend;
+
+import dev.sluice.bench.body.Truth;
+
+/**
+ * What a measured server answers to a body, as JSON.
+ *
+ * @param parts found; 0 where nothing decodes
+ * @param octets of all part bodies, or of the whole body where nothing decodes
+ * @param checksum as in {@link Truth}; 0 unless asked for
+ * @param nameChars as in {@link Truth}
+ */
+public record Counted(long parts, long octets, long checksum, long nameChars) {
+
+    public static Counted of(Truth found) {
+        return new Counted(found.parts(), found.octets(), found.checksum(), found.nameChars());
+    }
+}

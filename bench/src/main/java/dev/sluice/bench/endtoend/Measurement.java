@@ -1,0 +1,125 @@
+package dev.sluice.bench.endtoend;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.report.Row;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.util.ListStatistics;
+
+/** What was measured of one server under one load, round by round. */
+final class Measurement {
+
+    private static final double CONFIDENCE = 0.999;
+    private static final double MIB = 1 << 20;
+
+    private final Variant variant;
+    private final Load load;
+    private final Body body;
+    private final List<Round> rounds = new ArrayList<>();
+    private long peakBytes;
+    private long directBytes;
+
+    /**
+     * One round.
+     *
+     * @param requests answered with success
+     */
+    record Round(long requests, double seconds, double cpuSeconds) {}
+
+    Measurement(Variant variant, Load load, Body body) {
+        this.variant = variant;
+        this.load = load;
+        this.body = body;
+    }
+
+    void add(Round round, @Nullable Long peak, long direct) {
+        rounds.add(round);
+        peakBytes = Math.max(peakBytes, peak == null ? 0 : peak);
+        directBytes = Math.max(directBytes, direct);
+    }
+
+    private double perSecond(Round round) {
+        return round.requests() / round.seconds();
+    }
+
+    private double mebibytes(Round round) {
+        return round.requests() * body.size() / MIB;
+    }
+
+    double throughput(Round round) {
+        return mebibytes(round) / round.seconds();
+    }
+
+    double cpu(Round round) {
+        return round.cpuSeconds() * 1e3 / mebibytes(round);
+    }
+
+    String figure() {
+        Round last = rounds.get(rounds.size() - 1);
+        return String.format(
+                Locale.ROOT,
+                "%,.0f MiB/s, %,.0f requests/s, %.3f ms of CPU per MiB",
+                throughput(last),
+                perSecond(last),
+                cpu(last));
+    }
+
+    /** @param discard the server beside which this one is judged, measured in the same rounds */
+    List<Row> rows(Measurement discard) {
+        List<Row> rows = new ArrayList<>();
+        rows.add(
+                row("throughput", "MiB/s", rounds.stream().map(this::throughput).toList()));
+        rows.add(row(
+                "requests", "requests/s", rounds.stream().map(this::perSecond).toList()));
+        rows.add(row("cpu", "ms/MiB", rounds.stream().map(this::cpu).toList()));
+        rows.add(row("timeToDiscard", "ratio", beside(discard, round -> 1 / throughput(round))));
+        rows.add(row("cpuToDiscard", "ratio", beside(discard, this::cpu)));
+        if (peakBytes > 0) {
+            rows.add(row("peak", "MiB", List.of(peakBytes / MIB)));
+        }
+        rows.add(row("direct", "MiB", List.of(directBytes / MIB)));
+        return rows;
+    }
+
+    /** Figures divided by the other's of the same round, so that what disturbs both does not count. */
+    private List<Double> beside(Measurement other, ToDoubleFunction<Round> figure) {
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < rounds.size(); i++) {
+            ratios.add(figure.applyAsDouble(rounds.get(i)) / figure.applyAsDouble(other.rounds.get(i)));
+        }
+        return ratios;
+    }
+
+    private Row row(String metric, String unit, List<Double> figures) {
+        ListStatistics statistics = new ListStatistics();
+        figures.forEach(statistics::addValue);
+        Map<String, String> params = new LinkedHashMap<>();
+        params.put("server", variant.id());
+        params.put("scenario", load.scenario().id());
+        params.put("connections", Integer.toString(load.connections()));
+        params.put("sender", load.byTool() ? "tool" : "own");
+        boolean rate = unit.endsWith("/s");
+        double error = statistics.getMeanErrorAt(CONFIDENCE);
+        return new Row(
+                "endtoend",
+                "EndToEnd." + metric,
+                params,
+                unit,
+                statistics.getMean(),
+                figures.size() < 2 || Double.isNaN(error) ? null : error,
+                rate ? statistics.getMax() : statistics.getMin(),
+                null,
+                figures.size(),
+                null,
+                body.size(),
+                body.truth().parts(),
+                figures.size() < 2
+                        ? null
+                        : String.format(Locale.ROOT, "%.4g to %.4g", statistics.getMin(), statistics.getMax()));
+    }
+}

@@ -1,0 +1,59 @@
+package dev.sluice.bench.jmh;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.Collection;
+import java.util.List;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.profile.InternalProfiler;
+import org.openjdk.jmh.results.AggregationPolicy;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.ScalarResult;
+
+/**
+ * CPU time per operation of the threads that run the benchmark. Where other programs share the processors, it is what time on
+ * the clock would be without them, but for the caches.
+ */
+public final class WorkerCpu implements InternalProfiler {
+
+    /** Name of the result; in nanoseconds per operation. */
+    public static final String NAME = "cpu";
+
+    private static final String WORKER = "jmh-worker";
+
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private long before;
+
+    @Override
+    public String getDescription() {
+        return "CPU time of the benchmark's threads";
+    }
+
+    @Override
+    public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
+        before = cpuNanos();
+    }
+
+    @Override
+    public Collection<? extends Result<?>> afterIteration(
+            BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
+        long operations = result.getMetadata().getAllOps();
+        long nanos = cpuNanos() - before;
+        return operations == 0 || nanos <= 0
+                ? List.of()
+                : List.of(new ScalarResult(NAME, nanos / (double) operations, "ns/op", AggregationPolicy.AVG));
+    }
+
+    private long cpuNanos() {
+        long sum = 0;
+        for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (thread != null && thread.getThreadName().contains(WORKER)) {
+                sum += Math.max(0, threads.getThreadCpuTime(thread.getThreadId()));
+            }
+        }
+        return sum;
+    }
+}

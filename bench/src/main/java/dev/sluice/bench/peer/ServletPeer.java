@@ -1,0 +1,187 @@
+package dev.sluice.bench.peer;
+
+import dev.sluice.Limits;
+import dev.sluice.MultipartOptions;
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.bytebuf.SluiceOptions;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.servlet.MultipartFilter;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.Part;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Proxy;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Sluice's servlet filter in front of a servlet that reads all parts; all of the form is kept in memory. No container. */
+final class ServletPeer implements Peer {
+
+    private static final int MEMORY = 512 << 20;
+    private static final int MANY_FILES = 100_000;
+
+    private final Body body;
+    private final Body.ChunkedStream stream;
+    private final MultipartFilter filter;
+
+    ServletPeer(Body body, int chunkSize, Memory memory) {
+        this.body = body;
+        this.stream = body.stream(chunkSize);
+        this.filter = MultipartFilter.of(options(body));
+        try {
+            filter.init(nothing(FilterConfig.class));
+        } catch (ServletException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static FormOptions options(Body body) {
+        MultipartOptions like = SluiceOptions.of(body);
+        Limits limits = like.limits();
+        return FormOptions.inMemory(MemoryBudget.of(MEMORY))
+                .maxInMemoryBytes(MEMORY)
+                .multipart(multipart -> multipart.preset(like.preset()))
+                .limits(form -> form.maxPreambleBytes(limits.maxPreambleBytes())
+                        .maxEpilogueBytes(limits.maxEpilogueBytes())
+                        .maxFiles(MANY_FILES))
+                .build();
+    }
+
+    @Override
+    public void run(Tally tally) throws IOException, ServletException {
+        stream.rewind();
+        filter.doFilter(
+                new Request(body.contentType(), stream),
+                nothing(HttpServletResponse.class),
+                (request, response) -> tell(request, tally));
+    }
+
+    private static void tell(ServletRequest request, Tally tally) throws IOException, ServletException {
+        for (Part part : ((HttpServletRequest) request).getParts()) {
+            try (InputStream content = part.getInputStream()) {
+                tally.drain(content);
+            }
+            tally.endPart(part.getName(), part.getSubmittedFileName());
+        }
+    }
+
+    @Override
+    public void close() {
+        filter.destroy();
+    }
+
+    /** What is not asked for here answers as one that has nothing: null, false, 0 or an empty enumeration. */
+    private static <T> T nothing(Class<T> type) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> {
+            Class<?> result = method.getReturnType();
+            if (result == boolean.class) {
+                return false;
+            }
+            if (result == int.class || result == long.class) {
+                return result == int.class ? (Object) 0 : (Object) 0L;
+            }
+            return result == Enumeration.class ? Collections.emptyEnumeration() : null;
+        }));
+    }
+
+    /** A request as the filter needs it. */
+    private static final class Request extends HttpServletRequestWrapper {
+
+        private static final HttpServletRequest REST = nothing(HttpServletRequest.class);
+
+        private final String contentType;
+        private final Octets octets;
+        private final Map<String, Object> attributes = new HashMap<>();
+
+        Request(String contentType, Body.ChunkedStream stream) {
+            super(REST);
+            this.contentType = contentType;
+            this.octets = new Octets(stream);
+        }
+
+        @Override
+        public String getMethod() {
+            return "POST";
+        }
+
+        @Override
+        public String getContentType() {
+            return contentType;
+        }
+
+        @Override
+        public long getContentLengthLong() {
+            return -1;
+        }
+
+        @Override
+        public ServletInputStream getInputStream() {
+            return octets;
+        }
+
+        @Override
+        public @Nullable Object getAttribute(String name) {
+            return attributes.get(name);
+        }
+
+        @Override
+        public void setAttribute(String name, Object value) {
+            attributes.put(name, value);
+        }
+
+        @Override
+        public void removeAttribute(String name) {
+            attributes.remove(name);
+        }
+    }
+
+    private static final class Octets extends ServletInputStream {
+
+        private final Body.ChunkedStream stream;
+        private boolean finished;
+
+        Octets(Body.ChunkedStream stream) {
+            this.stream = stream;
+        }
+
+        @Override
+        public int read() {
+            int octet = stream.read();
+            finished = octet < 0;
+            return octet;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            int count = stream.read(target, offset, length);
+            finished = count < 0;
+            return count;
+        }
+
+        @Override
+        public boolean isFinished() {
+            return finished;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void setReadListener(ReadListener listener) {
+            throw new IllegalStateException("blocking only");
+        }
+    }
+}

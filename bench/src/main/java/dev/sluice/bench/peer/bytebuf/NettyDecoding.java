@@ -1,0 +1,138 @@
+package dev.sluice.bench.peer.bytebuf;
+
+import dev.sluice.bench.peer.Tally;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.multipart.Attribute;
+import io.netty.handler.codec.http.multipart.DefaultHttpDataFactory;
+import io.netty.handler.codec.http.multipart.FileUpload;
+import io.netty.handler.codec.http.multipart.HttpPostMultipartRequestDecoder;
+import io.netty.handler.codec.http.multipart.InterfaceHttpData;
+import io.netty.handler.codec.http.multipart.MemoryFileUpload;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** One body through Netty's decoder. */
+public final class NettyDecoding implements Decoding {
+
+    private static final int MANY_FIELDS = 1_000_000;
+    /** The decoder's own default. */
+    private static final int BUFFERED_BYTES = 1024;
+
+    private final Tally tally;
+    private final HttpPostMultipartRequestDecoder decoder;
+
+    /** @param keep whether file content stays in memory until the end, or is counted and released at once */
+    public NettyDecoding(String contentType, Tally tally, boolean keep) {
+        this.tally = tally;
+        DefaultHttpDataFactory factory = keep ? new DefaultHttpDataFactory(false) : new CountingFactory(tally);
+        DefaultHttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");
+        request.headers().set(HttpHeaderNames.CONTENT_TYPE, contentType);
+        decoder = new HttpPostMultipartRequestDecoder(
+                factory, request, StandardCharsets.UTF_8, MANY_FIELDS, BUFFERED_BYTES);
+    }
+
+    @Override
+    public void offer(ByteBuf chunk) {
+        try {
+            decoder.offer(new DefaultHttpContent(chunk));
+        } finally {
+            chunk.release();
+        }
+    }
+
+    @Override
+    public void finish() throws IOException {
+        decoder.offer(LastHttpContent.EMPTY_LAST_CONTENT);
+        // What was not told on the way.
+        for (InterfaceHttpData data : decoder.getBodyHttpDatas()) {
+            tell(tally, data);
+        }
+    }
+
+    @Override
+    public void close() {
+        decoder.destroy();
+    }
+
+    private static void tell(Tally tally, InterfaceHttpData data) throws IOException {
+        if (data instanceof CountingUpload) {
+            return;
+        }
+        if (data instanceof Attribute field) {
+            ByteBufChunks.tell(tally, field.getByteBuf());
+            tally.endPart(field.getName(), null);
+        } else {
+            FileUpload file = (FileUpload) data;
+            ByteBufChunks.tell(tally, file.getByteBuf());
+            tally.endPart(file.getName(), file.getFilename());
+        }
+    }
+
+    private static final class CountingFactory extends DefaultHttpDataFactory {
+
+        private final Tally tally;
+
+        CountingFactory(Tally tally) {
+            super(false);
+            this.tally = tally;
+        }
+
+        @Override
+        public FileUpload createFileUpload(
+                HttpRequest request,
+                String name,
+                String filename,
+                String contentType,
+                @Nullable String transferEncoding,
+                Charset charset,
+                long size) {
+            return new CountingUpload(name, filename, contentType, transferEncoding, charset, size, tally);
+        }
+    }
+
+    private static final class CountingUpload extends MemoryFileUpload {
+
+        private final Tally tally;
+
+        CountingUpload(
+                String name,
+                String filename,
+                String contentType,
+                @Nullable String transferEncoding,
+                Charset charset,
+                long size,
+                Tally tally) {
+            super(name, filename, contentType, transferEncoding, charset, size);
+            this.tally = tally;
+        }
+
+        @Override
+        public void addContent(ByteBuf content, boolean last) throws IOException {
+            ByteBufChunks.tell(tally, content);
+            content.release();
+            if (last) {
+                setCompleted();
+                tally.endPart(getName(), getFilename());
+            }
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(this);
+        }
+    }
+}

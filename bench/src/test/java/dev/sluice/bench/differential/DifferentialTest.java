@@ -1,0 +1,184 @@
+package dev.sluice.bench.differential;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Tally;
+import dev.sluice.testkit.ReferenceParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class DifferentialTest {
+
+    private static final long SEED = 20_261_120;
+    private static final int BODIES = 2_000;
+
+    @Test
+    void everyDisagreementOnTwoThousandBodiesIsExplained() {
+        Bodies bodies = new Bodies(SEED);
+        bodies.compare(BODIES, done -> true);
+        BodiesReport report = bodies.report("", "", Map.of(), 0);
+        assertEquals(BODIES, report.bodies());
+        assertTrue(report.strict() > BODIES / 2, () -> "STRICT accepts only " + report.strict());
+        for (BodiesReport.Agreement peer : report.peers()) {
+            assertTrue(peer.agrees() > report.strict() / 3, peer::toString);
+        }
+        assertEquals(List.of(), report.unexplained());
+    }
+
+    @Test
+    void aDisagreementWithoutAnExplanationIsNoticed() throws MultipartException {
+        Sample sample = sample("--x\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n--x--\r\n");
+        Function<Body, Reading> blind = body -> new Reading(List.of(), null);
+        List<Signature> causes = diagnose(sample, blind, Difference.PARTS_MISSING);
+        assertEquals(List.of(new Signature(Contender.JETTY, Difference.PARTS_MISSING, Feature.UNKNOWN)), causes);
+        BodiesReport report = report(causes.get(0));
+        assertEquals(report.disagreements(), report.unexplained());
+    }
+
+    @Test
+    void anExplainedDisagreementPasses() {
+        assertEquals(
+                List.of(),
+                report(new Signature(Contender.NETTY42, Difference.PARTS_MISSING, Feature.PADDING))
+                        .unexplained());
+    }
+
+    @Test
+    void theCauseIsWhatTheDisagreementGoesAwayWith() throws MultipartException {
+        Sample sample = sample("--x \r\nContent-Disposition: form-data; name=\" a;b \"; filename=\"\\\\\"\r\n"
+                + "Content-Length: 3\r\n\r\n\r\n--\r\n--x--");
+        Function<Body, Reading> trimming = body -> renamed(read(body), String::strip);
+        assertEquals(
+                List.of(new Signature(Contender.JETTY, Difference.NAME, Feature.OUTER_BLANKS)),
+                diagnose(sample, trimming, Difference.NAME));
+        Function<Body, Reading> both =
+                body -> renamed(read(body), name -> name.strip().replace(';', ','));
+        assertEquals(
+                Set.of(
+                        new Signature(Contender.JETTY, Difference.NAME, Feature.OUTER_BLANKS),
+                        new Signature(Contender.JETTY, Difference.NAME, Feature.SEMICOLON)),
+                Set.copyOf(diagnose(sample, both, Difference.NAME)));
+    }
+
+    @Test
+    void aBodyTakenApartAndPutTogetherIsTheSameAndNearlyAlwaysAcceptedWithoutAFeature() throws MultipartException {
+        Samples samples = new Samples(SEED + 1);
+        int accepted = 0;
+        int changed = 0;
+        int refused = 0;
+        Set<Feature> removable = EnumSet.noneOf(Feature.class);
+        for (int i = 0; i < BODIES; i++) {
+            Sample sample = samples.get(i);
+            if (!Sluice.STRICT.read(sample).accepts()) {
+                continue;
+            }
+            Boundary boundary = Sluice.STRICT.boundary(sample.contentType());
+            if (!boundary.isFormData()) {
+                continue;
+            }
+            accepted++;
+            Anatomy anatomy = Anatomy.of(
+                    sample, boundary.value(), ReferenceParser.parse(sample.contentType(), sample.bytes(), "STRICT"));
+            assertArrayEquals(sample.bytes(), anatomy.toSample(sample.origin()).bytes());
+            for (Feature feature : Feature.values()) {
+                Anatomy without = anatomy.copy();
+                feature.removeFrom(without);
+                Sample experiment = without.toSample(sample.origin());
+                if (!Arrays.equals(experiment.bytes(), sample.bytes())
+                        || !experiment.contentType().equals(sample.contentType())) {
+                    removable.add(feature);
+                    changed++;
+                    refused += Sluice.STRICT.read(experiment).accepts() ? 0 : 1;
+                }
+            }
+        }
+        assertTrue(accepted > BODIES / 2, accepted + " accepted");
+        assertTrue(refused < changed / 100, refused + " of " + changed + " refused");
+        Set<Feature> never = EnumSet.complementOf(EnumSet.copyOf(removable));
+        assertEquals(EnumSet.of(Feature.UNKNOWN), never);
+    }
+
+    @Test
+    void sluiceReadsEverySplitAsTheWholeAndWrongSplitsOfOthersAreNoticed() {
+        Splits splits = new Splits(160);
+        splits.compare(id -> {});
+        SplitsReport report = splits.report("", "", Map.of(), 0);
+        Map<String, Long> wrong =
+                report.readers().stream().collect(Collectors.toMap(SplitsReport.Row::reader, SplitsReport.Row::wrong));
+        assertTrue(report.bodies() > 50, () -> report.bodies() + " bodies");
+        assertEquals(0, wrong.get("Sluice, STANDARD"));
+        assertEquals(0, wrong.get("Sluice, STRICT"));
+        assertTrue(wrong.get(Contender.NETTY42.title()) > 0, "Netty's known errors are not seen");
+    }
+
+    @Test
+    void thePageIsMadeOfWhatIsRecorded() throws IOException {
+        assertEquals(
+                Page.text(Path.of("results", "differential")),
+                Files.readString(Path.of("..", "parser", "docs", "differential.md")));
+    }
+
+    private static Sample sample(String body) {
+        return new Sample(
+                Sample.Origin.CRAFTED, "multipart/form-data; boundary=x", body.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static List<Signature> diagnose(Sample sample, Function<Body, Reading> reader, Difference difference) {
+        return new Diagnosis(sample, "x").causes(Contender.JETTY, reader, difference);
+    }
+
+    private static Reading read(Body body) {
+        try {
+            return Sluice.STRICT.read(Sluice.STRICT.boundary(body.contentType()), body);
+        } catch (MultipartException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Reading renamed(Reading reading, UnaryOperator<String> change) {
+        return new Reading(
+                reading.parts().stream()
+                        .map(part -> new Tally.Part(change.apply(part.name()), part.filename(), part.content()))
+                        .toList(),
+                reading.refusal());
+    }
+
+    private static BodiesReport report(Signature signature) {
+        return new BodiesReport(
+                "",
+                "",
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                SEED,
+                0,
+                List.of(),
+                List.of(),
+                List.of(new BodiesReport.Disagreement(
+                        signature.contender().id(),
+                        signature.difference().name(),
+                        signature.feature().name(),
+                        1,
+                        "",
+                        "",
+                        "",
+                        "")),
+                List.of());
+    }
+}

@@ -1,0 +1,56 @@
+package dev.sluice.bench.endtoend;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.report.Row;
+import dev.sluice.bench.report.Run;
+import dev.sluice.bench.report.Tables;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class EndToEndTest {
+
+    @Test
+    void everyServerIsMeasuredAndFindsWhatIsInTheBody() throws IOException, InterruptedException {
+        List<String> told = new ArrayList<>();
+        List<Row> rows = new EndToEnd(List.of(Load.sent(Scenario.FORM, 3)), 2, told::add).run();
+        assertEquals(Variant.values().length, told.size());
+        for (Variant variant : Variant.values()) {
+            for (String metric : List.of("throughput", "requests", "cpu", "timeToDiscard", "cpuToDiscard", "direct")) {
+                Row row = rows.stream()
+                        .filter(each -> each.param("server").equals(variant.id())
+                                && each.benchmark().equals("EndToEnd." + metric))
+                        .findFirst()
+                        .orElseThrow();
+                assertTrue(row.score() != null && row.score() > 0, row.toString());
+            }
+        }
+        String tables = Tables.of(new Run("endtoend", "now", Map.of(), Map.of(), Map.of(), List.of(), rows));
+        assertTrue(tables.contains("| " + Variant.SLUICE.title() + " |"), tables);
+        assertTrue(tables.contains("| server | form, 1 connection |"), tables);
+    }
+
+    @Test
+    void aServerSurvivesABadBodyAndAnswersTheNextOne() throws IOException {
+        for (Variant variant : Variant.values()) {
+            try (ServerProcess server = ServerProcess.start(variant)) {
+                if (variant == Variant.SLUICE || variant == Variant.SLUICE_LOOP) {
+                    try (Sender lenient = new Sender(server.port(), Scenario.NETTY_HIGH_LF.body())) {
+                        assertThrows(IOException.class, lenient::send, variant.id());
+                    }
+                }
+                try (Sender sender = new Sender(server.port(), Scenario.FIELDS_100.body())) {
+                    assertEquals(variant.decodes() ? 100 : 0, sender.send().parts());
+                }
+            }
+        }
+    }
+}
