@@ -1,0 +1,24 @@
+package dev.sluice;
+
+import org.jspecify.annotations.NullMarked;
+
+/** Shows the fuzz targets what the library keeps to itself. */
+@NullMarked
+public final class DecoderProbe {
+    private DecoderProbe() {}
+
+    /** {@return units of work so far: octets looked at one by one, and probes of the search} */
+    public static long steps(MultipartDecoder decoder) {
+        return decoder.steps();
+    }
+
+    /** {@return a hash of everything that can influence what the decoder does next; for a decoder that needs input} */
+    public static long stateHash(MultipartDecoder decoder) {
+        return decoder.addTo(new StateHash()).value();
+    }
+
+    /** {@return the name that is safe to store} */
+    public static String safeFilename(String filename) {
+        return SafeFilename.of(filename);
+    }
+}

@@ -1,0 +1,220 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.Preset;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A form of names, file names, header fields and contents that the fuzzer chooses freely, written by the rules: RFC 2046 section
+ * 5.1.1, RFC 7578 section 4, RFC 9110 section 5.6.4. Beside the octets it has what they must mean.
+ */
+final class EncodedForm {
+    private static final String BCHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=? ";
+    private static final String TOKEN_CHARS =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
+    private static final String[] PADDING = {"", "", " ", "\t", " \t "};
+    private static final String[] CLOSE = {"", "\r\n", " ", "\t\r\n"};
+    private static final String[] ENCODINGS = {"binary", "7bit", "8BIT"};
+    private static final int LONGEST_BOUNDARY = 70;
+
+    private final Input in;
+    private final String boundary;
+    private final Octets body = new Octets(1024);
+    private final Transcript meaning = new Transcript();
+    private boolean sameWithBareLf = true;
+
+    private EncodedForm(Input in) {
+        this.in = in;
+        this.boundary = boundary(in);
+        write();
+    }
+
+    static EncodedForm of(Input in) {
+        return new EncodedForm(in);
+    }
+
+    Boundary boundary() throws MultipartException {
+        return Boundary.from(contentType(), Preset.STRICT);
+    }
+
+    String contentType() {
+        return "multipart/form-data; boundary=\"" + boundary + "\"";
+    }
+
+    byte[] body() {
+        return body.toArray();
+    }
+
+    /** {@return whether even who takes LF for a line end finds no other delimiters} */
+    boolean isSameWithBareLf() {
+        return sameWithBareLf;
+    }
+
+    Transcript meaning() {
+        return meaning;
+    }
+
+    /** One to four characters again and again, so that it overlaps with itself; a space at the end is not allowed. */
+    private static String boundary(Input in) {
+        int length = 1 + in.below(LONGEST_BOUNDARY);
+        int period = 1 + in.below(4);
+        char[] chars = new char[length];
+        for (int i = 0; i < length; i++) {
+            chars[i] = i < period ? BCHARS.charAt(in.below(BCHARS.length())) : chars[i - period];
+        }
+        if (chars[length - 1] == ' ') {
+            chars[length - 1] = '-';
+        }
+        return new String(chars);
+    }
+
+    private void write() {
+        int parts = in.below(5);
+        int flags = in.next();
+        body.add((flags & 1) == 0 ? "" : "\r\n");
+        for (int i = 0; i < parts; i++) {
+            body.add("--").add(boundary).add(PADDING[in.below(PADDING.length)]).add("\r\n");
+            part(i);
+            body.add("\r\n");
+        }
+        body.add("--").add(boundary).add("--").add(CLOSE[flags >> 1 & 3]);
+        meaning.ends(body.size());
+    }
+
+    private void part(int index) {
+        int flags = in.next();
+        String name = text();
+        String filename = (flags & 1) == 0 ? null : text();
+        String type = (flags & 2) == 0 ? null : "application/x-" + token();
+        Octets headers = new Octets(128);
+        Transcript fields = new Transcript();
+        if ((flags & 4) != 0) {
+            field(headers, fields, "X-" + token(), text());
+        }
+        if (type != null && (flags & 8) != 0) {
+            field(headers, fields, "content-type", type);
+        }
+        field(
+                headers,
+                fields,
+                (flags & 16) == 0 ? "Content-Disposition" : "CONTENT-DISPOSITION",
+                disposition(name, filename, flags));
+        if (type != null && (flags & 8) == 0) {
+            field(headers, fields, "Content-Type", type);
+        }
+        if ((flags & 32) != 0) {
+            field(headers, fields, "Content-Transfer-Encoding", ENCODINGS[in.below(ENCODINGS.length)]);
+        }
+        body.add(headers.toArray()).add("\r\n");
+        meaning.partBegins(index, body.size(), name, filename, type)
+                .append(fields)
+                .dataBegins();
+        byte[] content = content((flags & 64) != 0);
+        body.add(content);
+        meaning.data(content).partEnds(content.length);
+    }
+
+    private void field(Octets headers, Transcript fields, String name, String value) {
+        String blanks = PADDING[in.below(PADDING.length)];
+        byte[] octets = value.getBytes(StandardCharsets.UTF_8);
+        headers.add(name).add(":").add(blanks).add(octets).add(blanks).add("\r\n");
+        fields.header(name, trimmed(octets));
+    }
+
+    private static byte[] trimmed(byte[] value) {
+        int from = 0;
+        int to = value.length;
+        while (from < to && (value[from] == ' ' || value[from] == '\t')) {
+            from++;
+        }
+        while (to > from && (value[to - 1] == ' ' || value[to - 1] == '\t')) {
+            to--;
+        }
+        return Arrays.copyOfRange(value, from, to);
+    }
+
+    private String disposition(String name, @Nullable String filename, int flags) {
+        String nameParameter = "name=" + value(name);
+        if (filename == null) {
+            return "form-data; " + nameParameter;
+        }
+        String plain = "filename=" + value(filename);
+        int order = in.below(8);
+        String extended = order == 1 || order == 2
+                ? "filename*=" + ((flags & 16) == 0 ? "UTF-8''" : "utf-8'en-GB'") + percentEncoded(filename)
+                : "";
+        return switch (order) {
+            case 0 -> "form-data; " + plain + "; " + nameParameter;
+            case 1 -> "form-data; " + nameParameter + "; " + plain + "; " + extended;
+            case 2 -> "form-data; " + extended + "; " + plain + ";" + nameParameter;
+            case 3 -> "Form-Data ;\t" + nameParameter + " ; " + plain;
+            default -> "form-data; " + nameParameter + "; " + plain;
+        };
+    }
+
+    /** A token where it can be one and the fuzzer wants it, else a quoted string. */
+    private String value(String text) {
+        boolean wanted = (in.next() & 1) != 0;
+        if (wanted && !text.isEmpty() && text.chars().allMatch(c -> TOKEN_CHARS.indexOf(c) >= 0)) {
+            return text;
+        }
+        return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+    }
+
+    /** RFC 8187 section 3.2. */
+    private static String percentEncoded(String text) {
+        StringBuilder encoded = new StringBuilder();
+        for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (octet & 0xFF);
+            if (TOKEN_CHARS.indexOf(c) >= 0 && c != '*' && c != '\'' && c != '%') {
+                encoded.append(c);
+            } else {
+                encoded.append('%').append(HEX.toHexDigits(octet));
+            }
+        }
+        return encoded.toString();
+    }
+
+    private String token() {
+        StringBuilder token = new StringBuilder();
+        for (int count = 1 + in.below(6); count > 0; count--) {
+            token.append(TOKEN_CHARS.charAt(in.below(TOKEN_CHARS.length())));
+        }
+        return token.toString();
+    }
+
+    /** Any text, without the control characters that no field value may have. */
+    private String text() {
+        String text = new String(in.take(in.below(48)), StandardCharsets.UTF_8);
+        StringBuilder kept = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '\t' || c >= ' ' && c != 0x7F) {
+                kept.append(c);
+            }
+        }
+        return kept.toString();
+    }
+
+    /** Any octets, up to the last octet but one of what would be a delimiter. */
+    private byte[] content(boolean ofTokens) {
+        byte[] octets = in.take(in.next());
+        byte[] content = ofTokens ? Tokens.of(boundary).expand(octets) : octets;
+        byte[] delimiter = Octets.latin1("\r\n--" + boundary);
+        byte[] line = new Octets(content.length + 2).add("\r\n").add(content).toArray();
+        int at = Octets.indexOf(line, delimiter, 0);
+        byte[] kept = at < 0 ? content : Arrays.copyOfRange(line, 2, at + delimiter.length - 1);
+        sameWithBareLf &= Octets.indexOf(kept, Octets.latin1("\n--" + boundary), 0) < 0;
+        return kept;
+    }
+
+    @Override
+    public String toString() {
+        return contentType() + " " + body;
+    }
+}

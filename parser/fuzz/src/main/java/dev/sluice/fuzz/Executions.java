@@ -1,0 +1,63 @@
+package dev.sluice.fuzz;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+
+/** The record of what was run: for each target, JVM and day, how many executions in how many seconds. */
+final class Executions {
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    private final Path file;
+
+    Executions(Path file) {
+        this.file = file;
+    }
+
+    /** Adds a run to the row of the day, or adds a row. */
+    void add(Target target, long executions, long seconds) throws IOException {
+        ArrayNode rows = read();
+        String jvm = System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version");
+        String date = LocalDate.now(ZoneOffset.UTC).toString();
+        ObjectNode row = null;
+        for (int i = 0; i < rows.size(); i++) {
+            ObjectNode other = (ObjectNode) rows.get(i);
+            if (other.get("target").asText().equals(target.toString())
+                    && other.get("jvm").asText().equals(jvm)
+                    && other.get("date").asText().equals(date)) {
+                row = other;
+            }
+        }
+        if (row == null) {
+            row = rows.addObject()
+                    .put("target", target.toString())
+                    .put("jvm", jvm)
+                    .put("date", date);
+        }
+        row.put("executions", row.path("executions").asLong() + executions);
+        row.put("seconds", row.path("seconds").asLong() + seconds);
+        Path written = Files.createTempFile(file.toAbsolutePath().getParent(), "executions", ".json");
+        Files.writeString(written, JSON.writeValueAsString(rows) + "\n");
+        Files.move(written, file, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    long total() throws IOException {
+        long total = 0;
+        for (JsonNode row : read()) {
+            total += row.get("executions").asLong();
+        }
+        return total;
+    }
+
+    private ArrayNode read() throws IOException {
+        return Files.exists(file) ? (ArrayNode) JSON.readTree(file.toFile()) : JSON.createArrayNode();
+    }
+}

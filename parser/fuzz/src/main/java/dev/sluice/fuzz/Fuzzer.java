@@ -1,0 +1,139 @@
+package dev.sluice.fuzz;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/** Runs the engine, Jazzer on libFuzzer, in a JVM of its own, and counts. */
+final class Fuzzer {
+    private static final String ENGINE = "com.code_intelligence.jazzer.Jazzer";
+    private static final String EXECUTED = "stat::number_of_executed_units:";
+    private static final int LAST_LINES = 60;
+
+    private final Target target;
+    private final Path directory;
+    private final String classPath;
+
+    /**
+     * What a run came to.
+     *
+     * @param executions of the target
+     * @param seconds it took, with the start of the JVM
+     * @param found whether the target failed
+     * @param coverage edges that were reached, as the engine counts them
+     * @param output its last lines
+     */
+    record Run(long executions, long seconds, boolean found, long coverage, String output) {}
+
+    /**
+     * A fuzzer.
+     *
+     * @param directory where it keeps what it has learned, and what it has found
+     * @param classPath of the target and the engine
+     */
+    Fuzzer(Target target, Path directory, String classPath) {
+        this.target = target;
+        this.directory = directory.resolve(target.toString());
+        this.classPath = classPath;
+    }
+
+    /** {@return where inputs are that made the target fail} */
+    Path findings() {
+        return directory.resolve("findings");
+    }
+
+    /** Runs for so many seconds or executions, whichever comes first; 0 is no bound. */
+    Run run(long seconds, long executions) throws IOException, InterruptedException {
+        Path corpus = Files.createDirectories(directory.resolve("corpus"));
+        Path seeds = directory.resolve("seeds");
+        Seeds.write(target, seeds);
+        Files.createDirectories(findings());
+        Path words = directory.resolve("words.txt");
+        Files.writeString(words, Tokens.dictionary(), StandardCharsets.US_ASCII);
+
+        String instrumented = String.join(":", instrumented());
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+IgnoreUnrecognizedVMOptions",
+                "-XX:+EnableDynamicAgentLoading",
+                "-XX:+UseSerialGC",
+                "-Xms384m",
+                "-Xmx384m",
+                "-Xmn256m",
+                "-Dio.netty.leakDetection.level=disabled",
+                "-cp",
+                classPath,
+                ENGINE,
+                "--target_class=" + target.className(),
+                "--instrumentation_includes=" + instrumented,
+                "--custom_hook_includes=" + instrumented,
+                "--mutator_framework=false",
+                "--reproducer_path=" + findings(),
+                "-artifact_prefix=" + findings() + "/",
+                "-max_len=" + target.largest(),
+                "-dict=" + words,
+                "-timeout=30",
+                "-rss_limit_mb=0",
+                "-reload=0",
+                "-print_final_stats=1"));
+        if (seconds > 0) {
+            command.add("-max_total_time=" + seconds);
+        }
+        if (executions > 0) {
+            command.add("-runs=" + executions);
+        }
+        command.add(corpus.toString());
+        command.add(seeds.toString());
+        return counted(new ProcessBuilder(command).redirectErrorStream(true).start());
+    }
+
+    private List<String> instrumented() {
+        List<String> classes = new ArrayList<>(List.of("dev.sluice.*", "dev.sluice.buffer.*", "dev.sluice.form.*"));
+        classes.addAll(target.alsoInstrumented());
+        return classes;
+    }
+
+    private static Run counted(Process process) throws IOException, InterruptedException {
+        long started = System.nanoTime();
+        long counted = 0;
+        long shown = 0;
+        long coverage = 0;
+        Deque<String> last = new ArrayDeque<>();
+        try (BufferedReader lines =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line; (line = lines.readLine()) != null; ) {
+                if (line.startsWith(EXECUTED)) {
+                    counted = Long.parseLong(line.substring(EXECUTED.length()).strip());
+                } else if (line.startsWith("#")) {
+                    shown = Math.max(shown, numberAfter(line, "#"));
+                    coverage = Math.max(coverage, numberAfter(line, " cov: "));
+                }
+                if (last.size() == LAST_LINES) {
+                    last.removeFirst();
+                }
+                last.addLast(line);
+            }
+        } finally {
+            process.destroy();
+        }
+        int exit = process.waitFor();
+        long seconds = (System.nanoTime() - started) / 1_000_000_000;
+        return new Run(Math.max(counted, shown), seconds, exit != 0, coverage, String.join("\n", last));
+    }
+
+    private static long numberAfter(String line, String mark) {
+        int at = line.indexOf(mark);
+        long number = 0;
+        for (int i = at + mark.length(); at >= 0 && i < line.length() && Character.isDigit(line.charAt(i)); i++) {
+            number = 10 * number + line.charAt(i) - '0';
+        }
+        return number;
+    }
+}

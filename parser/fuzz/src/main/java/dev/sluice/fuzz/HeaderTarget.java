@@ -1,0 +1,235 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.Boundary;
+import dev.sluice.ContentDisposition;
+import dev.sluice.DecoderProbe;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
+import dev.sluice.ReportedDeviation;
+import dev.sluice.testkit.Outcome;
+import dev.sluice.testkit.ReferenceParser;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The values of Content-Type and Content-Disposition, whatever they are: refused with a {@link MultipartException} or taken as the
+ * reference parser takes them; what was taken is the same once more when it is written with quotes.
+ */
+public final class HeaderTarget {
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+    private static final List<MultipartOptions> OPTIONS = PRESETS.stream()
+            .map(preset -> MultipartOptions.builder().preset(preset).build())
+            .toList();
+    private static final byte[] NOTHING = {};
+    private static final int LONGEST_SAFE_NAME = 255;
+
+    private HeaderTarget() {}
+
+    /** For the fuzzer: an octet that chooses, then the value. */
+    public static void fuzzerTestOneInput(byte[] octets) {
+        Input in = new Input(octets);
+        int flags = in.next();
+        byte[] rest = in.rest();
+        byte[] value = (flags & Setup.TOKENS) != 0 ? Setup.tokens(0).expand(rest) : rest;
+        int preset = (flags & 3) % 3;
+        if ((flags & 8) == 0) {
+            contentType(new String(value, StandardCharsets.ISO_8859_1), PRESETS.get(preset));
+        } else {
+            disposition(value, OPTIONS.get(preset));
+        }
+    }
+
+    // ---- Content-Type
+
+    private static void contentType(String value, Preset preset) {
+        Outcome outcome = ReferenceParser.parse(value, NOTHING, preset.toString());
+        Outcome.Error error = Objects.requireNonNull(outcome.error(), "an empty body is truncated");
+        boolean refused = error.offset() < 0;
+        Boundary boundary;
+        try {
+            boundary = Boundary.from(value, preset);
+        } catch (MultipartException e) {
+            require(
+                    refused && error.reason().equals(e.reason().name()),
+                    e.reason() + ", not " + error.reason(),
+                    preset,
+                    value);
+            require(e.offset() == -1 && e.partIndex() == -1, "offset " + e.offset(), preset, value);
+            return;
+        }
+        require(!refused, "taken, not " + error.reason(), preset, value);
+        String quoted = boundary.value();
+        require(!quoted.isEmpty() && quoted.length() <= 256, "boundary " + quoted, preset, value);
+        List<String> expected =
+                outcome.deviations().stream().map(Outcome.Deviation::kind).toList();
+        List<String> actual = boundary.deviations().stream()
+                .map(ReportedDeviation::kind)
+                .map(Enum::name)
+                .toList();
+        require(expected.equals(actual), actual + ", not " + expected, preset, value);
+
+        // The reference parser does not tell its boundary, but what it takes for a delimiter.
+        byte[] close = ("--" + quoted + "--").getBytes(StandardCharsets.ISO_8859_1);
+        require(
+                ReferenceParser.parse(value, close, preset.toString()).isAccepted(),
+                "boundary " + quoted + " is not that of the reference parser",
+                preset,
+                value);
+        requoted(boundary, preset, value);
+    }
+
+    /** A boundary that may be in quotes is the same in quotes. */
+    private static void requoted(Boundary boundary, Preset preset, String value) {
+        String again = boundary.mediaType() + "; boundary=\"" + boundary.value() + "\"";
+        try {
+            Boundary same = Boundary.from(again, preset);
+            require(
+                    same.value().equals(boundary.value())
+                            && same.mediaType().equals(boundary.mediaType())
+                            && same.isFormData() == boundary.isFormData(),
+                    "another boundary in quotes: " + same,
+                    preset,
+                    value);
+        } catch (MultipartException e) {
+            boolean quotable = boundary.value().chars().allMatch(HeaderTarget::isBoundaryCharacter);
+            require(!quotable, "refused in quotes: " + e.getMessage(), preset, value);
+        }
+    }
+
+    private static boolean isBoundaryCharacter(int c) {
+        return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || "'()+_,-./:=? ".indexOf(c) >= 0;
+    }
+
+    // ---- Content-Disposition
+
+    private static void disposition(byte[] octets, MultipartOptions options) {
+        String value = new String(octets, StandardCharsets.UTF_8);
+        byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
+        ContentDisposition disposition;
+        try {
+            disposition = ContentDisposition.parse(value, options);
+        } catch (MultipartException e) {
+            require(
+                    e.offset() >= 0 && e.offset() <= encoded.length,
+                    "refused at " + e.offset(),
+                    options.preset(),
+                    value);
+            require(!isTakenByReference(encoded, options), "refused: " + e.getMessage(), options.preset(), value);
+            return;
+        }
+        comparedWithReference(encoded, disposition, options);
+        if (disposition.name() != null) {
+            rewritten(disposition, options, value);
+        }
+        String filename = disposition.filename();
+        if (filename != null) {
+            safe(Objects.requireNonNull(disposition.safeFilename()), options, value);
+        }
+    }
+
+    private static Outcome reference(byte[] value, MultipartOptions options) {
+        byte[] body = new Octets(value.length + 64)
+                .add("--x\r\nContent-Disposition:")
+                .add(value)
+                .add("\r\n\r\n\r\n--x--")
+                .toArray();
+        return ReferenceParser.parse(
+                "multipart/form-data; boundary=x", body, options.preset().toString());
+    }
+
+    /** Whether it is one line, so that it can stand in a body as it is. */
+    private static boolean isOneLine(byte[] value) {
+        for (byte octet : value) {
+            if (octet == '\r' || octet == '\n') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isTakenByReference(byte[] value, MultipartOptions options) {
+        return isOneLine(value) && reference(value, options).isAccepted() && !startsOrEndsWithBlank(value);
+    }
+
+    /** A body has no blanks around a value; {@link ContentDisposition#parse} takes what it is given. */
+    private static boolean startsOrEndsWithBlank(byte[] value) {
+        return value.length > 0 && (isBlank(value[0]) || isBlank(value[value.length - 1]));
+    }
+
+    private static boolean isBlank(byte octet) {
+        return octet == ' ' || octet == '\t';
+    }
+
+    private static void comparedWithReference(byte[] value, ContentDisposition disposition, MultipartOptions options) {
+        Outcome outcome = reference(value, options);
+        if (!outcome.isAccepted() || !isOneLine(value)) {
+            return; // the rules of a part may refuse what the grammar takes
+        }
+        Outcome.Part part = outcome.parts().get(0);
+        boolean same = Objects.equals(part.name(), disposition.name())
+                && Objects.equals(part.filename(), disposition.filename())
+                && Arrays.equals(part.rawName(), disposition.rawName());
+        require(
+                same,
+                "name " + disposition.name() + ", filename " + disposition.filename() + ", not " + part.name() + ", "
+                        + part.filename(),
+                options.preset(),
+                new String(value, StandardCharsets.UTF_8));
+    }
+
+    private static void rewritten(ContentDisposition disposition, MultipartOptions options, String value) {
+        String name = Objects.requireNonNull(disposition.name());
+        String filename = disposition.filename();
+        String again = disposition.type() + "; name=" + quoted(name)
+                + (filename == null ? "" : "; filename=" + quoted(filename));
+        ContentDisposition same;
+        try {
+            same = ContentDisposition.parse(again, options);
+        } catch (MultipartException e) {
+            boolean controls = filename != null && filename.chars().anyMatch(HeaderTarget::isControl)
+                    || name.chars().anyMatch(HeaderTarget::isControl);
+            require(controls, "refused when written again: " + again + ": " + e.getMessage(), options.preset(), value);
+            return;
+        }
+        require(
+                disposition.type().equals(same.type())
+                        && name.equals(same.name())
+                        && Objects.equals(filename, same.filename())
+                        && Objects.equals(disposition.safeFilename(), same.safeFilename()),
+                "another when written again: " + again,
+                options.preset(),
+                value);
+    }
+
+    /** Percent-encoded names may have any. */
+    private static boolean isControl(int c) {
+        return c < ' ' && c != '\t' || c == 0x7F;
+    }
+
+    private static String quoted(String text) {
+        return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+    }
+
+    private static void safe(String safe, MultipartOptions options, String value) {
+        boolean small = safe.getBytes(StandardCharsets.UTF_8).length <= LONGEST_SAFE_NAME;
+        boolean plain = safe.chars().noneMatch(c -> isControl(c) || "/\\:*?\"<>|".indexOf(c) >= 0);
+        require(small && plain, "unsafe: " + safe, options.preset(), value);
+        require(!safe.equals(".") && !safe.equals(".."), "unsafe: " + safe, options.preset(), value);
+        require(
+                DecoderProbe.safeFilename(safe).equals(safe),
+                "safer still: " + safe + ", " + DecoderProbe.safeFilename(safe),
+                options.preset(),
+                value);
+    }
+
+    private static void require(boolean holds, @Nullable String what, Preset preset, String value) {
+        if (!holds) {
+            throw new AssertionError(
+                    what + " (" + preset + ", value \"" + Octets.show(value.getBytes(StandardCharsets.UTF_8)) + "\")");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.DecoderProbe;
+import dev.sluice.Limits;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Kind;
+import dev.sluice.PartHeaders;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What holds for every input: work is linear, memory is bounded, limits are never exceeded by what is handed out, data is that of the
+ * body, retained data stays what it was, the only failure is a {@link MultipartException} and it is sticky, nothing is left behind
+ * after a close at any event.
+ */
+public final class InvariantTarget {
+    private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
+
+    /** Work that does not depend on the octets: the search over one short chunk, and one part's begin. */
+    private static final int CONSTANT_STEPS = 64;
+
+    /** What the first octets of a header section get, however few they are. */
+    private static final int FIRST_ALLOCATION = 256;
+
+    private static final int MOST_RETAINED = 4;
+
+    private final Setup setup;
+    private final byte[] body;
+    private final Source source;
+    private final Limits limits;
+    private final MultipartDecoder decoder;
+    private final SplittableRandom random;
+    private final List<ByteBuf> retained = new ArrayList<>();
+    private final List<Integer> retainedFrom = new ArrayList<>();
+    private int eventsLeft;
+    private int fed;
+    private @Nullable Event last;
+    private int parts;
+    private long files;
+    private long headerOctets;
+    private long data;
+
+    private InvariantTarget(Setup setup) {
+        this.setup = setup;
+        this.body = setup.body();
+        this.source = setup.source();
+        this.limits = setup.decoderLimits();
+        this.decoder = MultipartDecoder.create(setup.boundary(), setup.options(ALLOCATOR));
+        this.random = setup.cuts();
+        this.eventsLeft = random.nextInt(4) == 0 ? random.nextInt(64) : Integer.MAX_VALUE;
+    }
+
+    /** For the fuzzer. */
+    public static void fuzzerTestOneInput(byte[] octets) {
+        InvariantTarget run = new InvariantTarget(Setup.of(octets));
+        run.run();
+        run.end();
+    }
+
+    private void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(
+                    what + " (state of " + fed + " octets fed, part " + parts + ", last " + last + ")\n" + setup);
+        }
+    }
+
+    private void run() {
+        int shift = random.nextInt(9);
+        boolean more = true;
+        while (more && fed < body.length) {
+            int to = Math.min(body.length, fed + (random.nextInt(512) >> shift));
+            decoder.feed(source.slice(fed, to));
+            fed = to;
+            more = drain();
+        }
+        if (more) {
+            decoder.finish();
+            drain();
+        }
+    }
+
+    /** {@return whether the decoder is to be fed more} */
+    private boolean drain() {
+        try {
+            while (eventsLeft-- > 0) {
+                last = decoder.next();
+                event(last);
+                require(steps() <= 8L * fed + CONSTANT_STEPS, steps() + " steps for " + fed + " octets");
+                if (last == Event.NEED_INPUT) {
+                    require(source.held() == retained.size(), "a chunk is held that has been read");
+                    require(decoder.offset() == fed, "needs input at " + decoder.offset());
+                    requireLittleMemory();
+                    return true;
+                }
+                if (last == Event.END) {
+                    require(decoder.next() == Event.END, "END is not for ever");
+                    require(decoder.offset() == body.length, "ended at " + decoder.offset());
+                    require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after END");
+                    return false;
+                }
+            }
+        } catch (MultipartException e) {
+            failed(e);
+        }
+        return false;
+    }
+
+    private long steps() {
+        return DecoderProbe.steps(decoder);
+    }
+
+    /** At most twice a header section, and less than twice what has been fed. */
+    private void requireLittleMemory() {
+        long held = ALLOCATOR.metric().usedHeapMemory();
+        long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));
+        require(held <= most, held + " octets of memory are held, more than " + most);
+    }
+
+    private void event(Event event) {
+        switch (event) {
+            case PART_BEGIN -> partBegins();
+            case DATA -> data(decoder.data());
+            case PART_END -> require(decoder.partSize() == data, "part size " + decoder.partSize());
+            case NEED_INPUT, END -> {}
+        }
+    }
+
+    private void partBegins() {
+        parts++;
+        data = 0;
+        PartHeaders headers = decoder.headers();
+        int size = decoder.rawHeaders().readableBytes();
+        headerOctets += size;
+        files += decoder.filename() == null ? 0 : 1;
+        require(decoder.partIndex() == parts - 1, "part index " + decoder.partIndex());
+        require(parts <= limits.maxParts(), "too many parts");
+        require(files <= limits.maxFiles(), "too many files");
+        require(headers.count() <= limits.maxHeadersPerPart(), "too many headers");
+        require(size <= limits.maxHeaderBytesPerPart(), "header section too large");
+        require(headerOctets <= limits.maxHeaderBytes(), "header sections too large");
+        require(decoder.partOffset() <= limits.maxBodyBytes(), "body too large");
+        require(!setup.boundary().isFormData() || decoder.name() != null, "a part without a name");
+        ByteBuf raw = decoder.rawHeaders();
+        int start = (int) decoder.partOffset() - size;
+        for (int i = 0; i < size; i++) {
+            require(raw.getByte(raw.readerIndex() + i) == body[start + i], "other raw headers");
+        }
+        require(headers.contentType() == null || headers.count() > 0, "a content type of no header");
+        headers.contentDisposition();
+    }
+
+    private void data(ByteBuf octets) {
+        int size = octets.readableBytes();
+        int from = (int) (decoder.partOffset() + data);
+        data += size;
+        require(size > 0, "empty data");
+        require(data <= limits.maxPartBytes(), "part too large");
+        require(decoder.partSize() == data, "part size " + decoder.partSize());
+        require(from + size <= Math.min(fed, limits.maxBodyBytes()), "data beyond the body");
+        requireOctets(octets, from);
+        if (retained.size() < MOST_RETAINED && random.nextInt(4) == 0 && source.held() > retained.size()) {
+            ByteBuf kept = octets.retainedSlice();
+            if (source.held() == retained.size() + 2) { // a slice of the chunk, not of known text
+                retained.add(kept);
+                retainedFrom.add(from);
+            } else {
+                kept.release();
+            }
+        }
+    }
+
+    private void requireOctets(ByteBuf octets, int from) {
+        int index = octets.readerIndex();
+        for (int i = 0; i < octets.readableBytes(); i++) {
+            require(octets.getByte(index + i) == body[from + i], "other data at " + (from + i));
+        }
+    }
+
+    private void failed(MultipartException e) {
+        require(e.offset() >= 0 && e.offset() <= fed, "failed at " + e.offset());
+        require(decoder.offset() == e.offset(), "stands at " + decoder.offset() + ", failed at " + e.offset());
+        require(e.partIndex() >= -1 && e.partIndex() <= parts, "failed in part " + e.partIndex());
+        require(e.getMessage() != null && e.getMessage().length() < 400, "message " + e.getMessage());
+        require(
+                e.httpStatus() == (e.kind() == Kind.LIMIT_EXCEEDED ? 413 : e.httpStatus() == 415 ? 415 : 400),
+                "status " + e.httpStatus());
+        require(source.held() == retained.size(), "a chunk is held after the failure");
+        require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after the failure");
+        try {
+            decoder.next();
+            require(false, "the failure did not stay");
+        } catch (MultipartException again) {
+            require(again == e, "another failure came");
+        }
+        if (fed < body.length) {
+            decoder.feed(source.slice(fed, body.length));
+            require(source.held() == retained.size(), "a chunk is held that was fed after the failure");
+        }
+    }
+
+    /** Closes wherever things stand; retained data is still what it was. */
+    private void end() {
+        decoder.close();
+        decoder.close();
+        require(source.held() == retained.size(), "a chunk is held after close");
+        require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after close");
+        for (int i = 0; i < retained.size(); i++) {
+            requireOctets(retained.get(i), retainedFrom.get(i));
+            retained.get(i).release();
+        }
+        require(source.held() == 0, "a slice is left");
+        try {
+            decoder.next();
+            require(false, "a closed decoder goes on");
+        } catch (IllegalStateException expected) {
+            require(expected.getMessage() != null, "no message");
+        } catch (MultipartException e) {
+            require(false, "a closed decoder fails with " + e);
+        }
+    }
+}

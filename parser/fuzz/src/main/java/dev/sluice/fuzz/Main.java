@@ -1,0 +1,87 @@
+package dev.sluice.fuzz;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Fuzzes one target or all, goes on where it stopped, and records how much was done. */
+@Command(
+        name = "fuzz",
+        mixinStandardHelpOptions = true,
+        description = "Fuzzes the decoder and what stands on it. Exits with 1 when a target has failed.")
+public final class Main implements Callable<Integer> {
+    /** Between two entries in the record. */
+    private static final long SLICE_SECONDS = 600;
+
+    @Parameters(
+            index = "0",
+            defaultValue = "all",
+            paramLabel = "TARGET",
+            description =
+                    "partition, round-trip, reference, invariant, form, header; every for all in one; all for one after the other")
+    private String target = "all";
+
+    @Parameters(
+            index = "1",
+            defaultValue = "60s",
+            paramLabel = "AMOUNT",
+            description = "how much of each target: seconds as 60s, or executions as 1000000; default ${DEFAULT-VALUE}")
+    private String amount = "60s";
+
+    @Option(names = "--corpus", required = true, description = "where it keeps what it has learned and found")
+    private Path corpus = Path.of("corpus");
+
+    @Option(names = "--record", required = true, description = "the file to which executions are added")
+    private Path record = Path.of("executions.json");
+
+    private Main() {}
+
+    /** For the command line. */
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new Main()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        boolean timed = amount.endsWith("s");
+        long number = Long.parseLong(timed ? amount.substring(0, amount.length() - 1) : amount);
+        boolean found = false;
+        for (Target each : target.equals("all") ? Target.single() : List.of(Target.of(target))) {
+            found |= !fuzz(each, timed ? number : 0, timed ? 0 : number);
+        }
+        System.out.println("in all: " + new Executions(record).total() + " executions");
+        return found ? 1 : 0;
+    }
+
+    /** {@return whether the target held} */
+    private boolean fuzz(Target each, long seconds, long executions) throws IOException, InterruptedException {
+        Fuzzer fuzzer = new Fuzzer(each, corpus.toAbsolutePath(), System.getProperty("java.class.path"));
+        long secondsLeft = seconds;
+        long executionsLeft = executions;
+        while (secondsLeft > 0 || executionsLeft > 0) {
+            long slice = secondsLeft > 0 ? Math.min(secondsLeft, SLICE_SECONDS) : SLICE_SECONDS;
+            Fuzzer.Run run = fuzzer.run(slice, executionsLeft);
+            new Executions(record).add(each, run.executions(), run.seconds());
+            System.out.println(String.join(
+                    " ",
+                    List.of(
+                            each + ":",
+                            run.executions() + " executions in " + run.seconds() + " s,",
+                            run.executions() / Math.max(1, run.seconds()) + "/s,",
+                            run.coverage() + " edges")));
+            if (run.found() || run.executions() == 0) {
+                System.out.println(run.output());
+                System.out.println(each + " failed; the input is in " + fuzzer.findings());
+                return false;
+            }
+            secondsLeft -= slice;
+            executionsLeft -= run.executions();
+        }
+        return true;
+    }
+}

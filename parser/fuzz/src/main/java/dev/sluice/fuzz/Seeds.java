@@ -1,0 +1,164 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.Preset;
+import dev.sluice.testkit.Corpus;
+import dev.sluice.testkit.Outcome;
+import dev.sluice.testkit.ReferenceParser;
+import dev.sluice.testkit.Soup;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** What fuzzing starts from: the corpus of the test kit and its soups, in the words of a target. */
+final class Seeds {
+    private static final int SOUPS = 400;
+    private static final int RANDOM = 200;
+
+    private final Target target;
+    private final Map<String, byte[]> seeds = new LinkedHashMap<>();
+
+    private Seeds(Target target) {
+        this.target = target;
+        switch (target) {
+            case ROUND_TRIP -> random();
+            case HEADER -> headers();
+            case EVERY -> some();
+            case PARTITION, REFERENCE, INVARIANT, FORM -> bodies();
+        }
+    }
+
+    /** {@return inputs of a target, by name} */
+    static Map<String, byte[]> of(Target target) {
+        return new Seeds(target).seeds;
+    }
+
+    static void write(Target target, Path directory) throws IOException {
+        Files.createDirectories(directory);
+        for (Map.Entry<String, byte[]> seed : of(target).entrySet()) {
+            Files.write(directory.resolve(seed.getKey()), seed.getValue());
+        }
+    }
+
+    private void add(String name, byte[] octets) {
+        if (octets.length <= target.largest()) {
+            seeds.put(name.replace('/', '_'), octets);
+        }
+    }
+
+    /** Few of each: a short run is to get beyond them. */
+    private void some() {
+        for (int i = 0; i < Target.single().size(); i++) {
+            int count = 0;
+            for (Map.Entry<String, byte[]> seed : of(Target.single().get(i)).entrySet()) {
+                if (count++ % 16 == 0) {
+                    byte[] octets = seed.getValue();
+                    add(
+                            i + "-" + seed.getKey(),
+                            new Octets(octets.length + 1)
+                                    .add((byte) i)
+                                    .add(octets)
+                                    .toArray());
+                }
+            }
+        }
+    }
+
+    private void random() {
+        SplittableRandom random = new SplittableRandom(20_261_120L);
+        for (int i = 0; i < RANDOM; i++) {
+            byte[] octets = new byte[16 + random.nextInt(240)];
+            random.nextBytes(octets);
+            add("random-" + i, octets);
+        }
+    }
+
+    // ---- bodies
+
+    private void bodies() {
+        for (Corpus.Case source : Corpus.cases()) {
+            body(source.id(), source.contentType(), source.body());
+        }
+        for (int i = 0; i < SOUPS; i++) {
+            Soup.Body soup = Soup.body(i);
+            body("soup-" + i, soup.contentType(), soup.bytes());
+        }
+    }
+
+    private void body(String name, String contentType, byte[] body) {
+        String boundary;
+        try {
+            boundary = Boundary.from(contentType, Preset.COMPATIBLE).value();
+        } catch (MultipartException e) {
+            return; // no body is read
+        }
+        byte[] renamed = replaced(body, Octets.latin1("--" + boundary), Octets.latin1("--x"));
+        int preset = name.hashCode() & 3;
+        SplittableRandom choice = new SplittableRandom(name.hashCode());
+        add(name, withHead(preset | choice.nextInt(2) * Setup.DIRECT, choice, renamed));
+        byte[] shortened = Setup.tokens(0).shorten(renamed);
+        if (shortened != null && shortened.length < renamed.length) {
+            int type = choice.nextInt(Setup.CONTENT_TYPES.length);
+            add(name + ".tokens", withHead(preset | Setup.TOKENS | type << 4, choice, shortened));
+        }
+    }
+
+    private byte[] withHead(int flags, SplittableRandom choice, byte[] body) {
+        Octets seed = new Octets(body.length + Setup.HEAD + FormTarget.HEAD);
+        if (target == Target.FORM) {
+            for (int i = 0; i < FormTarget.HEAD; i++) {
+                seed.add((byte) choice.nextInt(256));
+            }
+        }
+        seed.add((byte) flags).add((byte) choice.nextInt(16)).add((byte) choice.nextInt(256));
+        return seed.add((byte) choice.nextInt(256))
+                .add((byte) choice.nextInt(256))
+                .add(body)
+                .toArray();
+    }
+
+    private static byte[] replaced(byte[] body, byte[] from, byte[] to) {
+        Octets out = new Octets(body.length);
+        int at = 0;
+        for (int found; (found = Octets.indexOf(body, from, at)) >= 0; at = found + from.length) {
+            out.add(Arrays.copyOfRange(body, at, found)).add(to);
+        }
+        return out.add(Arrays.copyOfRange(body, at, body.length)).toArray();
+    }
+
+    // ---- values of header fields
+
+    private void headers() {
+        for (Corpus.Case source : Corpus.cases()) {
+            headers(source.id(), source.contentType(), source.body());
+        }
+        for (int i = 0; i < SOUPS; i++) {
+            Soup.Body soup = Soup.body(i);
+            headers("soup-" + i, soup.contentType(), soup.bytes());
+        }
+    }
+
+    private void headers(String name, String contentType, byte[] body) {
+        int preset = name.hashCode() & 3;
+        add(name, value(preset, contentType.getBytes(StandardCharsets.ISO_8859_1)));
+        int count = 0;
+        for (Outcome.Part part :
+                ReferenceParser.parse(contentType, body, "COMPATIBLE").parts()) {
+            for (Outcome.Header header : part.headers()) {
+                if (header.name().equalsIgnoreCase("Content-Disposition") && count < 4) {
+                    add(name + "." + count++, value(preset | 8, header.rawValue()));
+                }
+            }
+        }
+    }
+
+    private static byte[] value(int flags, byte[] value) {
+        return new Octets(value.length + 1).add((byte) flags).add(value).toArray();
+    }
+}

@@ -1,0 +1,180 @@
+package dev.sluice.fuzz;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What multipart bodies are made of, one octet each: few octets of the fuzzer become a body with parts. */
+final class Tokens {
+    /** In a token, the boundary; a tilde is a boundary without its last octet. */
+    private static final String[] TOKENS = {
+        "--#\r\n",
+        "\r\n--#\r\n",
+        "\r\n--#--\r\n",
+        "--#--",
+        "--#",
+        "\r\n--#",
+        "\r\n--~",
+        "--~",
+        "\n--#\n",
+        "\r\n--# \t\r\n",
+        "\r\n--#-",
+        "\r\n--#--",
+        "\r\n--#\r",
+        "\r\n--#\r\r\n",
+        "\r\n--#--\r",
+        "\r\n--#-- \r\n",
+        "Content-Disposition: form-data; name=\"a\"\r\n\r\n",
+        "Content-Disposition: form-data; name=\"f\"; filename=\"f.txt\"\r\n\r\n",
+        "Content-Disposition: form-data; name=\"a\"\r\n",
+        "Content-Disposition: form-data; name=",
+        "Content-Disposition: ",
+        "Content-Disposition:\r\n ",
+        "Content-Type: text/plain\r\n",
+        "Content-Type: text/plain; charset=utf-8\r\n\r\n",
+        "Content-Type: multipart/mixed; boundary=y\r\n",
+        "Content-Transfer-Encoding: base64\r\n",
+        "Content-Transfer-Encoding: quoted-printable\r\n",
+        "Content-Transfer-Encoding: binary\r\n",
+        "\r\n--y\r\n",
+        "\r\n--y--\r\n",
+        "--y\r\n",
+        "X: y\r\n",
+        "X: y\r\n z\r\n",
+        "X: y\n",
+        "\r\n\r\n",
+        "\r\n",
+        "\r\n ",
+        "\r\n\t \r\n",
+        "\r\n-",
+        "\r\n--",
+        "\r\r\n",
+        "\n\r",
+        "; name=\"",
+        "; name=a",
+        "; name*=UTF-8''a",
+        "; filename=\"",
+        "; filename=f",
+        "; filename=\"f\"; filename*=UTF-8''f",
+        "; filename*=UTF-8''",
+        "; filename*0=\"f\"; filename*1*=%41",
+        "; filename*0*=UTF-8''%42",
+        "; filename*=iso-8859-1''%e9",
+        "form-data",
+        "attachment",
+        "\\\"",
+        "\\\\",
+        "\"\r\n\r\n",
+        "\"; ",
+        "=?utf-8?b?Zg==?=",
+        "%e2%82%ac",
+        "\u00e2\u0082\u00ac",
+        "\u00ff",
+        "\u00c3(",
+        "\u0000",
+        "\u007f",
+        "0123456789abcdef0123456789abcdef",
+        "\t                                                              ",
+        "                                                                                                                                ",
+        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n",
+        "--------------------------------",
+        "QUJDREVGR0hJSktMTU5P",
+        "=3D=\r\n",
+    };
+
+    private final String boundary;
+
+    /** Made when they are wanted; empty until then. */
+    private final byte[][] tokens = new byte[TOKENS.length][0];
+
+    private Tokens(String boundary) {
+        this.boundary = boundary;
+    }
+
+    static Tokens of(String boundary) {
+        return new Tokens(boundary);
+    }
+
+    private byte[] token(int number) {
+        int index = number % TOKENS.length;
+        byte[] token = tokens[index];
+        if (token.length == 0) {
+            String shortened = boundary.substring(0, boundary.length() - 1);
+            token = Octets.latin1(TOKENS[index].replace("#", boundary).replace("~", shortened));
+            tokens[index] = token;
+        }
+        return token;
+    }
+
+    /** {@return the octets with each that has its highest bit set replaced by its token} */
+    byte[] expand(byte[] octets) {
+        Octets out = new Octets(octets.length * 4 + 64);
+        for (byte octet : octets) {
+            if (octet < 0) {
+                out.add(token(octet & 0x7F));
+            } else {
+                out.add(octet);
+            }
+        }
+        return out.toArray();
+    }
+
+    /** {@return the tokens as words for the fuzzer, written as it reads them} */
+    static String dictionary() {
+        StringBuilder words = new StringBuilder();
+        for (String token : TOKENS) {
+            words.append('"');
+            for (byte octet : Octets.latin1(token.replace("#", "x").replace("~", ""))) {
+                boolean plain = octet > ' ' && octet < 0x7F && octet != '"' && octet != '\\';
+                words.append(plain ? Character.toString(octet) : String.format("\\x%02x", octet & 0xFF));
+            }
+            words.append("\"\n");
+        }
+        return words.toString();
+    }
+
+    /** {@return octets that {@link #expand} to {@code body}, or null if it has others than ASCII that are in no token} */
+    byte @Nullable [] shorten(byte[] body) {
+        Octets out = new Octets(body.length + 1);
+        List<Integer> longest = longestFirst();
+        for (int at = 0; at < body.length; ) {
+            int found = -1;
+            for (int token : longest) {
+                if (startsWith(body, at, token(token))) {
+                    found = token;
+                    break;
+                }
+            }
+            if (found >= 0) {
+                out.add((byte) (found | 0x80));
+                at += token(found).length;
+            } else if (body[at] >= 0) {
+                out.add(body[at++]);
+            } else {
+                return null;
+            }
+        }
+        return out.toArray();
+    }
+
+    private List<Integer> longestFirst() {
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < TOKENS.length; i++) {
+            order.add(i);
+        }
+        order.sort((a, b) -> token(b).length - token(a).length);
+        return order;
+    }
+
+    private static boolean startsWith(byte[] body, int at, byte[] token) {
+        if (token.length > body.length - at) {
+            return false;
+        }
+        for (int i = 0; i < token.length; i++) {
+            if (body[at + i] != token[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,181 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHeaders;
+import dev.sluice.ReportedDeviation;
+import dev.sluice.testkit.Outcome;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that a body means, in octets that can be compared: headers and data of the parts, deviations, the error. Data is in it
+ * as it comes, so that its chunks leave no trace.
+ */
+final class Transcript {
+    private static final int REPORTED = 100;
+
+    private final Octets out = new Octets(512);
+    private int parts;
+
+    Transcript partBegins(
+            int index, long offset, @Nullable String name, @Nullable String filename, @Nullable String contentType) {
+        parts++;
+        out.add("\nPART ");
+        number(index).number(offset).text(name).text(filename).text(contentType);
+        return this;
+    }
+
+    Transcript header(String name, byte[] value) {
+        out.add("\n").add(name).add(":").add(value);
+        return this;
+    }
+
+    Transcript append(Transcript other) {
+        out.add(other.out.toArray());
+        return this;
+    }
+
+    Transcript dataBegins() {
+        out.add("\nDATA ");
+        return this;
+    }
+
+    Transcript data(byte[] octets) {
+        out.add(octets);
+        return this;
+    }
+
+    Transcript data(ByteBuf octets) {
+        int size = octets.readableBytes();
+        octets.getBytes(octets.readerIndex(), out.ensure(size), out.size(), size);
+        out.grow(size);
+        return this;
+    }
+
+    Transcript partEnds(long size) {
+        out.add("\nEND ");
+        return number(size);
+    }
+
+    Transcript ends(long size) {
+        out.add("\nOK ");
+        return number(size);
+    }
+
+    Transcript fails(Reason reason, long offset, int part) {
+        out.add("\nFAIL ").add(reason.name());
+        return number(offset).number(part);
+    }
+
+    Transcript deviation(String kind, int part, long offset) {
+        out.add("\n~ ").add(kind);
+        return number(part).number(offset);
+    }
+
+    /** How many deviations there were; the last word. */
+    Transcript deviations(long count) {
+        out.add("\n#");
+        return number(count);
+    }
+
+    private Transcript number(long number) {
+        out.add(" ").add(Long.toString(number));
+        return this;
+    }
+
+    private Transcript text(@Nullable String text) {
+        if (text == null) {
+            out.add(" -");
+        } else {
+            byte[] octets = text.getBytes(StandardCharsets.UTF_8);
+            out.add(" ")
+                    .add(Integer.toString(octets.length))
+                    .add("\"")
+                    .add(octets)
+                    .add("\"");
+        }
+        return this;
+    }
+
+    Transcript partOf(MultipartDecoder decoder) {
+        PartHeaders headers = decoder.headers();
+        partBegins(
+                decoder.partIndex(), decoder.partOffset(), decoder.name(), decoder.filename(), decoder.contentType());
+        for (int i = 0; i < headers.count(); i++) {
+            header(headers.name(i), headers.rawValue(i));
+        }
+        return dataBegins();
+    }
+
+    Transcript deviationsOf(MultipartDecoder decoder) {
+        for (ReportedDeviation deviation : decoder.deviations()) {
+            deviation(deviation.kind().name(), deviation.partIndex(), deviation.offset());
+        }
+        return deviations(decoder.deviationCount());
+    }
+
+    Transcript fails(MultipartException e) {
+        return fails(e.reason(), e.offset(), e.partIndex());
+    }
+
+    /** {@return what the reference parser says} */
+    static Transcript of(Outcome outcome) {
+        Transcript transcript = new Transcript();
+        for (Outcome.Part part : outcome.parts()) {
+            transcript.part(part);
+            transcript.partEnds(part.body().length);
+        }
+        if (outcome.partial() != null) {
+            transcript.part(outcome.partial());
+        }
+        Outcome.Error error = outcome.error();
+        if (error == null) {
+            transcript.ends(outcome.bodySize());
+        } else {
+            transcript.fails(Reason.valueOf(error.reason()), error.offset(), error.part());
+        }
+        List<Outcome.Deviation> deviations = outcome.deviations();
+        for (int i = 0; i < Math.min(REPORTED, deviations.size()); i++) {
+            Outcome.Deviation deviation = deviations.get(i);
+            transcript.deviation(deviation.kind(), deviation.part(), deviation.offset());
+        }
+        return transcript.deviations(deviations.size());
+    }
+
+    private void part(Outcome.Part part) {
+        partBegins(part.index(), part.bodyOffset(), part.name(), part.filename(), part.contentType());
+        for (Outcome.Header header : part.headers()) {
+            header(header.name(), header.rawValue());
+        }
+        dataBegins().data(part.body());
+    }
+
+    /** {@return how many parts began} */
+    int parts() {
+        return parts;
+    }
+
+    boolean isSame(Transcript other) {
+        return out.isSame(other.out);
+    }
+
+    boolean startsWith(Transcript other) {
+        return out.startsWith(other.out);
+    }
+
+    /** Fails with both where they differ. */
+    static void requireSame(Transcript expected, Transcript actual, String what, Object setup) {
+        if (!expected.isSame(actual)) {
+            throw new AssertionError(what + "\n" + setup + "\nexpected " + expected + "\nbut was  " + actual);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return out.toString();
+    }
+}

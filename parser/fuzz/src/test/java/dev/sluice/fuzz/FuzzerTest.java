@@ -1,0 +1,41 @@
+package dev.sluice.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A short run with the engine, and the record of what was run. */
+class FuzzerTest {
+    private static final String CLASS_PATH =
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void aShortRunGetsBeyondTheSeedsAndFindsNothing() throws Exception {
+        Fuzzer fuzzer = new Fuzzer(Target.EVERY, directory, CLASS_PATH);
+        Fuzzer.Run run = fuzzer.run(60, 20_000);
+        assertFalse(run.found(), run.output());
+        assertTrue(run.executions() > Seeds.of(Target.EVERY).size(), run.output());
+        assertTrue(run.coverage() > 1000, run.output());
+    }
+
+    @Test
+    void executionsOfADayAddUp() throws IOException {
+        Path file = directory.resolve("executions.json");
+        new Executions(file).add(Target.PARTITION, 10, 1);
+        new Executions(file).add(Target.HEADER, 5, 1);
+        new Executions(file).add(Target.PARTITION, 20, 2);
+        assertEquals(35, new Executions(file).total());
+        String json = Files.readString(file);
+        assertTrue(json.contains("\"executions\" : 30"), json);
+        assertTrue(json.contains("\"target\" : \"header\""), json);
+    }
+}

@@ -1,0 +1,62 @@
+package dev.sluice.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What fuzzing starts from, and every input that ever made a target fail. */
+class RegressionTest {
+    private static final Path FINDINGS = Path.of("src/test/findings");
+
+    @ParameterizedTest
+    @EnumSource
+    void everySeedHolds(Target target) throws Exception {
+        Map<String, byte[]> seeds = Seeds.of(target);
+        for (byte[] seed : seeds.values()) {
+            target.run(seed);
+        }
+        assertTrue(seeds.size() >= 200, target + " has only " + seeds.size() + " seeds");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyFindingIsRepaired(Target target) throws Exception {
+        for (Path finding : findings(target)) {
+            target.run(Files.readAllBytes(finding));
+        }
+    }
+
+    private static List<Path> findings(Target target) throws IOException {
+        Path directory = FINDINGS.resolve(target.toString());
+        if (!Files.isDirectory(directory)) {
+            return List.of();
+        }
+        try (Stream<Path> paths = Files.list(directory)) {
+            return paths.sorted().toList();
+        }
+    }
+
+    /** Without the engine, and the same each time. */
+    @ParameterizedTest
+    @EnumSource
+    void seedsWithSomeOctetsChangedHold(Target target) throws Exception {
+        SplittableRandom random = new SplittableRandom(20_261_120L);
+        for (byte[] seed : Seeds.of(target).values()) {
+            for (int i = 0; i < 4 && seed.length > 0; i++) {
+                byte[] changed = seed.clone();
+                for (int count = 1 + random.nextInt(6); count > 0; count--) {
+                    changed[random.nextInt(changed.length)] = (byte) random.nextInt(256);
+                }
+                target.run(changed);
+            }
+        }
+    }
+}
