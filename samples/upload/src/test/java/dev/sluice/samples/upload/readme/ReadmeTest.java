@@ -50,7 +50,7 @@ final class ReadmeTest {
         List<String> commands = fenced("sh");
         assertEquals(
                 List.of(
-                        "mvn -q package -DskipTests && java -jar samples/upload/target/sluice.jar serve\n",
+                        "mvn -q -pl samples/upload -am package -DskipTests && java -jar samples/upload/target/sluice.jar serve\n",
                         "mvn verify\n"),
                 commands);
         assertTrue(Files.readString(ROOT.resolve("samples/upload/pom.xml"))
