@@ -1,0 +1,88 @@
+package dev.sluice.concurrency;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Threads that do something at the same moment, round after round. With {@code -Dsluice.races=N} there are N times as
+ * many rounds, and as many schedules that Lincheck tries.
+ */
+final class Race implements AutoCloseable {
+    private static final int FACTOR = Integer.getInteger("sluice.races", 1);
+    private static final int PATIENCE_SECONDS = 60;
+
+    private final CyclicBarrier start;
+    private final ExecutorService threads;
+
+    Race(int runners) {
+        this.start = new CyclicBarrier(runners);
+        this.threads = Executors.newFixedThreadPool(runners);
+    }
+
+    /** {@return how often, for what is usually done so often} */
+    static int times(int usual) {
+        return usual * FACTOR;
+    }
+
+    /** Runs all at once, each on a thread of its own. {@return what they returned} */
+    @SafeVarargs
+    final <T> List<T> run(Callable<T>... runners) throws Exception {
+        List<Future<T>> running = new ArrayList<>();
+        for (Callable<T> runner : runners) {
+            running.add(threads.submit(() -> {
+                start.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                return runner.call();
+            }));
+        }
+        List<T> results = new ArrayList<>();
+        for (Future<T> runner : running) {
+            try {
+                results.add(runner.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+            } catch (ExecutionException e) {
+                throw new AssertionError("a runner has failed", e.getCause());
+            }
+        }
+        return results;
+    }
+
+    /** Runs all side by side on threads that a model checker can switch between as it likes. */
+    static void explore(Callable<?>... runners) {
+        Throwable[] failures = new Throwable[runners.length];
+        Thread[] threads = new Thread[runners.length];
+        for (int i = 0; i < runners.length; i++) {
+            int number = i;
+            threads[i] = new Thread(() -> {
+                try {
+                    runners[number].call();
+                } catch (Throwable e) {
+                    failures[number] = e;
+                }
+            });
+        }
+        for (Thread thread : threads) {
+            thread.start();
+        }
+        for (int i = 0; i < threads.length; i++) {
+            try {
+                threads[i].join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            if (failures[i] != null) {
+                throw new AssertionError("a runner has failed", failures[i]);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

@@ -1,0 +1,81 @@
+package dev.sluice.concurrency;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** One boundary for several decoders, each on a thread of its own. */
+class SharedBoundaryTest {
+    private static final String VALUE = "a-boundary-that-is-shared";
+    private static final int ROUNDS = 20_000;
+
+    /** So much is searched before the search makes its tables, which the boundary keeps, with what comes after it. */
+    private static final int LONG = 20_000;
+
+    private static final String REST = "y".repeat(300);
+
+    private static final byte[] FIRST = ascii(part("x".repeat(LONG)));
+    private static final byte[] SECOND =
+            ascii(REST + "\r\n" + part(REST) + "\r\n" + part(REST) + "\r\n--" + VALUE + "--\r\n");
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static String part(String content) {
+        return "--" + VALUE + "\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + content;
+    }
+
+    /** {@return a decoder that has seen enough to make the tables with the next chunk, and has not made them} */
+    private static MultipartDecoder decoder(Boundary boundary) throws MultipartException {
+        MultipartDecoder decoder = MultipartDecoder.create(boundary);
+        decoder.feed(Unpooled.wrappedBuffer(FIRST));
+        while (decoder.next() != MultipartDecoder.Event.NEED_INPUT) {
+            // the first part, and that it goes on
+        }
+        return decoder;
+    }
+
+    /** {@return the number of octets of each part in the second chunk} */
+    private static List<Long> sizes(MultipartDecoder decoder) throws MultipartException {
+        List<Long> sizes = new ArrayList<>();
+        long size = 0;
+        decoder.feed(Unpooled.wrappedBuffer(SECOND));
+        for (MultipartDecoder.Event event = decoder.next();
+                event != MultipartDecoder.Event.END;
+                event = decoder.next()) {
+            switch (event) {
+                case DATA -> size += decoder.data().readableBytes();
+                case PART_END -> {
+                    sizes.add(size);
+                    size = 0;
+                }
+                case NEED_INPUT -> decoder.finish();
+                default -> {}
+            }
+        }
+        return sizes;
+    }
+
+    @Test
+    void decodersThatMeetANewBoundaryAtTheSameTimeAllFindTheParts() throws Exception {
+        long rest = REST.length();
+        List<Long> expected = List.of(rest, rest, rest);
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.times(ROUNDS); round++) {
+                Boundary boundary = Boundary.of(VALUE);
+                try (MultipartDecoder one = decoder(boundary);
+                        MultipartDecoder two = decoder(boundary)) {
+                    assertEquals(List.of(expected, expected), race.run(() -> sizes(one), () -> sizes(two)));
+                }
+            }
+        }
+    }
+}

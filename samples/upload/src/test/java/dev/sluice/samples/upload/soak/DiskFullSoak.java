@@ -1,0 +1,139 @@
+package dev.sluice.samples.upload.soak;
+
+import dev.sluice.samples.upload.TestForm;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Uploads to a disk that is too small for them: refused ones leave nothing, those without files are still taken, and
+ * when there is room again all are.
+ */
+final class DiskFullSoak {
+    private static final int CLIENTS = 8;
+    private static final int UPLOADS_EACH = 30;
+    private static final int FILE_BYTES = 1 << 20;
+
+    private final int cycles;
+
+    /** @param cycles how often the disk is filled and emptied */
+    DiskFullSoak(int cycles) {
+        this.cycles = cycles;
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param keptFreeBytes what the server was to leave free; with 0 the disk itself refuses
+     * @param statuses how often which answer came
+     * @param refusedFields uploads without a file that were refused
+     * @param refusedAfter uploads that were refused although there was room again
+     */
+    record Result(
+            long keptFreeBytes,
+            int cycles,
+            Map<Integer, Long> statuses,
+            long refusedFields,
+            long refusedAfter,
+            Vitals before,
+            Vitals after) {
+        boolean isGood() {
+            return statuses.keySet().equals(Set.of(200, 507))
+                    && refusedFields == 0
+                    && refusedAfter == 0
+                    && after.descriptors() <= before.descriptors() + 2;
+        }
+    }
+
+    /** {@return what came of it, in a server that stores in {@code directory} and is to leave so much free} */
+    Result run(Path directory, long keepFreeBytes) throws IOException, InterruptedException {
+        Map<Integer, Long> statuses = new TreeMap<>();
+        long refusedFields = 0;
+        long refusedAfter = 0;
+        ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
+        try (HostProcess host = new HostProcess(directory, 2L * FILE_BYTES, keepFreeBytes)) {
+            Vitals before;
+            Vitals after;
+            try (Client observer = new Client(host.port())) {
+                byte[] file = request(new TestForm().file("f", "f.bin", TestForm.noise(FILE_BYTES, 5)));
+                byte[] fields = request(new TestForm().field("a", "1"));
+                refusedAfter += refused(observer, file, 1);
+                empty(host);
+                before = host.settled(observer);
+                for (int cycle = 0; cycle < cycles; cycle++) {
+                    fill(threads, host.port(), file, statuses);
+                    refusedFields += refused(observer, fields, 3);
+                    host.settled(observer); // waits, and sees that no part file stays
+                    empty(host);
+                    refusedAfter += refused(observer, file, 3);
+                    empty(host);
+                }
+                after = host.settled(observer);
+            }
+            host.end();
+            return new Result(keepFreeBytes, cycles, statuses, refusedFields, refusedAfter, before, after);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static void fill(ExecutorService threads, int port, byte[] request, Map<Integer, Long> statuses)
+            throws IOException, InterruptedException {
+        Callable<List<Integer>> upload = () -> {
+            List<Integer> answers = new ArrayList<>();
+            try (Client client = new Client(port)) {
+                for (int i = 0; i < UPLOADS_EACH; i++) {
+                    answers.add(client.exchange(request).status());
+                }
+            }
+            return answers;
+        };
+        List<Callable<List<Integer>>> work = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            work.add(upload);
+        }
+        for (Future<List<Integer>> answers : threads.invokeAll(work)) {
+            try {
+                answers.get().forEach(status -> statuses.merge(status, 1L, Long::sum));
+            } catch (ExecutionException e) {
+                throw new IOException("a client has failed", e.getCause());
+            }
+        }
+    }
+
+    private static long refused(Client client, byte[] request, int count) throws IOException {
+        long refused = 0;
+        for (int i = 0; i < count; i++) {
+            refused += client.exchange(request).status() == 200 ? 0 : 1;
+        }
+        return refused;
+    }
+
+    private static void empty(HostProcess host) throws IOException {
+        for (Path file : host.stored()) {
+            Files.delete(file);
+        }
+    }
+
+    private static byte[] request(TestForm form) {
+        byte[] body = form.body();
+        byte[] head = ("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + TestForm.CONTENT_TYPE
+                        + "\r\nContent-Length: " + body.length + "\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        byte[] request = Arrays.copyOf(head, head.length + body.length);
+        System.arraycopy(body, 0, request, head.length, body.length);
+        return request;
+    }
+}

@@ -1,0 +1,140 @@
+package dev.sluice.samples.upload.soak;
+
+import dev.sluice.samples.upload.TestForm;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/** What a client may send, how often of a hundred times, and what it is answered; 0 for one that does not wait. */
+enum Kind {
+    FIELDS(38, 200),
+    FILE(18, 200),
+    FILES_IN_CHUNKS(6, 200),
+    INSPECTED(10, 200),
+    NO_CLOSE_DELIMITER(5, 400),
+    MALFORMED_HEADER(4, 400),
+    NO_BOUNDARY(2, 400),
+    LARGE_HEADERS(3, 413),
+    TOO_LARGE_AS_ANNOUNCED(2, 413),
+    TOO_LARGE_IN_CHUNKS(2, 413),
+    RESET_WITHIN(6, 0),
+    ENDED_WITHIN(4, 0);
+
+    static final int MAX_BODY_BYTES = 16 << 10;
+
+    private static final int MOST_CONTENT = 3000;
+    private static final byte[] CONTENT = TestForm.noise(MOST_CONTENT, 7);
+    private static final byte[] TOO_LARGE = new TestForm()
+            .file("f", "large.bin", TestForm.noise(MAX_BODY_BYTES + 1000, 8))
+            .body();
+
+    private final int share;
+    private final int status;
+
+    Kind(int share, int status) {
+        this.share = share;
+        this.status = status;
+    }
+
+    int share() {
+        return share;
+    }
+
+    int status() {
+        return status;
+    }
+
+    static Kind draw(SplittableRandom random) {
+        int at = random.nextInt(100);
+        for (Kind kind : values()) {
+            at -= kind.share;
+            if (at < 0) {
+                return kind;
+            }
+        }
+        throw new IllegalStateException("the shares are less than a hundred");
+    }
+
+    /** {@return whether it leaves half-way} */
+    boolean leaves() {
+        return status == 0;
+    }
+
+    /**
+     * {@return the request}
+     *
+     * @param filename of the file that is stored, one that no other upload has at the same time
+     */
+    byte[] request(String filename, SplittableRandom random) {
+        return switch (this) {
+            case FIELDS -> sized("/upload", fields(random).body());
+            case FILE, RESET_WITHIN, ENDED_WITHIN ->
+                sized("/upload", file(filename, random).body());
+            case FILES_IN_CHUNKS ->
+                chunked(
+                        file(filename, random)
+                                .file("g", "second-" + filename, content(random))
+                                .body(),
+                        random);
+            case INSPECTED -> sized("/inspect", file(filename, random).body());
+            case NO_CLOSE_DELIMITER -> sized("/upload", file(filename, random).open());
+            case MALFORMED_HEADER ->
+                sized(
+                        "/upload",
+                        fields(random)
+                                .part("Content-Disposition form-data; name=\"a\"", content(random))
+                                .body());
+            case NO_BOUNDARY -> request("/upload", "multipart/form-data", "Content-Length: 0", new byte[0]);
+            case LARGE_HEADERS ->
+                sized(
+                        "/upload",
+                        fields(random)
+                                .part(
+                                        "Content-Disposition: form-data; name=\"a\"\r\nX-Long: " + "x".repeat(12_000),
+                                        content(random))
+                                .body());
+            case TOO_LARGE_AS_ANNOUNCED ->
+                request("/upload", TestForm.CONTENT_TYPE, "Content-Length: " + TOO_LARGE.length, new byte[0]);
+            case TOO_LARGE_IN_CHUNKS -> chunked(TOO_LARGE, random);
+        };
+    }
+
+    private static byte[] content(SplittableRandom random) {
+        return Arrays.copyOf(CONTENT, random.nextInt(MOST_CONTENT));
+    }
+
+    private static TestForm fields(SplittableRandom random) {
+        return new TestForm().field("a", Long.toString(random.nextLong())).field("b", "x".repeat(random.nextInt(200)));
+    }
+
+    private static TestForm file(String filename, SplittableRandom random) {
+        return fields(random).file("f", filename, content(random));
+    }
+
+    private static byte[] sized(String path, byte[] body) {
+        return request(path, TestForm.CONTENT_TYPE, "Content-Length: " + body.length, body);
+    }
+
+    private static byte[] chunked(byte[] body, SplittableRandom random) {
+        ByteArrayOutputStream chunks = new ByteArrayOutputStream(body.length + 200);
+        for (int at = 0; at < body.length; ) {
+            int size = Math.min(1 + random.nextInt(4000), body.length - at);
+            chunks.writeBytes((Integer.toHexString(size) + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            chunks.write(body, at, size);
+            chunks.writeBytes(new byte[] {'\r', '\n'});
+            at += size;
+        }
+        chunks.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        return request("/upload", TestForm.CONTENT_TYPE, "Transfer-Encoding: chunked", chunks.toByteArray());
+    }
+
+    private static byte[] request(String path, String contentType, String framing, byte[] body) {
+        byte[] head = ("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + contentType + "\r\n" + framing
+                        + "\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        byte[] request = Arrays.copyOf(head, head.length + body.length);
+        System.arraycopy(body, 0, request, head.length, body.length);
+        return request;
+    }
+}

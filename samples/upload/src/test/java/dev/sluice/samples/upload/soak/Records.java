@@ -1,0 +1,169 @@
+package dev.sluice.samples.upload.soak;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.Locale;
+
+/** The figures of the last run of each kind, in a file of JSON, and the page that is made of it. */
+final class Records {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final Path json;
+    private final Path page;
+
+    /**
+     * @param json is read, where it is there, and written
+     * @param page is written
+     */
+    Records(Path json, Path page) {
+        this.json = json;
+        this.page = page;
+    }
+
+    /** {@return an empty record of what runs here today} */
+    static ObjectNode today() {
+        return JSON.createObjectNode()
+                .put("date", LocalDate.now(ZoneOffset.UTC).toString())
+                .put("java", Runtime.version().toString())
+                .put("processors", Runtime.getRuntime().availableProcessors());
+    }
+
+    static JsonNode tree(Object value) {
+        return JSON.valueToTree(value);
+    }
+
+    /** Replaces one record, and writes the page anew. */
+    void put(String kind, ObjectNode figures) throws IOException {
+        ObjectNode all = Files.exists(json) ? (ObjectNode) JSON.readTree(json.toFile()) : JSON.createObjectNode();
+        all.set(kind, figures);
+        Files.writeString(json, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(all) + "\n");
+        Files.writeString(page, new Page().of(all));
+    }
+
+    /** Writes Markdown. */
+    private static final class Page {
+        private final StringBuilder text = new StringBuilder();
+
+        String of(JsonNode all) {
+            line("# Soak and crash");
+            line("");
+            line(
+                    "Written by `.ci/soak` from `soak.json`: the last run of each kind. Each fails where a bound is broken.");
+            if (all.has("uploads")) {
+                uploads(all.get("uploads"));
+            }
+            if (all.has("kills")) {
+                kills(all.get("kills"));
+            }
+            if (all.has("slowClients")) {
+                slowClients(all.get("slowClients"));
+            }
+            if (all.has("diskFull")) {
+                diskFull(all.get("diskFull"));
+            }
+            return text.toString();
+        }
+
+        private void line(String format, Object... values) {
+            text.append(String.format(Locale.ROOT, format, values)).append('\n');
+        }
+
+        private void section(String title, String command, JsonNode record) {
+            line("");
+            line("## %s", title);
+            line("");
+            line("`%s`", command);
+            line("");
+            line(
+                    "%s, JDK %s, %d processors, %.0f s.",
+                    record.get("date").asText(),
+                    record.get("java").asText(),
+                    record.get("processors").asInt(),
+                    record.get("seconds").asDouble());
+        }
+
+        private void uploads(JsonNode record) {
+            JsonNode result = record.get("result");
+            long count = result.get("uploads").asLong();
+            section("Uploads in one process", ".ci/soak --uploads " + count, record);
+            line(
+                    "%,d uploads by %d clients over %,d connections, %.0f a second; heap %d MiB, direct memory %d MiB"
+                            + " at most. %d wrong answers.",
+                    count,
+                    result.get("connections").asInt(),
+                    result.get("opened").asLong(),
+                    count / result.get("seconds").asDouble(),
+                    HostProcess.HEAP_MEBIBYTES,
+                    HostProcess.DIRECT_MEBIBYTES,
+                    result.get("faults").size());
+            line(
+                    "At this rate 10,000,000 take %.1f hours.",
+                    1e7 / count * result.get("seconds").asDouble() / 3600);
+            line("");
+            line("| figure | before | after | slope per 10^6 uploads | rise of the line | allowed |");
+            line("|---|--:|--:|--:|--:|--:|");
+            for (JsonNode trend : result.get("trends")) {
+                line(
+                        "| %s | %,.0f | %,.0f | %,.2f | %,.2f | %,.0f |",
+                        trend.get("what").asText(),
+                        trend.get("before").asDouble(),
+                        trend.get("after").asDouble(),
+                        trend.get("perMillion").asDouble(),
+                        trend.get("rise").asDouble(),
+                        trend.get("allowed").asDouble());
+            }
+            line("");
+            line("| upload | count | answer |");
+            line("|---|--:|---|");
+            for (Kind kind : Kind.values()) {
+                line(
+                        "| %s | %,d | %s |",
+                        kind.name().toLowerCase(Locale.ROOT).replace('_', ' '),
+                        result.get("kinds").path(kind.name()).asLong(),
+                        kind.leaves() ? "not waited for" : kind.status());
+            }
+        }
+
+        private void kills(JsonNode record) {
+            int count = record.get("count").asInt();
+            section("Killed processes", ".ci/soak --kills " + count, record);
+            line(
+                    "%,d processes killed (SIGKILL) at random steps of uploads, each followed by a start in the same"
+                            + " directory: no temporary file survived that start, no file was published by halves.",
+                    count);
+        }
+
+        private void slowClients(JsonNode record) {
+            int count = record.get("count").asInt();
+            section("Slow clients", ".ci/soak --clients " + count, record);
+            line(
+                    "%,d clients that send an octet a second, at a servlet container with a heap of 256 MiB. %s",
+                    count, record.get("says").asText());
+        }
+
+        private void diskFull(JsonNode record) {
+            section("Disk full under load", ".ci/soak --disk-full", record);
+            for (JsonNode result : record.get("results")) {
+                line(
+                        "- %s: filled and emptied %d times; answers %s; %d of the uploads without a file were refused"
+                                + " meanwhile, %d of those made after there was room again; descriptors %d before, %d"
+                                + " after; no part file left.",
+                        result.get("keptFreeBytes").asLong() == 0
+                                ? "the disk itself refuses"
+                                : "the server leaves some free",
+                        result.get("cycles").asInt(),
+                        result.get("statuses"),
+                        result.get("refusedFields").asLong(),
+                        result.get("refusedAfter").asLong(),
+                        result.get("before").get("descriptors").asLong(),
+                        result.get("after").get("descriptors").asLong());
+            }
+        }
+    }
+}

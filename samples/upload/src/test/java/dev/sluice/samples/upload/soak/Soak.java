@@ -1,0 +1,109 @@
+package dev.sluice.samples.upload.soak;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** What {@code .ci/soak} runs: ends with 1 where a bound is broken, and writes down the figures where it is told to. */
+@Command(name = "soak", mixinStandardHelpOptions = true)
+final class Soak {
+    private static final double NANOS = 1e9;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Where the figures go.", scope = ScopeType.INHERIT)
+    private @Nullable Path json;
+
+    @Option(names = "--page", paramLabel = "FILE", description = "Where the page goes.", scope = ScopeType.INHERIT)
+    private @Nullable Path page;
+
+    private Soak() {}
+
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new Soak()).execute(arguments));
+    }
+
+    private void keep(String kind, ObjectNode figures, long startNanos) throws IOException {
+        figures.put("seconds", Math.round((System.nanoTime() - startNanos) / NANOS * 10) / 10.0);
+        keep(kind, figures);
+    }
+
+    private void keep(String kind, ObjectNode figures) throws IOException {
+        System.out.println(kind + ": " + figures.toPrettyString());
+        if (json != null && page != null) {
+            new Records(json, page).put(kind, figures);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
+
+    @Command(name = "uploads", description = "Many uploads in one process.")
+    int uploads(
+            @Option(names = "--count", defaultValue = "100000") long count,
+            @Option(names = "--connections", defaultValue = "16") int connections,
+            @Option(names = "--rounds", defaultValue = "20") int rounds,
+            @Option(names = "--minutes", description = "No further round after them.", defaultValue = "1440")
+                    int minutes,
+            @Option(names = "--dir", required = true) Path parent)
+            throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        Path directory = Files.createTempDirectory(parent, "soak");
+        UploadSoak.Result result =
+                new UploadSoak(count, connections, rounds, Duration.ofMinutes(minutes)).run(directory);
+        delete(directory);
+        ObjectNode figures = Records.today();
+        figures.set("result", Records.tree(result));
+        keep("uploads", figures, start);
+        return result.isGood() ? 0 : 1;
+    }
+
+    @Command(name = "disk-full", description = "Uploads to a disk that is too small.")
+    int diskFull(
+            @Option(names = "--cycles", defaultValue = "3") int cycles,
+            @Option(names = "--small", description = "A small file system of its own.") @Nullable Path small,
+            @Option(names = "--dir", required = true) Path parent,
+            @Option(names = "--room", description = "What there is room for in --dir.", defaultValue = "16777216")
+                    long room)
+            throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        List<DiskFullSoak.Result> results = new ArrayList<>();
+        DiskFullSoak soak = new DiskFullSoak(cycles);
+        if (small != null) {
+            results.add(soak.run(small, 0));
+        }
+        Path directory = Files.createTempDirectory(parent, "soak");
+        long free = Files.getFileStore(directory).getUsableSpace() - room;
+        results.add(soak.run(directory, free));
+        delete(directory);
+        ObjectNode figures = Records.today();
+        figures.set("results", Records.tree(results));
+        keep("diskFull", figures, start);
+        return results.stream().allMatch(DiskFullSoak.Result::isGood) ? 0 : 1;
+    }
+
+    @Command(name = "record", description = "Writes down what another test has shown.")
+    int record(
+            @Option(names = "--kind", required = true) String kind,
+            @Option(names = "--count", required = true) int count,
+            @Option(names = "--seconds", required = true) double seconds,
+            @Option(names = "--says", defaultValue = "") String says)
+            throws IOException {
+        keep(kind, Records.today().put("count", count).put("seconds", seconds).put("says", says));
+        return 0;
+    }
+}

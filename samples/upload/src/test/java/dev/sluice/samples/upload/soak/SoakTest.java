@@ -1,0 +1,51 @@
+package dev.sluice.samples.upload.soak;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.soak.Trend.Point;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The soak in short; the figures that it is run for are those of {@code .ci/soak}. */
+@Timeout(120)
+class SoakTest {
+    private static final long UPLOADS = Long.getLong("sluice.soak.uploads", 6_000);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void uploadsOfAllKindsLeaveNothingBehind() throws Exception {
+        UploadSoak.Result result = new UploadSoak(UPLOADS, 8, 8, Duration.ofDays(1)).run(directory);
+        assertTrue(result.isGood(), result::toString);
+        assertEquals(UPLOADS, result.uploads());
+        assertEquals(Kind.values().length, result.kinds().size());
+    }
+
+    @Test
+    void aFigureThatGrowsWithEachUploadIsNotFlat() {
+        List<Point> noise = LongStream.range(0, 20)
+                .mapToObj(i -> new Point(i * 50_000, 5000 + (i % 3) * 100))
+                .toList();
+        assertTrue(Trend.of("heap, KiB", noise, 1024, 256).isFlat());
+
+        List<Point> leak = noise.stream()
+                .map(point -> new Point(point.uploads(), point.value() + 2 * point.uploads() / 1024.0))
+                .toList();
+        Trend trend = Trend.of("heap, KiB", leak, 1024, 256);
+        assertFalse(trend.isFlat(), trend::toString);
+        assertEquals(2e6 / 1024, trend.perMillion(), 100);
+    }
+
+    @Test
+    void theSharesOfAllKindsAreAHundred() {
+        assertEquals(100, List.of(Kind.values()).stream().mapToInt(Kind::share).sum());
+    }
+}

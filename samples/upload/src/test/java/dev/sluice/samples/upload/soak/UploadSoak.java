@@ -1,0 +1,200 @@
+package dev.sluice.samples.upload.soak;
+
+import dev.sluice.samples.upload.soak.Trend.Point;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Uploads of all {@link Kind kinds} to one process, in rounds. After each round it is looked at what the process has in
+ * use: as many connections are open then as after the others, and no upload is under way.
+ */
+final class UploadSoak {
+    /** The rounds before the first point: what is loaded, compiled and pooled once. */
+    private static final int WARM_UP = 4;
+
+    private final long uploads;
+    private final int connections;
+    private final int rounds;
+    private final Duration most;
+
+    /**
+     * @param uploads in all
+     * @param connections at once
+     * @param rounds after the warm-up, 2 or more
+     * @param most after which no further round begins, once there are two
+     */
+    UploadSoak(long uploads, int connections, int rounds, Duration most) {
+        this.uploads = uploads;
+        this.connections = connections;
+        this.rounds = rounds;
+        this.most = most;
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param faults answers that were not those to be expected
+     */
+    record Result(
+            long uploads,
+            int connections,
+            long opened,
+            double seconds,
+            Map<Kind, Long> kinds,
+            List<Trend> trends,
+            List<String> faults) {
+        boolean isGood() {
+            return faults.isEmpty() && trends.stream().allMatch(Trend::isFlat);
+        }
+    }
+
+    private record Sample(long uploads, Vitals vitals, long resident, long files) {}
+
+    /** {@return what came of it, in a server that stores in {@code directory}} */
+    Result run(Path directory) throws IOException, InterruptedException {
+        List<Sample> samples = new ArrayList<>();
+        List<Sender> senders = new ArrayList<>();
+        ExecutorService threads = Executors.newFixedThreadPool(connections);
+        long start = System.nanoTime();
+        long sent = 0;
+        try (HostProcess host = new HostProcess(directory, Kind.MAX_BODY_BYTES, 0)) {
+            try (Client observer = new Client(host.port())) {
+                for (int i = 0; i < connections; i++) {
+                    senders.add(new Sender(i, new Client(host.port()), directory));
+                }
+                for (int round = 1; round <= WARM_UP + rounds; round++) {
+                    if (round > WARM_UP + 2 && System.nanoTime() - start > most.toNanos()) {
+                        break;
+                    }
+                    long target = uploads * round / (WARM_UP + rounds);
+                    send(threads, senders, target - sent);
+                    sent = target;
+                    samples.add(new Sample(
+                            sent,
+                            host.settled(observer),
+                            host.residentBytes(),
+                            host.files("").size()));
+                }
+                for (Sender sender : senders) {
+                    sender.client.close();
+                }
+            }
+            host.end();
+        } finally {
+            threads.shutdownNow();
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        return result(sent, seconds, senders, samples.subList(WARM_UP - 1, samples.size()));
+    }
+
+    private static void send(ExecutorService threads, List<Sender> senders, long count)
+            throws IOException, InterruptedException {
+        List<Callable<Void>> work = new ArrayList<>();
+        for (int i = 0; i < senders.size(); i++) {
+            Sender sender = senders.get(i);
+            long share = count * (i + 1) / senders.size() - count * i / senders.size();
+            work.add(() -> {
+                sender.send(share);
+                return null;
+            });
+        }
+        for (Future<Void> done : threads.invokeAll(work)) {
+            try {
+                done.get();
+            } catch (ExecutionException e) {
+                throw new IOException("a client has failed", e.getCause());
+            }
+        }
+    }
+
+    private Result result(long sent, double seconds, List<Sender> senders, List<Sample> samples) {
+        Map<Kind, Long> kinds = new EnumMap<>(Kind.class);
+        List<String> faults = new ArrayList<>();
+        long opened = 0;
+        for (Sender sender : senders) {
+            sender.kinds.forEach((kind, count) -> kinds.merge(kind, count, Long::sum));
+            faults.addAll(sender.faults);
+            opened += sender.client.connections();
+        }
+        List<Trend> trends = List.of(
+                trend("heap after collection, KiB", samples, s -> s.vitals().heap() / 1024.0, 1024, 256),
+                trend("direct memory, KiB", samples, s -> s.vitals().direct() / 1024.0, 4096, 256),
+                trend("descriptors", samples, s -> s.vitals().descriptors(), 2, 0.5),
+                trend("threads", samples, s -> s.vitals().threads(), 3, 0.5),
+                trend("files", samples, Sample::files, 0, 0),
+                // What the collector and the compiler of the virtual machine have touched counts here too.
+                trend("resident memory, KiB", samples, s -> s.resident() / 1024.0, 64 << 10, 2048));
+        return new Result(sent, connections, opened, seconds, kinds, trends, faults);
+    }
+
+    private static Trend trend(
+            String what, List<Sample> samples, ToDoubleFunction<Sample> figure, double floor, double rate) {
+        List<Point> points = samples.stream()
+                .map(sample -> new Point(sample.uploads(), figure.applyAsDouble(sample)))
+                .toList();
+        return Trend.of(what, points, floor, rate);
+    }
+
+    /** One client: sends what chance gives it, and fetches what was stored for it. Of one thread at a time. */
+    private static final class Sender {
+        private static final int MOST_FAULTS = 10;
+        private static final String STORED = "\"storedAs\":\"";
+
+        private final int number;
+        private final Client client;
+        private final Path directory;
+        private final SplittableRandom random;
+        private final Map<Kind, Long> kinds = new EnumMap<>(Kind.class);
+        private final List<String> faults = new ArrayList<>();
+        private long sent;
+
+        Sender(int number, Client client, Path directory) {
+            this.number = number;
+            this.client = client;
+            this.directory = directory;
+            this.random = new SplittableRandom(number);
+        }
+
+        void send(long count) throws IOException {
+            for (long i = 0; i < count; i++) {
+                sendOne();
+            }
+            client.metrics(); // a connection that was lost is made again: as many are open after each round
+        }
+
+        private void sendOne() throws IOException {
+            Kind kind = Kind.draw(random);
+            kinds.merge(kind, 1L, Long::sum);
+            byte[] request = kind.request("c" + number + "-" + sent++ + ".bin", random);
+            if (kind.leaves()) {
+                client.abort(request, 1 + random.nextInt(request.length - 1), kind == Kind.RESET_WITHIN);
+                return;
+            }
+            Client.Answer answer = client.exchange(request);
+            if (answer.status() != kind.status() && faults.size() < MOST_FAULTS) {
+                faults.add(kind + ": " + answer);
+            }
+            fetch(answer.body());
+        }
+
+        private void fetch(String body) throws IOException {
+            for (int at = body.indexOf(STORED); at >= 0; at = body.indexOf(STORED, at)) {
+                at += STORED.length();
+                Files.delete(directory.resolve(body.substring(at, body.indexOf('"', at))));
+            }
+        }
+    }
+}

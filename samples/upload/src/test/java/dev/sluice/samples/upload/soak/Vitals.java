@@ -1,0 +1,39 @@
+package dev.sluice.samples.upload.soak;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.netty.util.internal.PlatformDependent;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+
+/**
+ * What a process has in use.
+ *
+ * @param heap octets of the heap
+ * @param direct octets of direct buffers, the JDK's and netty's
+ * @param threads of the virtual machine
+ * @param descriptors open ones, of files and sockets
+ */
+record Vitals(long heap, long direct, long threads, long descriptors) {
+    static Vitals now() {
+        UnixOperatingSystemMXBean system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long buffers = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+        return new Vitals(
+                ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed(),
+                buffers + Math.max(PlatformDependent.usedDirectMemory(), 0),
+                ManagementFactory.getThreadMXBean().getThreadCount(),
+                system.getOpenFileDescriptorCount());
+    }
+
+    String toLine() {
+        return heap + " " + direct + " " + threads + " " + descriptors;
+    }
+
+    static Vitals ofLine(String line) {
+        long[] n = Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray();
+        return new Vitals(n[0], n[1], n[2], n[3]);
+    }
+}
