@@ -62,7 +62,12 @@ class CorpusTest {
     void bothEndpointsAnswerWhatTheInspectorDoes(PresetName preset) throws Exception {
         int good = 0;
         int bad = 0;
+        int left = 0;
         for (Corpus.Case each : Corpus.cases()) {
+            if (!fitsHttp(each.contentType())) {
+                left++;
+                continue;
+            }
             Answer inspected = post(inspector.uri(), "/inspect?preset=" + preset, each);
             for (String endpoint : new String[] {"/parts", "/async"}) {
                 String which = endpoint + ", " + preset + ": " + each.id();
@@ -86,6 +91,12 @@ class CorpusTest {
         int seenGood = good;
         int seenBad = bad;
         assertTrue(good > 50 && bad > 50, () -> seenGood + " good ones, " + seenBad + " bad ones");
+        assertTrue(left < 5, left + " left out");
+    }
+
+    /** {@return whether a header field can have the value: no control octet but the tab (RFC 9110 section 5.5)} */
+    private static boolean fitsHttp(String value) {
+        return value.chars().allMatch(c -> c >= ' ' && c != 0x7F || c == '\t');
     }
 
     private static void assertSameError(JsonNode expected, JsonNode actual, String which) {
