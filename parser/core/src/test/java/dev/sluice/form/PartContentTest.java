@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.FaultyFileSystem;
 import dev.sluice.testkit.LeakCheck;
 import java.io.IOException;
 import java.io.InputStream;

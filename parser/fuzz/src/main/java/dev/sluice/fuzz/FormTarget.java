@@ -1,5 +1,7 @@
 package dev.sluice.fuzz;
 
+import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Jimfs;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.Preset;
@@ -14,6 +16,7 @@ import dev.sluice.form.PartHead;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.SpillSink;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.FaultyFileSystem;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -45,7 +48,11 @@ public final class FormTarget {
 
     /** Lives as long as nothing has gone wrong. */
     private static final class World {
-        final FaultyDisk disk = new FaultyDisk();
+        final FaultyFileSystem disk = new FaultyFileSystem(Jimfs.newFileSystem(Configuration.unix().toBuilder()
+                .setAttributeViews("basic", "owner", "posix")
+                .setMaxSize(1 << 20)
+                .setBlockSize(256)
+                .build()));
         final Path targets = disk.getPath("/targets");
         final SpoolDirectory large;
         final SpoolDirectory small;

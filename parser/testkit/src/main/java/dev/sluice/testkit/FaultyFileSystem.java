@@ -1,7 +1,5 @@
-package dev.sluice.fuzz;
+package dev.sluice.testkit;
 
-import com.google.common.jimfs.Configuration;
-import com.google.common.jimfs.Jimfs;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -10,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessMode;
+import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.CopyOption;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
@@ -30,69 +29,117 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file system in memory that fails as told: one call of all that can fail, writes beyond its space, and writes cut short. It counts
- * what is open.
+ * Another file system, failing on request: one call of all that can fail, writes beyond its space, and writes cut
+ * short. Every call that can fail counts as one. It counts the channels that are open, too. For one thread at a time.
  */
-final class FaultyDisk extends FileSystem {
+public final class FaultyFileSystem extends FileSystem {
     private static final int NEVER = -1;
 
-    private final FileSystem memory = Jimfs.newFileSystem(Configuration.unix().toBuilder()
-            .setAttributeViews("basic", "owner", "posix")
-            .setMaxSize(1 << 20)
-            .setBlockSize(256)
-            .build());
+    private final FileSystem real;
     private final Provider provider = new Provider();
+    private final List<String> names = new ArrayList<>();
+    private boolean named;
     private int calls;
     private int failAt = NEVER;
     private boolean failed;
-    private long space = Long.MAX_VALUE;
+    private long diskSpace = Long.MAX_VALUE;
     private int largestWrite = Integer.MAX_VALUE;
     private int open;
+    private boolean basicOnly;
+    private boolean otherFileSystem;
+    private boolean withoutLinks;
 
-    /** From here on, call number {@code failAt} fails (-1 for none), and there is so much space. */
-    void faults(int callToFail, long octetsOfSpace, int octetsPerWrite) {
-        calls = 0;
-        failed = false;
-        failAt = callToFail;
-        space = octetsOfSpace;
+    /** @param real what is called where nothing fails; closed with this one */
+    public FaultyFileSystem(FileSystem real) {
+        this.real = real;
+    }
+
+    /** Fails call number {@code n} from here on, counted from 0; -1 for none. Starts {@link #calls()} anew. */
+    public void failAt(int n) {
+        countFrom(n);
+        named = true;
+    }
+
+    /**
+     * From here on, call number {@code callToFail} fails, and there is so much space. No names of calls are kept: this
+     * is for any number of calls.
+     *
+     * @param callToFail counted from 0; -1 for none
+     * @param octetsOfSpace as in {@link #diskSpace}
+     * @param octetsPerWrite as in {@link #largestWrite}
+     */
+    public void faults(int callToFail, long octetsOfSpace, int octetsPerWrite) {
+        countFrom(callToFail);
+        named = false;
+        diskSpace = octetsOfSpace;
         largestWrite = octetsPerWrite;
     }
 
-    void noFaults() {
+    /** From here on nothing fails; {@link #hasFailed()} says what it said. */
+    public void noFaults() {
         boolean before = failed;
         faults(NEVER, Long.MAX_VALUE, Integer.MAX_VALUE);
         failed = before;
     }
 
-    /** {@return whether a call failed since {@link #faults}} */
-    boolean hasFailed() {
+    private void countFrom(int callToFail) {
+        names.clear();
+        calls = 0;
+        failed = false;
+        failAt = callToFail;
+    }
+
+    /** {@return whether a call failed on request since {@link #failAt} or {@link #faults}, or found no space} */
+    public boolean hasFailed() {
         return failed;
     }
 
-    int open() {
+    /** {@return the names of the calls since {@link #failAt}, in their order; none without it} */
+    public List<String> calls() {
+        return names;
+    }
+
+    /** {@return how many channels for octets are open, those for locks not counted} */
+    public int open() {
         return open;
     }
 
-    private void call(String name) throws IOException {
-        if (calls++ == failAt) {
-            failed = true;
-            throw new FileSystemException("injected: " + name + " #" + failAt);
-        }
+    /** Lets so many octets be written, then none; {@link Long#MAX_VALUE} for any number. */
+    public void diskSpace(long octets) {
+        diskSpace = octets;
     }
 
-    private interface Wrapped {
-        Path unwrap();
+    /** Lets a write take so many octets at most, 1 or more. */
+    public void largestWrite(int octets) {
+        largestWrite = octets;
     }
 
-    private Path wrap(Path path) {
+    /** No POSIX attributes, no owners and no hard links, as on FAT. */
+    public void basicOnly() {
+        basicOnly = true;
+    }
+
+    /** Every move crosses file systems. */
+    public void otherFileSystem() {
+        otherFileSystem = true;
+    }
+
+    /** Its provider does not know hard links at all. */
+    public void withoutLinks() {
+        withoutLinks = true;
+    }
+
+    /** {@return a path of the real file system as one of this} */
+    public Path wrap(Path path) {
         return (Path) Proxy.newProxyInstance(
-                FaultyDisk.class.getClassLoader(),
+                FaultyFileSystem.class.getClassLoader(),
                 new Class<?>[] {Path.class, Wrapped.class},
-                (proxy, method, given) -> {
+                (proxy, method, arguments) -> {
                     switch (method.getName()) {
                         case "unwrap":
                             return path;
@@ -100,7 +147,7 @@ final class FaultyDisk extends FileSystem {
                             return this;
                         default:
                     }
-                    Object[] real = given == null ? new Object[0] : given.clone();
+                    Object[] real = arguments == null ? new Object[0] : arguments.clone();
                     for (int i = 0; i < real.length; i++) {
                         real[i] = real[i] instanceof Wrapped wrapped ? wrapped.unwrap() : real[i];
                     }
@@ -113,8 +160,23 @@ final class FaultyDisk extends FileSystem {
                 });
     }
 
+    private interface Wrapped {
+        Path unwrap();
+    }
+
     private static Path unwrap(Path path) {
         return path instanceof Wrapped wrapped ? wrapped.unwrap() : path;
+    }
+
+    private void call(String name, Path path) throws IOException {
+        int number = calls++;
+        if (named) {
+            names.add(name);
+        }
+        if (number == failAt) {
+            failed = true;
+            throw new FileSystemException(path.toString(), null, "injected: " + name + " #" + number);
+        }
     }
 
     private final class Provider extends FileSystemProvider {
@@ -141,41 +203,67 @@ final class FaultyDisk extends FileSystem {
         @Override
         public SeekableByteChannel newByteChannel(
                 Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes) throws IOException {
-            call("open");
-            return new Channel(Files.newByteChannel(unwrap(path), options, attributes));
+            call("open", path);
+            return new Channel(Files.newByteChannel(unwrap(path), options, attributes), path);
         }
 
         @Override
         public FileChannel newFileChannel(Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes)
                 throws IOException {
+            call("openLock", path);
             return FileChannel.open(unwrap(path), options, attributes);
         }
 
         @Override
         public DirectoryStream<Path> newDirectoryStream(Path directory, DirectoryStream.Filter<? super Path> filter)
                 throws IOException {
-            List<Path> paths = new ArrayList<>();
-            try (DirectoryStream<Path> stream = Files.newDirectoryStream(unwrap(directory))) {
-                stream.forEach(path -> paths.add(wrap(path)));
-            }
-            return new Listing(paths);
+            call("list", directory);
+            DirectoryStream<Path> stream = Files.newDirectoryStream(unwrap(directory));
+            return new DirectoryStream<>() {
+                @Override
+                public Iterator<Path> iterator() {
+                    Iterator<Path> paths = stream.iterator();
+                    return new Iterator<>() {
+                        @Override
+                        public boolean hasNext() {
+                            return paths.hasNext();
+                        }
+
+                        @Override
+                        public Path next() {
+                            return wrap(paths.next());
+                        }
+                    };
+                }
+
+                @Override
+                public void close() throws IOException {
+                    stream.close();
+                }
+            };
         }
 
         @Override
         public void createDirectory(Path directory, FileAttribute<?>... attributes) throws IOException {
-            call("mkdir");
+            call("mkdir", directory);
             Files.createDirectory(unwrap(directory), attributes);
         }
 
         @Override
         public void createLink(Path link, Path existing) throws IOException {
-            call("link");
+            call("link", link);
+            if (withoutLinks) {
+                throw new UnsupportedOperationException();
+            }
+            if (basicOnly || otherFileSystem) {
+                throw new FileSystemException(link.toString(), existing.toString(), "Invalid cross-device link");
+            }
             Files.createLink(unwrap(link), unwrap(existing));
         }
 
         @Override
         public void delete(Path path) throws IOException {
-            call("delete");
+            call("delete", path);
             Files.delete(unwrap(path));
         }
 
@@ -186,7 +274,11 @@ final class FaultyDisk extends FileSystem {
 
         @Override
         public void move(Path source, Path target, CopyOption... options) throws IOException {
-            call("move");
+            call("move", source);
+            if (otherFileSystem && !Objects.equals(source.getParent(), target.getParent())) {
+                throw new AtomicMoveNotSupportedException(
+                        source.toString(), target.toString(), "Invalid cross-device link");
+            }
             Files.move(unwrap(source), unwrap(target), options);
         }
 
@@ -202,6 +294,7 @@ final class FaultyDisk extends FileSystem {
 
         @Override
         public FileStore getFileStore(Path path) throws IOException {
+            call("statfs", path);
             return Files.getFileStore(unwrap(path));
         }
 
@@ -234,39 +327,31 @@ final class FaultyDisk extends FileSystem {
         }
     }
 
-    private record Listing(List<Path> paths) implements DirectoryStream<Path> {
-        @Override
-        public Iterator<Path> iterator() {
-            return paths.iterator();
-        }
-
-        @Override
-        public void close() {}
-    }
-
     private final class Channel implements SeekableByteChannel {
         private final SeekableByteChannel channel;
+        private final Path path;
 
-        Channel(SeekableByteChannel channel) {
+        Channel(SeekableByteChannel channel, Path path) {
             this.channel = channel;
+            this.path = path;
             open++;
         }
 
         @Override
         public int read(ByteBuffer target) throws IOException {
-            call("read");
+            call("read", path);
             return channel.read(target);
         }
 
         @Override
         public int write(ByteBuffer source) throws IOException {
-            call("write");
-            int count = (int) Math.min(Math.min(source.remaining(), largestWrite), space);
+            call("write", path);
+            int count = (int) Math.min(Math.min(source.remaining(), largestWrite), diskSpace);
             if (count == 0 && source.hasRemaining()) {
                 failed = true;
-                throw new FileSystemException("injected: no space left on device");
+                throw new FileSystemException(path.toString(), null, "No space left on device");
             }
-            space -= space == Long.MAX_VALUE ? 0 : count;
+            diskSpace -= diskSpace == Long.MAX_VALUE ? 0 : count;
             int limit = source.limit();
             channel.write(source.limit(source.position() + count));
             source.limit(limit);
@@ -303,9 +388,9 @@ final class FaultyDisk extends FileSystem {
         @Override
         public void close() throws IOException {
             if (channel.isOpen()) {
-                channel.close(); // a close that reports an error has closed all the same
                 open--;
-                call("close");
+                channel.close(); // a close that reports an error has closed all the same
+                call("close", path);
             }
         }
     }
@@ -317,12 +402,12 @@ final class FaultyDisk extends FileSystem {
 
     @Override
     public void close() throws IOException {
-        memory.close();
+        real.close();
     }
 
     @Override
     public boolean isOpen() {
-        return memory.isOpen();
+        return real.isOpen();
     }
 
     @Override
@@ -332,27 +417,27 @@ final class FaultyDisk extends FileSystem {
 
     @Override
     public String getSeparator() {
-        return memory.getSeparator();
+        return real.getSeparator();
     }
 
     @Override
     public Iterable<Path> getRootDirectories() {
-        return memory.getRootDirectories();
+        return real.getRootDirectories();
     }
 
     @Override
     public Iterable<FileStore> getFileStores() {
-        return memory.getFileStores();
+        return real.getFileStores();
     }
 
     @Override
     public Set<String> supportedFileAttributeViews() {
-        return memory.supportedFileAttributeViews();
+        return basicOnly ? Set.of("basic") : real.supportedFileAttributeViews();
     }
 
     @Override
     public Path getPath(String first, String... more) {
-        return wrap(memory.getPath(first, more));
+        return wrap(real.getPath(first, more));
     }
 
     @Override
@@ -362,7 +447,7 @@ final class FaultyDisk extends FileSystem {
 
     @Override
     public UserPrincipalLookupService getUserPrincipalLookupService() {
-        return memory.getUserPrincipalLookupService();
+        return real.getUserPrincipalLookupService();
     }
 
     @Override
