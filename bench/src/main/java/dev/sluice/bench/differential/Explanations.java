@@ -164,6 +164,13 @@ final class Explanations {
                     "RFC 2183 2: a parameter has a value; nothing says what one without is (policy 32: ignored)",
                     "give up the parameters, or those behind it"),
             of(
+                    COMMONS,
+                    Set.of(Difference.FILENAME_ADDED),
+                    Feature.NO_VALUE,
+                    OPEN,
+                    "RFC 2183 2: a parameter has a value; nothing says what one without is (policy 32: ignored)",
+                    "read `filename` without a value as an empty file name"),
+            of(
                     NETTY,
                     MISSING,
                     Feature.NO_VALUE,
@@ -246,10 +253,10 @@ final class Explanations {
                     PEER,
                     QUOTED,
                     "strips a single quote at the end of a value that also has a backslash"),
-            of(
+            new Explanation(
                     Set.of(SPRING),
                     Set.of(Difference.FILENAME),
-                    Feature.ESCAPED_QUOTE,
+                    Set.of(Feature.ESCAPED_QUOTE, Feature.ESCAPED_BACKSLASH),
                     PEER,
                     QUOTED_PAIR,
                     "keeps the backslash where the value looks like the beginning of an encoded word"),
@@ -277,10 +284,17 @@ final class Explanations {
             new Explanation(
                     Set.of(HELIDON),
                     NAMES,
-                    Set.of(Feature.SEMICOLON, Feature.PARAMETER_IN_VALUE),
+                    Set.of(Feature.SEMICOLON, Feature.PARAMETER_IN_VALUE, Feature.OTHER_PARAMETERS),
                     PEER,
                     QUOTED,
                     "ends a quoted value at a semicolon"),
+            of(
+                    Set.of(HELIDON),
+                    FRAMING,
+                    Feature.DASH_BOUNDARY,
+                    PEER,
+                    DELIMITER,
+                    "takes a delimiter in the middle of a long line"),
             of(
                     Set.of(HELIDON),
                     Set.of(Difference.FILENAME),
