@@ -130,8 +130,9 @@ class RunnableJarTest {
                     .send(head("/parts", 10_000_000))
                     .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
             assertNotNull(watch.poll(20, TimeUnit.SECONDS), "a file is being written");
+            process.destroyForcibly().waitFor(); // before the client is gone: the server would tidy up
         } finally {
-            process.destroyForcibly().waitFor();
+            process.destroyForcibly();
         }
         assertEquals(3, spooled().size(), () -> "a lock, a directory and a file");
 
