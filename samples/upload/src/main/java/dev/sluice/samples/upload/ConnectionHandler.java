@@ -95,6 +95,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
     private State state = State.REQUEST;
     private long stateSince = System.nanoTime();
     private @Nullable ScheduledFuture<?> clock;
+    private @Nullable ScheduledFuture<?> drainEnd;
 
     // Reading: at most one read() is outstanding, and its message waits in the inbox.
     private @Nullable HttpObject inbox;
@@ -437,7 +438,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
 
     private void drain(ChannelHandlerContext ctx) {
         enter(State.DRAIN);
-        ctx.executor().schedule(() -> close(ctx), MAX_DRAIN_MILLIS, TimeUnit.MILLISECONDS);
+        drainEnd = ctx.executor().schedule(() -> close(ctx), MAX_DRAIN_MILLIS, TimeUnit.MILLISECONDS);
         if (complete) {
             closeOutput(ctx);
         }
@@ -494,6 +495,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter {
         enter(State.CLOSED);
         if (clock != null) {
             clock.cancel(false);
+        }
+        if (drainEnd != null) {
+            drainEnd.cancel(false); // or it keeps the connection in memory until its time has come
         }
         ReferenceCountUtil.release(inbox);
         inbox = null;

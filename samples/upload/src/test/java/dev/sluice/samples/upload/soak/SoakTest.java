@@ -16,7 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The soak in short; the figures that it is run for are those of {@code .ci/soak}. */
 @Timeout(120)
 class SoakTest {
-    private static final long UPLOADS = Long.getLong("sluice.soak.uploads", 6_000);
+    /** A third of them warms up. */
+    private static final long UPLOADS = Long.getLong("sluice.soak.uploads", 24_000);
 
     @TempDir
     Path directory;

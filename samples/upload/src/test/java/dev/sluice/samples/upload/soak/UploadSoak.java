@@ -130,8 +130,7 @@ final class UploadSoak {
             opened += sender.client.connections();
         }
         List<Trend> trends = List.of(
-                // The virtual machine loads and profiles on for a while: 1.3 MiB were seen within the first seconds.
-                trend("heap after collection, KiB", samples, s -> s.vitals().heap() / 1024.0, 4096, 256),
+                trend("heap after collection, KiB", samples, s -> s.vitals().heap() / 1024.0, 1024, 256),
                 trend("direct memory, KiB", samples, s -> s.vitals().direct() / 1024.0, 4096, 256),
                 trend("descriptors", samples, s -> s.vitals().descriptors(), 2, 0.5),
                 trend("threads", samples, s -> s.vitals().threads(), 3, 0.5),
