@@ -27,6 +27,9 @@ public final class DelimiterSearch {
     /** Grams of a delimiter below which their stride is too short to gain anything. */
     private static final int MIN_STRIDE = 13;
 
+    /** More octets than a stream has. */
+    private static final long NEVER = 1L << 62;
+
     private static final int FREE_ALARMS = 4;
 
     /** The kernels add strides to indexes before they compare them. */
@@ -46,6 +49,7 @@ public final class DelimiterSearch {
     private final long anchorPattern;
     private final long lastPattern;
     private final int stride;
+    private final int lastIndexOfKernels;
     private int matched;
     private int first;
     private int falseFrom;
@@ -64,7 +68,11 @@ public final class DelimiterSearch {
     }
 
     DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp) {
-        this.gramsFrom = warmUp;
+        this(delimiter, acceptBareLf, warmUp, LAST_INDEX_OF_KERNELS);
+    }
+
+    DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp, int lastIndexOfKernels) {
+        this.lastIndexOfKernels = lastIndexOfKernels;
         this.delimiter = delimiter;
         this.text = delimiter.octets();
         this.anchor = acceptBareLf ? 1 : 0;
@@ -72,6 +80,7 @@ public final class DelimiterSearch {
         this.anchorPattern = Swar.repeat(text[anchor]);
         this.lastPattern = Swar.repeat(text[text.length - 1]);
         this.stride = length - Grams.REACH;
+        this.gramsFrom = stride < MIN_STRIDE ? NEVER : warmUp;
     }
 
     /** Goes on as if CRLF had just been seen: at the start of the stream and of a part body. */
@@ -118,7 +127,7 @@ public final class DelimiterSearch {
             throw new IllegalStateException(matched + " octets of the delimiter are matched already");
         }
         chunk.check(from, to);
-        boolean fast = chunk.isFlat() && to <= LAST_INDEX_OF_KERNELS;
+        boolean fast = chunk.isFlat() && to <= lastIndexOfKernels;
         int at = fast ? findByKernels(chunk, from, to) : compare(chunk, from, to, to);
         searched += at - from;
         return anchor == 0 ? at : withCr(chunk, from, at);
@@ -128,7 +137,7 @@ public final class DelimiterSearch {
      * i = from
      * while a whole delimiter may start at i:
      *     with grams in use: move i to the first start they cannot rule out, look closely at the span of one turn
-     *     without: look closely at all the rest
+     *     without: look closely at all up to where they come into use
      * compare candidates in the tail, where only a beginning of the delimiter fits
      *
      * Grams that point at nothing too often are put aside for a while, so that they never cost more than they save.
@@ -136,17 +145,21 @@ public final class DelimiterSearch {
     private int findByKernels(ChunkMemory chunk, int from, int to) {
         int limit = to - length + 1;
         int i = from;
+        int inUseFrom = from;
         int alarms = FREE_ALARMS;
-        boolean useGrams = stride >= MIN_STRIDE && searched >= gramsFrom;
         while (i < limit) {
             int end = limit;
-            if (useGrams) {
+            long pause = gramsFrom - searched - (i - from);
+            if (pause > 0) {
+                end = (int) Math.min(limit, i + pause);
+                inUseFrom = end;
+                alarms = FREE_ALARMS;
+            } else {
                 i = byGrams(chunk, i, to);
                 end = Math.min(limit, i + 4 * stride);
                 alarms--;
-                if (alarms + (i - from) / OCTETS_PER_ALARM < 0) {
-                    useGrams = false;
-                    gramsFrom = searched + PAUSE;
+                if (alarms + (i - inUseFrom) / OCTETS_PER_ALARM < 0) {
+                    gramsFrom = searched + (i - from) + PAUSE;
                 }
             }
             i = byPairs(chunk, i, end, to);
