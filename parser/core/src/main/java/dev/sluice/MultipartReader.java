@@ -198,9 +198,11 @@ public final class MultipartReader implements AutoCloseable {
      */
     public final class Part {
         private final int index = decoder.partIndex();
-        private final PartHeaders headers = decoder.headers();
         private final @Nullable String name = decoder.name();
         private final @Nullable String filename = decoder.filename();
+        /** Copied when they are asked for: many a part is told by its name alone. */
+        private @Nullable PartHeaders headers;
+
         private boolean taken;
         private boolean byChunks;
         private boolean ended;
@@ -218,9 +220,19 @@ public final class MultipartReader implements AutoCloseable {
             return index;
         }
 
-        /** {@return the header fields; they outlive the part} */
+        /**
+         * {@return the header fields; they outlive the part}
+         *
+         * @throws IllegalStateException where they are asked for first when the next part has been, or the body has failed
+         */
         public PartHeaders headers() {
-            return headers;
+            PartHeaders read = headers;
+            if (read == null) {
+                checkCurrent();
+                read = decoder.headers();
+                headers = read;
+            }
+            return read;
         }
 
         /** {@return the {@code name}; null only outside of {@code multipart/form-data}} */
@@ -238,9 +250,17 @@ public final class MultipartReader implements AutoCloseable {
             return filename == null ? null : SafeFilename.of(filename);
         }
 
-        /** {@return the {@code Content-Type} as the peer sent it, or null where there is none} */
+        /**
+         * {@return the {@code Content-Type} as the peer sent it, or null where there is none}
+         *
+         * @throws IllegalStateException as {@link #headers()}
+         */
         public @Nullable String contentType() {
-            return headers.contentType();
+            if (headers != null) {
+                return headers.contentType();
+            }
+            checkCurrent();
+            return decoder.contentType();
         }
 
         /**
@@ -265,7 +285,7 @@ public final class MultipartReader implements AutoCloseable {
             if (!preset.accepts(Deviation.TRANSFER_ENCODING) || preset.reports(Deviation.TRANSFER_ENCODING)) {
                 return "";
             }
-            String encoding = headers.first("Content-Transfer-Encoding");
+            String encoding = headers().first("Content-Transfer-Encoding");
             String lowerCase = encoding == null ? "" : encoding.toLowerCase(Locale.ROOT);
             return lowerCase.equals("base64") || lowerCase.equals("quoted-printable") ? lowerCase : "";
         }

@@ -278,6 +278,22 @@ class MultipartReaderTest {
     }
 
     @Test
+    void headersCanBeReadUntilTheNextPartIsAskedFor() throws IOException {
+        try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
+            Part first = next(reader);
+            Part second = next(reader);
+            assertThrows(IllegalStateException.class, first::headers);
+            assertThrows(IllegalStateException.class, first::contentType);
+            second.text();
+            assertEquals("text/plain", second.contentType());
+            assertSame(second.headers(), second.headers());
+            next(reader);
+            assertEquals(2, second.headers().count(), "what was asked for in time outlives the part");
+            assertEquals("text/plain", second.contentType());
+        }
+    }
+
+    @Test
     void theStreamOfABodyKeepsTheContractOfStreams() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(PART + "\u00ff23456\r\n--x--"), X)) {
             InputStream in = next(reader).inputStream();
@@ -385,6 +401,10 @@ class MultipartReaderTest {
         assertEquals(
                 "\u00fc",
                 text("Content-Type: text/plain; x=\";charset=utf-8\"; charset=latin1\r\n", "\u00fc", defaults));
+        assertEquals(
+                "\u00fc",
+                text("Content-Type: text/plain; x=\"\\\";charset=utf-8\"; charset=latin1\r\n", "\u00fc", defaults));
+        assertEquals("\u00fc", text("Content-Type: text/plain; x=\\;charset=latin1\r\n", "\u00fc", defaults));
         assertEquals("\u20ac", text("Content-Type: text/plain; charset=windows-1252\r\n", "\u0080", defaults));
         assertEquals(
                 "\u8868",
@@ -408,7 +428,7 @@ class MultipartReaderTest {
 
     @Test
     void anUnknownCharsetIsReportedAndReadAsUtf8() throws IOException {
-        for (String charset : List.of("x-none", "\"\"", "!!", "")) {
+        for (String charset : List.of("x-none", "\"\"", "!!", "", "\"utf-8")) {
             String form = "--x\r\n" + Verdict.A + "Content-Type: text/plain; charset=" + charset
                     + "\r\n\r\n\u00c3\u00bc\r\n--x--";
             for (Preset preset : Verdict.ALL) {
