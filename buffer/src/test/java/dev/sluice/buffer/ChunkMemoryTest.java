@@ -13,6 +13,8 @@ import com.sun.management.ThreadMXBean;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ResourceLeakDetector.Level;
 import java.lang.management.ManagementFactory;
@@ -100,6 +102,22 @@ class ChunkMemoryTest {
         assertEquals(0, memory.end());
         assertEquals(kind == BufferKind.UNRELEASABLE ? count : count - 1, chunk.refCnt());
         chunk.release();
+    }
+
+    @Test
+    void aBufferThatThrowsIsReleasedAndNotOpen() {
+        ByteBuf broken = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
+            @Override
+            public boolean hasArray() {
+                throw new UnsupportedOperationException("of another make");
+            }
+        };
+        ChunkMemory memory = new ChunkMemory();
+        assertThrows(UnsupportedOperationException.class, () -> memory.open(broken));
+        assertEquals(0, broken.refCnt());
+        assertFalse(memory.isOpen());
+        memory.open(Unpooled.wrappedBuffer(BODY));
+        memory.close();
     }
 
     @ParameterizedTest

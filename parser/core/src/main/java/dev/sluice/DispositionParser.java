@@ -270,8 +270,9 @@ final class DispositionParser {
         return null;
     }
 
+    /** Control octets do not get this far. */
     private static boolean isRun(byte octet) {
-        return octet < 0 || octet > ' ' && octet != '"' && octet != ';' && octet != ',' && octet != 0x7F;
+        return octet < 0 || octet > ' ' && octet != '"' && octet != ';' && octet != ',';
     }
 
     private @Nullable Reason quotedValue() {
@@ -381,7 +382,8 @@ final class DispositionParser {
         int size = 0;
         steps += to - from;
         for (int i = from; i < to; i++) {
-            if (escaped && octets[i] == '\\' && i + 1 < to && (octets[i + 1] == '"' || octets[i + 1] == '\\')) {
+            // octets[to] is the quote that ends the value
+            if (escaped && octets[i] == '\\' && (octets[i + 1] == '"' || octets[i + 1] == '\\')) {
                 i++;
             }
             raw[size++] = octets[i];
@@ -426,8 +428,11 @@ final class DispositionParser {
             at++;
             skipBlanks();
             quoted = octets[at] == '"';
-            Reason refused = quoted ? quotedValue() : run();
-            assert refused == null : "parsed before";
+            if (quoted) {
+                quotedValue();
+            } else {
+                run();
+            }
             if (key(start, afterName) == Key.CONTINUATION) {
                 joiner.add(
                         octets, start + "filename*".length(), afterName, raw(valueStart, valueEnd, quoted && escaped));

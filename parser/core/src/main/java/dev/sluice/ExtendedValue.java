@@ -81,7 +81,6 @@ final class ExtendedValue {
             int number = 0;
             broken |= digits - from > 3 || digits - from > 1 && octets[from] == '0';
             for (int i = from; i < digits && !broken; i++) {
-                broken = octets[i] < '0' || octets[i] > '9';
                 number = number * 10 + octets[i] - '0';
             }
             broken |= pieces.put(number, new Piece(value, extended)) != null;

@@ -132,7 +132,7 @@ final class HeaderSection implements AutoCloseable {
         int base = octets.arrayOffset();
         int end = octets.size();
         int at = scanned;
-        while (at < end && state != State.COMPLETE && error == null) {
+        while (at < end && error == null) {
             switch (state) {
                 case LINE -> line(array[base + at], at++);
                 case NAME -> at = name(array, base, at, end);
@@ -140,7 +140,10 @@ final class HeaderSection implements AutoCloseable {
                 case VALUE_CR -> afterCr(array[base + at], at++, State.LINE);
                 case FOLD -> at = fold(array, base, at, end);
                 case END_CR -> afterCr(array[base + at], at++, State.COMPLETE);
-                case COMPLETE -> throw new AssertionError(state);
+                default -> { // COMPLETE
+                    scanned = at;
+                    return;
+                }
             }
         }
         scanned = at;
@@ -442,7 +445,7 @@ final class HeaderSection implements AutoCloseable {
     /** Adds all that decides how the section is read on. */
     void addTo(StateHash hash) {
         hash.add(state.ordinal()).add(totalBefore).add(limit).add(offset);
-        hash.add(endOfSection).add(firstFold).add(firstBareLf).add(error == null ? -1 : errorAt);
+        hash.add(endOfSection).add(firstFold).add(firstBareLf);
         hash.add(octets.array(), octets.arrayOffset(), octets.arrayOffset() + scanned);
         for (int i = 0; i < count * SLOTS; i++) {
             hash.add(fields[i]);

@@ -538,7 +538,7 @@ public final class MultipartDecoder implements AutoCloseable {
         headersReadable = false;
         partIndex++;
         partSize = 0;
-        long begin = chunk.isOpen() ? offsetOf(position) : offset;
+        long begin = offsetOf(position);
         partOffset = begin;
         if (partAfterBareLf) {
             accept(Deviation.BARE_LF, partIndex, begin - 1);

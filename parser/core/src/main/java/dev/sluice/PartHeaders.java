@@ -74,7 +74,7 @@ public final class PartHeaders implements Iterable<PartHeaders.Header> {
             byte octet = array[i];
             int origin = i;
             if (octet == Octets.CR || octet == Octets.LF) {
-                while (size > 0 && Octets.isBlank(unfolded[size - 1])) {
+                while (Octets.isBlank(unfolded[size - 1])) { // a value starts with neither a blank nor a fold
                     size--;
                     origin--;
                 }
@@ -93,8 +93,9 @@ public final class PartHeaders implements Iterable<PartHeaders.Header> {
         return size == unfolded.length ? unfolded : Arrays.copyOf(unfolded, size);
     }
 
+    /** Behind the first octet of a fold, of which no line is blank. */
     private static boolean isFold(byte octet) {
-        return octet == Octets.CR || octet == Octets.LF || Octets.isBlank(octet);
+        return octet == Octets.LF || Octets.isBlank(octet);
     }
 
     /** {@return the value of the first field called {@code name}, or null} */

@@ -82,6 +82,16 @@ class BoundaryTest {
     }
 
     @Test
+    void aBoundaryCanBeOddInTwoWays() {
+        Preset preset = Preset.COMPATIBLE.reporting(Deviation.BOUNDARY_CHARACTERS, Deviation.LONG_BOUNDARY);
+        assertEquals(
+                List.of(
+                        new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1),
+                        new ReportedDeviation(Deviation.LONG_BOUNDARY, -1, -1)),
+                read(TYPE + "boundary=" + "*".repeat(71), preset).deviations());
+    }
+
+    @Test
     void everyLengthUpTo5000HasItsVerdictAtOnce() {
         for (int length = 0; length <= 5000; length++) {
             String contentType = TYPE + "boundary=" + "b".repeat(length);

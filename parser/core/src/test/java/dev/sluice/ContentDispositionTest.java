@@ -133,6 +133,9 @@ class ContentDispositionTest {
                 "a\"b",
                 ContentDisposition.parse("form-data; name=\"a%22b\"", decoding).name());
         assertEquals(
+                "ab",
+                ContentDisposition.parse("form-data; name=\"ab\"", decoding).name());
+        assertEquals(
                 "a%22b", ContentDisposition.parse("form-data; name=\"a%22b\"").name());
     }
 

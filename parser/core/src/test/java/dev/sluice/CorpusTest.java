@@ -18,6 +18,7 @@ import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,6 +114,7 @@ class CorpusTest {
         }
     }
 
+    @Tag("long")
     @Test
     void largeCasesAreTheSameAtEveryCutAndEveryChunkSize() {
         runs().parallelStream().filter(run -> run.source.body().length > PROVED).forEach(CorpusTest::cutEverywhere);
@@ -142,6 +144,7 @@ class CorpusTest {
         return found.stream().mapToInt(at -> at).toArray();
     }
 
+    @Tag("long")
     @Test
     void closingAfterAnyOctetLeavesNothing() {
         for (Run run : runs()) {

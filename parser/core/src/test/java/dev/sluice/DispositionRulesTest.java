@@ -336,6 +336,15 @@ class DispositionRulesTest {
         assertRefused(STRICT, marked, MALFORMED, 0);
     }
 
+    @Test
+    void whatOnlyLooksLikeAnEncodedWordIsAFilename() {
+        for (String filename : List.of("=?=", "=?a?", "=xa?=", "=?aa=", "x?a?=", "=?a?x")) {
+            String marked =
+                    disposition("form-data; name=a; filename=\"" + filename + "\"; ^filename*=UTF-8''%C3%BC.txt");
+            assertNames(assertReported(STANDARD, marked, Deviation.CONFLICTING_FILENAMES, 0), "a", filename);
+        }
+    }
+
     // ---- row 40
 
     @Test
@@ -378,6 +387,15 @@ class DispositionRulesTest {
     }
 
     @Test
+    void continuationsAreJoinedByNumberAndNotByText() {
+        StringBuilder parameters = new StringBuilder();
+        for (int i = 11; i >= 0; i--) {
+            parameters.append("; filename*").append(i).append("=").append((char) ('a' + i));
+        }
+        assertNames(assertAccepted(COMPATIBLE, disposition("form-data; name=a" + parameters)), "a", "abcdefghijkl");
+    }
+
+    @Test
     void aPlainFilenameWinsOverContinuations() {
         String marked = disposition("form-data; name=a; filename=plain; ^filename*0=other");
         assertNames(assertReported(STANDARD, marked, Deviation.PARAMETER_CONTINUATION, 0), "a", "plain");
@@ -392,6 +410,8 @@ class DispositionRulesTest {
                 "filename*0=a; filename*2=c",
                 "filename*0=a; filename*0=b",
                 "filename*0=a; filename*01=b",
+                "filename*0=a; filename*1000=b",
+                "filename*0*=UTF-8''%C3; filename*1*=%28",
                 "filename*x=a",
                 "filename**=a",
                 "filename*0*=x-unknown''a",
@@ -407,6 +427,28 @@ class DispositionRulesTest {
         assertNames(assertReported(STANDARD, marked, Deviation.UNUSABLE_EXTENDED_PARAMETER, 0), "a", null);
         assertRefused(STRICT, marked, MALFORMED, 0);
         assertNames(assertReported(COMPATIBLE, marked, Deviation.UNUSABLE_EXTENDED_PARAMETER, 0), "a", null);
+    }
+
+    @Test
+    void nameContinuationsAreIgnoredWhereThereIsAName() {
+        String marked = disposition("form-data; name=\"a\"; ^name*0=ro; name*1=le");
+        assertNames(assertReported(STANDARD, marked, Deviation.UNUSABLE_EXTENDED_PARAMETER, 0), "a", null);
+        assertRefused(STRICT, marked, MALFORMED, 0);
+        assertNames(assertReported(COMPATIBLE, marked, Deviation.UNUSABLE_EXTENDED_PARAMETER, 0), "a", null);
+    }
+
+    @Test
+    void extendedParametersAreJudgedFromLeftToRight() {
+        String first = disposition("form-data; name=\"a\"; ^filename*=UTF-8''b; name*=utf-8''role");
+        String second = disposition("form-data; name=\"a\"; filename*=UTF-8''b; ^name*=utf-8''role");
+        assertRefused(STRICT, first, MALFORMED, 0);
+        Result result = Verdict.decode(STANDARD, unmarked(first));
+        assertNames(result, "a", "b");
+        assertEquals(
+                List.of(
+                        new ReportedDeviation(Deviation.EXTENDED_FILENAME, 0, first.indexOf('^')),
+                        new ReportedDeviation(Deviation.UNUSABLE_EXTENDED_PARAMETER, 0, second.indexOf('^'))),
+                result.deviations());
     }
 
     // ---- rows 41 and 42

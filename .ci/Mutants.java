@@ -1,0 +1,97 @@
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+
+/**
+ * Compares the mutants that survived with those that may: {@code java Mutants.java LIST MODULE...}. In the list, a line that starts with
+ * {@code ==} is the reason of the lines below it, each of which is {@code COUNT CLASS.METHOD MUTATOR | SOURCE LINE}.
+ */
+final class Mutants {
+    private static final double LEAST = 0.95;
+
+    private record Tally(Map<String, Integer> survivors, int killed, int all) {}
+
+    public static void main(String[] args) throws Exception {
+        Map<String, Integer> allowed = allowed(Path.of(args[0]));
+        Map<String, Integer> survivors = new TreeMap<>();
+        int killed = 0;
+        int all = 0;
+        for (int i = 1; i < args.length; i++) {
+            Tally tally = tally(Path.of(args[i]));
+            tally.survivors().forEach((mutant, count) -> survivors.merge(mutant, count, Integer::sum));
+            killed += tally.killed();
+            all += tally.all();
+            System.out.printf("%s: %d of %d mutants killed%n", args[i], tally.killed(), tally.all());
+        }
+        System.out.printf("%d of %d mutants killed, %.1f %%%n", killed, all, 100.0 * killed / all);
+        List<String> complaints = new ArrayList<>();
+        if (killed < LEAST * all) {
+            complaints.add("less than 95 % are killed");
+        }
+        survivors.forEach((mutant, count) -> {
+            if (allowed.getOrDefault(mutant, 0) < count) {
+                complaints.add("survived, and is not listed: " + count + " " + mutant);
+            }
+        });
+        allowed.forEach((mutant, count) -> {
+            if (survivors.getOrDefault(mutant, 0) < count) {
+                complaints.add("is listed, and did not survive: " + count + " " + mutant);
+            }
+        });
+        complaints.forEach(System.out::println);
+        if (!complaints.isEmpty()) {
+            System.exit(1);
+        }
+    }
+
+    private static Map<String, Integer> allowed(Path list) throws IOException {
+        Map<String, Integer> allowed = new TreeMap<>();
+        for (String line : Files.readAllLines(list)) {
+            if (!line.isBlank() && !line.startsWith("#") && !line.startsWith("==")) {
+                String[] words = line.strip().split(" ", 2);
+                allowed.merge(words[1], Integer.valueOf(words[0]), Integer::sum);
+            }
+        }
+        return allowed;
+    }
+
+    private static Tally tally(Path module) throws Exception {
+        NodeList mutants = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(module.resolve("target/pit-reports/mutations.xml").toFile())
+                .getElementsByTagName("mutation");
+        Map<String, Integer> survivors = new TreeMap<>();
+        int killed = 0;
+        for (int i = 0; i < mutants.getLength(); i++) {
+            Element mutant = (Element) mutants.item(i);
+            if (mutant.getAttribute("detected").equals("true")) {
+                killed++;
+            } else {
+                survivors.merge(describe(module, mutant), 1, Integer::sum);
+            }
+        }
+        return new Tally(survivors, killed, mutants.getLength());
+    }
+
+    private static String describe(Path module, Element mutant) throws IOException {
+        String type = text(mutant, "mutatedClass");
+        String mutator = text(mutant, "mutator").replaceFirst(".*\\.", "").replace("Mutator", "");
+        Path source = module.resolve("src/main/java")
+                .resolve(type.substring(0, type.lastIndexOf('.')).replace('.', '/'))
+                .resolve(text(mutant, "sourceFile"));
+        String line = Files.readAllLines(source).get(Integer.parseInt(text(mutant, "lineNumber")) - 1);
+        return "%s.%s %s | %s"
+                .formatted(type.substring(type.lastIndexOf('.') + 1), text(mutant, "mutatedMethod"), mutator, line.strip());
+    }
+
+    private static String text(Element mutant, String tag) {
+        return mutant.getElementsByTagName(tag).item(0).getTextContent();
+    }
+}
