@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
         name = "compare",
         mixinStandardHelpOptions = true,
         description = {
-            "Flags the rows that changed beyond their errors; exit code 1 when something became slower.",
+            "Flags the rows that changed beyond their errors, in time or in what they allocate; exit code 1 when something"
+                    + " became slower, allocates more, or is there no longer; 2 when nothing could be compared.",
             "With --by-ratio, Sluice's rows are compared by their ratio to a peer measured in the same run, so the two"
                     + " runs may",
             "come from different machines."
@@ -51,18 +52,20 @@ final class CompareCommand implements Callable<Integer> {
         List<Comparison> comparisons = yardstick.isEmpty()
                 ? Comparison.byTime(oldRun, newRun, tolerance)
                 : Comparison.byRatio(oldRun, newRun, yardstick, tolerance);
-        boolean slower = false;
+        boolean failed = false;
+        int compared = 0;
         for (Comparison comparison : comparisons) {
             if (comparison.verdict() != Comparison.Verdict.SAME) {
                 spec.commandLine().getOut().println(comparison);
             }
-            slower |= comparison.verdict() == Comparison.Verdict.SLOWER;
+            failed |= comparison.verdict().isFailure();
+            compared += comparison.verdict() == Comparison.Verdict.MISSING ? 0 : 1;
         }
-        spec.commandLine().getOut().printf("%d rows compared%n", comparisons.size());
-        if (comparisons.isEmpty()) {
-            spec.commandLine().getErr().println("the two runs have no rows in common");
+        spec.commandLine().getOut().printf("%d figures compared%n", compared);
+        if (compared == 0) {
+            spec.commandLine().getErr().println("the two runs have no figures in common");
             return 2;
         }
-        return slower ? 1 : 0;
+        return failed ? 1 : 0;
     }
 }

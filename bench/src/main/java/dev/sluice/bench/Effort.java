@@ -11,23 +11,32 @@ package dev.sluice.bench;
 record Effort(int forks, int warmups, int iterations, int millis) {
 
     /** Start of a JVM, making of the body and its check. */
-    private static final double FORK_SECONDS = 1.3;
+    private static final double FORK_SECONDS = 0.95;
 
-    /** Many short iterations: the error shrinks with their number, and a disturbed one counts for less. */
-    static final Effort QUICK = new Effort(1, 6, 10, 100);
-    /** For the rows that claims are made of. */
-    static final Effort MAIN = new Effort(2, 6, 10, 100);
+    /** In iterations of 100 ms: netty's decoder, the largest, is compiled to the end after 1.2 seconds, not sooner. */
+    private static final int WARMUPS = 12;
+
+    /** For the rows that claims are made of: two JVMs compile the same code differently, so there are many of them. */
+    static final Effort MAIN = new Effort(4, WARMUPS, 4, 100);
     /** For the tables beside them. */
-    static final Effort WIDE = QUICK;
+    static final Effort WIDE = new Effort(2, WARMUPS, 4, 100);
     /** For the widest tables, whose rows differ by more than their errors. */
-    static final Effort FRINGE = new Effort(1, 4, 8, 80);
+    static final Effort FRINGE = new Effort(1, WARMUPS, 6, 100);
+    /** For single methods, which are compiled at once. */
+    static final Effort SMALL = new Effort(1, 5, 5, 100);
+    /** For a look at it. */
+    static final Effort QUICK = FRINGE;
 
     /** Where one operation takes longer than an iteration should, a few of them are enough. */
     Effort forSlowOperations() {
         return new Effort(1, 1, 3, millis);
     }
 
+    double secondsOfFork() {
+        return FORK_SECONDS + (warmups + iterations) * millis / 1000.0;
+    }
+
     double seconds() {
-        return forks * (FORK_SECONDS + (warmups + iterations) * millis / 1000.0);
+        return forks * secondsOfFork();
     }
 }

@@ -52,7 +52,7 @@ final class EndToEndCommand implements Callable<Integer> {
         Run run = Environment.run(spec.name() + (quick ? " --quick" : ""), EndToEnd.jvmArgs(), endToEnd.run());
         console.println();
         console.println(Tables.of(run));
-        Path file = Environment.resultFile(out, spec.name(), quick);
+        Path file = Environment.resultFile(out, spec.name(), !quick);
         run.write(file);
         console.println("written to " + file);
         console.flush();

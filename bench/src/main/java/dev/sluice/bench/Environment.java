@@ -5,6 +5,7 @@ import dev.sluice.bench.report.Run;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -51,7 +52,7 @@ final class Environment {
         return versions;
     }
 
-    /** A run that ends now. */
+    /** A run that ends now and began with this JVM. */
     static Run run(String command, List<String> jvmArgs, List<Row> rows) {
         return new Run(
                 "java -jar sluice-bench.jar " + command,
@@ -60,16 +61,22 @@ final class Environment {
                 jvm(),
                 versions(),
                 jvmArgs,
-                rows);
+                rows,
+                ManagementFactory.getRuntimeMXBean().getUptime() / 1000.0,
+                Map.of());
     }
 
-    /** Where the results of a command go unless the user says something else. */
-    static Path resultFile(@Nullable Path chosen, String command, boolean quick) {
+    /**
+     * Where the results of a command go unless the user says something else.
+     *
+     * @param whole whether all was measured, in full: only then it goes over what is recorded
+     */
+    static Path resultFile(@Nullable Path chosen, String command, boolean whole) {
         return chosen != null
                 ? chosen
                 : Path.of(
                         "bench",
-                        quick ? "target" : "results",
+                        whole ? "results" : "target",
                         command + "-jdk" + Runtime.version().feature() + ".json");
     }
 

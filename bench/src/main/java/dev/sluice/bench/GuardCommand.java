@@ -1,6 +1,6 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.report.Regression;
+import dev.sluice.bench.report.Guard;
 import dev.sluice.bench.report.Row;
 import dev.sluice.bench.report.Run;
 import java.io.IOException;
@@ -9,7 +9,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
@@ -26,7 +28,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Measures a few bodies with Sluice and with peers, and compares the ratios with recorded ones.",
-            "Exit code 1 when Sluice has become slower beside every peer, and stays so when measured again."
+            "Exit code 1 when Sluice has become slower beside every peer, and stays so when measured again, or when the"
+                    + " record lacks a body; 2 when nothing could be compared."
         })
 final class GuardCommand implements Callable<Integer> {
 
@@ -60,7 +63,7 @@ final class GuardCommand implements Callable<Integer> {
     private boolean plan;
 
     @Override
-    public Integer call() throws IOException, RunnerException {
+    public Integer call() throws Exception {
         PrintWriter console = spec.commandLine().getOut();
         List<List<Trial>> bodies = Suite.guard();
         if (plan) {
@@ -84,26 +87,21 @@ final class GuardCommand implements Callable<Integer> {
         return 0;
     }
 
-    private int compare(PrintWriter console, TrialRunner runner, List<List<Trial>> bodies)
-            throws IOException, RunnerException {
+    private int compare(PrintWriter console, TrialRunner runner, List<List<Trial>> bodies) throws Exception {
         Path file = recorded();
         console.println("beside " + file.getFileName() + ", each ratio up to x " + factor);
-        List<Row> before = Run.read(file).rows();
-        int slower = 0;
+        Guard guard = new Guard(Run.read(file).rows(), factor, attempts, line -> {
+            console.println(line);
+            console.flush();
+        });
         for (List<Trial> body : bodies) {
-            boolean there = true;
-            for (int attempt = 0; attempt < attempts && there; attempt++) {
-                there = false;
-                for (Regression regression : Regression.between(before, runner.run(body), factor)) {
-                    there |= regression.isThere();
-                    console.println(regression);
-                    console.flush();
-                }
-            }
-            slower += there ? 1 : 0;
+            Map<String, String> params = new LinkedHashMap<>(body.get(0).params());
+            params.remove("peer");
+            guard.judge(String.join(" ", params.values()), () -> runner.run(body));
         }
-        console.println(slower == 0 ? "nothing became slower" : slower + " bodies became slower");
-        return slower == 0 ? 0 : 1;
+        console.println(guard.summary());
+        console.flush();
+        return guard.exitCode();
     }
 
     /** The record of this JDK, or of the newest one before it, or else of the oldest. */

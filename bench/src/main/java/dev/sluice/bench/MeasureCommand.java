@@ -36,9 +36,18 @@ abstract class MeasureCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            description =
-                    "Where the results go (default: bench/results/COMMAND-jdkNN.json; with --quick, bench/target/...).")
+            description = "Where the results go (default: bench/results/COMMAND-jdkNN.json; with --quick or --only,"
+                    + " bench/target/...).")
     private @Nullable Path out;
+
+    @Option(
+            names = "--again",
+            paramLabel = "MINUTES",
+            description =
+                    "Measures groups of a recorded run once more in which a main row has an error above 10 %%, the most"
+                            + " disturbed first, as many as the minutes allow, and has the new figures take the place of all"
+                            + " old ones.")
+    private double again;
 
     abstract List<Trial> trials(boolean fewer);
 
@@ -55,6 +64,10 @@ abstract class MeasureCommand implements Callable<Integer> {
                 trials.add(trial);
             }
         }
+        Path file = Environment.resultFile(out, spec.name(), !quick && only == null);
+        if (again > 0) {
+            return again(console, Run.read(file), trials, file);
+        }
         if (plan) {
             console.println(Plan.of(trials));
             return 0;
@@ -63,22 +76,51 @@ abstract class MeasureCommand implements Callable<Integer> {
         if (only == null) {
             rows.addAll(counted());
         }
-        rows.addAll(new TrialRunner(line -> {
-                    console.println(line);
-                    console.flush();
-                })
-                .run(trials));
-        Run run = Environment.run(
+        rows.addAll(measured(console, trials));
+        return write(console, run(rows), file);
+    }
+
+    private int again(PrintWriter console, Run recorded, List<Trial> trials, Path file) {
+        if (!recorded.jvm().equals(Environment.jvm())) {
+            console.println(file + " is of another JVM: " + recorded.jvm());
+            console.flush();
+            return 2;
+        }
+        List<Disturbed> groups = Disturbed.in(recorded, trials, again);
+        if (plan) {
+            console.println(Plan.of(Disturbed.trials(groups)));
+            return 0;
+        }
+        List<Row> rows = measured(console, Disturbed.trials(groups));
+        return write(console, Disturbed.replaced(recorded, groups, run(rows)), file);
+    }
+
+    private Run run(List<Row> rows) {
+        return Environment.run(
                 spec.name() + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'"),
                 TrialRunner.JVM_ARGS,
                 rows);
+    }
+
+    private static List<Row> measured(PrintWriter console, List<Trial> trials) {
+        return new TrialRunner(line -> {
+                    console.println(line);
+                    console.flush();
+                })
+                .run(trials);
+    }
+
+    private static int write(PrintWriter console, Run run, Path file) {
         console.println();
         console.println(Tables.of(run));
-        Path file = Environment.resultFile(out, spec.name(), quick);
         run.write(file);
         console.println("written to " + file);
+        long failed = run.rows().stream().filter(Row::failed).count();
+        if (failed > 0) {
+            console.println(failed + " rows could not be measured");
+        }
         console.flush();
-        return 0;
+        return failed == 0 ? 0 : 1;
     }
 
     @Command(

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -33,10 +34,10 @@ final class ReportCommand implements Callable<Integer> {
     private Path readme = Path.of("bench", "README.md");
 
     @Option(
-            names = "--learned",
+            names = "--page",
             paramLabel = "FILE",
-            description = "The text whose figures are filled in; default: ${DEFAULT-VALUE}.")
-    private Path learned = Path.of("bench", "LEARNED.md");
+            description = "A text whose figures are filled in; default: ${DEFAULT-VALUE}.")
+    private Path[] pages = {Path.of("bench", "LEARNED.md"), Path.of("bench", "TUNING.md")};
 
     @Override
     public Integer call() throws IOException {
@@ -53,10 +54,13 @@ final class ReportCommand implements Callable<Integer> {
             drawn.put(run.getKey(), Charts.draw(run.getValue(), run.getKey(), charts));
         }
         Readme.update(readme, runs, drawn, charts);
-        Learned.update(learned, runs);
+        Learned.update(readme, runs);
+        for (Path page : pages) {
+            Learned.update(page, runs);
+        }
         spec.commandLine()
                 .getOut()
-                .printf("%d recorded runs, tables in %s, figures in %s%n", runs.size(), readme, learned);
+                .printf("%d recorded runs, tables in %s, figures in %s%n", runs.size(), readme, List.of(pages));
         return 0;
     }
 }

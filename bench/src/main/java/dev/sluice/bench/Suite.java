@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Which figures each command measures. */
 final class Suite {
@@ -16,12 +17,39 @@ final class Suite {
     static final int OWN_CUT = 0;
     static final int WHOLE = Integer.MAX_VALUE;
     static final int CHUNK = 8 * 1024;
+
     private static final List<String> LEVELS = List.of("DISABLED", "SIMPLE", "ADVANCED", "PARANOID");
-    private static final List<PeerKind> LEVEL_PEERS =
-            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.NETTY41_KEPT, PeerKind.NETTY_CONTRIB);
+    private static final List<String> ENDS_OF_LEVELS = List.of("DISABLED", "PARANOID");
+    /** At every level with the same effort, because levels are divided by one another; here those that goals name. */
+    private static final List<PeerKind> CLAIMED_AT_LEVELS =
+            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.CHUNKS_ONLY);
+
+    private static final List<PeerKind> OTHERS_AT_LEVELS =
+            List.of(PeerKind.NETTY42_DROPPED, PeerKind.NETTY41_KEPT, PeerKind.NETTY_CONTRIB);
+    private static final List<PeerKind> WITH_LF =
+            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.NETTY_CONTRIB);
+
+    /** The parsers that goals name: what is said about them must hold. */
+    private static final Set<PeerKind> CLAIMED =
+            Set.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.NETTY42_UNSAFE, PeerKind.JETTY);
+    /** Those that goals name on a body or two. */
+    private static final Set<PeerKind> NAMED = Set.of(PeerKind.OKHTTP, PeerKind.NETTY_CONTRIB, PeerKind.UNDERTOW);
+
+    /** Left out where all parsers are measured on bodies beside the main ones: too like to another that stays. */
+    private static final Set<PeerKind> ALIKE = Set.of(
+            PeerKind.NETTY42_KEPT,
+            PeerKind.NETTY41_KEPT,
+            PeerKind.NETTY41_DROPPED,
+            PeerKind.SLUICE_PULL,
+            PeerKind.SLUICE_SERVLET,
+            PeerKind.FILEUPLOAD1,
+            PeerKind.TOMCAT,
+            PeerKind.SPRING_NETTY);
 
     private final boolean quick;
     private final List<Trial> trials = new ArrayList<>();
+    /** Of the figures that are added next. */
+    private String group = "";
 
     private Suite(boolean quick) {
         this.quick = quick;
@@ -30,23 +58,29 @@ final class Suite {
     /** Leak-detection levels. */
     static List<Trial> levels(boolean quick) {
         Suite suite = new Suite(quick);
-        List<Scenario> workloads = quick
-                ? List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH)
-                : List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH, Scenario.NETTY_BIG_LF, Scenario.NETTY_HIGH_LF);
-        List<String> levels = quick ? List.of("DISABLED", "PARANOID") : LEVELS;
-        for (Scenario workload : workloads) {
-            boolean lf = workload == Scenario.NETTY_BIG_LF || workload == Scenario.NETTY_HIGH_LF;
-            for (Memory memory : lf ? List.of(Memory.WRAPPED_EACH) : List.of(Memory.WRAPPED_EACH, Memory.POOLED_EACH)) {
-                for (String level : levels) {
-                    for (PeerKind peer : LEVEL_PEERS) {
-                        suite.level("levels", peer, workload, memory, level, List.of());
-                    }
-                    suite.level("levels", PeerKind.CHUNKS_ONLY, workload, memory, level, List.of());
-                }
+        List<String> levels = quick ? ENDS_OF_LEVELS : LEVELS;
+        for (Scenario workload : List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH)) {
+            for (Memory memory : List.of(Memory.WRAPPED_EACH, Memory.POOLED_EACH)) {
+                suite.levels(workload, memory, levels, CLAIMED_AT_LEVELS, Effort.MAIN);
+                suite.levels(workload, memory, levels, OTHERS_AT_LEVELS, Effort.WIDE);
+            }
+        }
+        if (!quick) {
+            for (Scenario workload : List.of(Scenario.NETTY_BIG_LF, Scenario.NETTY_HIGH_LF)) {
+                suite.levels(workload, Memory.WRAPPED_EACH, ENDS_OF_LEVELS, WITH_LF, Effort.WIDE);
             }
         }
         suite.leakSettings();
         return suite.trials;
+    }
+
+    private void levels(Scenario workload, Memory memory, List<String> levels, List<PeerKind> peers, Effort effort) {
+        group = "levels " + workload.id() + " " + memory.id();
+        for (PeerKind peer : peers) {
+            for (String level : levels) {
+                level("levels", peer, workload, memory, level, List.of(), effort);
+            }
+        }
     }
 
     private void leakSettings() {
@@ -57,6 +91,7 @@ final class Suite {
         settings.put("samplingInterval=1", List.of("-Dio.netty.leakDetection.samplingInterval=1"));
         settings.put("samplingInterval=8", List.of("-Dio.netty.leakDetection.samplingInterval=8"));
         settings.put("acquireAndReleaseOnly", List.of("-Dio.netty.leakDetection.acquireAndReleaseOnly=true"));
+        group = "leak-settings";
         settings.forEach((name, args) -> {
             // At PARANOID every buffer is a sample, and at SIMPLE no calls are recorded.
             List<String> levels = name.startsWith("samplingInterval")
@@ -69,7 +104,14 @@ final class Suite {
                     continue;
                 }
                 for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.CHUNKS_ONLY)) {
-                    level("leak-settings: " + name, peer, Scenario.NETTY_HIGH, Memory.POOLED_EACH, level, args);
+                    level(
+                            "leak-settings: " + name,
+                            peer,
+                            Scenario.NETTY_HIGH,
+                            Memory.POOLED_EACH,
+                            level,
+                            args,
+                            Effort.FRINGE);
                 }
             }
         });
@@ -89,8 +131,9 @@ final class Suite {
                 Scenario.FORM,
                 Scenario.PARTS_1000,
                 Scenario.PHOTOS_20)) {
-            suite.everyPeer("main", scenario, CHUNK, Effort.MAIN);
+            suite.main(scenario);
         }
+        suite.faces();
         for (Scenario scenario : List.of(Scenario.RANDOM_16M, Scenario.CSV_16M)) {
             suite.floors(scenario);
         }
@@ -99,11 +142,13 @@ final class Suite {
         for (Scenario scenario : Scenario.values()) {
             if (scenario.ordinal() >= Scenario.ALL_CR.ordinal()
                     && scenario.ordinal() <= Scenario.SKIP_TABLE.ordinal()) {
-                suite.everyPeer("adversarial", scenario, CHUNK, Effort.FRINGE);
+                suite.adversarial(scenario);
             }
+        }
+        for (Scenario scenario : Scenario.values()) {
             if (scenario.ordinal() >= Scenario.JUNK.ordinal()
                     && scenario.ordinal() <= Scenario.DEFNULL_BCHAR.ordinal()) {
-                suite.everyPeer("defnull", scenario, CHUNK, Effort.FRINGE);
+                suite.defnull(scenario);
             }
         }
         return suite.trials;
@@ -141,35 +186,69 @@ final class Suite {
                 PeerKind.JETTY,
                 PeerKind.FILEUPLOAD2);
         for (Scenario scenario : List.of(Scenario.RANDOM_16M, Scenario.FIELDS_100, Scenario.FORM)) {
+            group = "main " + scenario.id();
             for (PeerKind peer : few) {
-                decode("main", peer, scenario, CHUNK, Memory.HEAP, Effort.MAIN);
-                if (peer.takesDirect()) {
-                    decode("main", peer, scenario, CHUNK, Memory.DIRECT, Effort.MAIN);
-                }
+                decodeInBoth("main", peer, scenario, CHUNK, Effort.MAIN);
             }
         }
+        group = "chunks";
         for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.FILEUPLOAD2)) {
-            decode("chunks", peer, Scenario.RANDOM_16M, 64 * 1024, Memory.HEAP, Effort.WIDE);
-            if (peer.takesDirect()) {
-                decode("chunks", peer, Scenario.RANDOM_16M, 64 * 1024, Memory.DIRECT, Effort.WIDE);
-            }
+            decodeInBoth("chunks", peer, Scenario.RANDOM_16M, 64 * 1024, Effort.WIDE);
         }
         floors(Scenario.RANDOM_16M);
     }
 
-    private void everyPeer(String table, Scenario scenario, int chunk, Effort effort) {
+    private void main(Scenario scenario) {
+        group = "main " + scenario.id();
         for (PeerKind peer : PeerKind.parsers()) {
-            boolean alike = peer == PeerKind.NETTY42_KEPT
-                    || peer == PeerKind.NETTY41_KEPT
-                    || peer == PeerKind.NETTY41_DROPPED
-                    || peer == PeerKind.SLUICE_SERVLET;
-            if (alike && !table.equals("main")) {
+            if (isFace(peer) || (peer == PeerKind.NETTY42_UNSAFE && scenario != Scenario.RANDOM_16M)) {
                 continue;
             }
-            decode(table, peer, scenario, chunk, Memory.HEAP, effort);
-            if (peer.isSluice() && peer.takesDirect()
-                    || (peer.takesDirect() && table.equals("main") && peer != PeerKind.SPRING)) {
-                decode(table, peer, scenario, chunk, Memory.DIRECT, effort);
+            if (CLAIMED.contains(peer)) {
+                decodeInBoth("main", peer, scenario, CHUNK, Effort.MAIN);
+            } else {
+                decode("main", peer, scenario, CHUNK, Memory.HEAP, NAMED.contains(peer) ? Effort.WIDE : Effort.FRINGE);
+            }
+        }
+    }
+
+    /** The ways to use Sluice that are in a table of their own. */
+    private static boolean isFace(PeerKind peer) {
+        return peer == PeerKind.SLUICE_PULL_CHUNKS || peer == PeerKind.SLUICE_SERVLET_STREAMING;
+    }
+
+    private void adversarial(Scenario scenario) {
+        group = "adversarial " + scenario.id();
+        decode("adversarial", PeerKind.SLUICE_PUSH, scenario, CHUNK, Memory.HEAP, Effort.WIDE);
+        // What the hostile body is compared with, a little of it beside each of them.
+        decode("adversarial", PeerKind.SLUICE_PUSH, Scenario.RANDOM_16M, CHUNK, Memory.HEAP, Effort.FRINGE);
+        decode("adversarial", PeerKind.SLUICE_PUSH, scenario, CHUNK, Memory.DIRECT, Effort.FRINGE);
+        for (PeerKind peer : PeerKind.parsers()) {
+            if (peer != PeerKind.SLUICE_PUSH
+                    && peer != PeerKind.NETTY42_UNSAFE
+                    && !isFace(peer)
+                    && !ALIKE.contains(peer)) {
+                decode("adversarial", peer, scenario, CHUNK, Memory.HEAP, Effort.FRINGE);
+            }
+        }
+    }
+
+    private void defnull(Scenario scenario) {
+        group = "defnull " + scenario.id();
+        for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY, PeerKind.OKHTTP)) {
+            decode("defnull", peer, scenario, CHUNK, Memory.HEAP, Effort.FRINGE);
+        }
+    }
+
+    /** The ways to use Sluice, with what the memory they copy through costs. */
+    private void faces() {
+        for (Scenario scenario : List.of(Scenario.RANDOM_16M, Scenario.FORM, Scenario.FIELDS_100)) {
+            group = "faces " + scenario.id();
+            for (PeerKind peer : PeerKind.parsers()) {
+                if (peer.isSluice()) {
+                    boolean basic = peer == PeerKind.SLUICE_PUSH || peer == PeerKind.SLUICE_PULL;
+                    decode("faces", peer, scenario, CHUNK, Memory.HEAP, basic ? Effort.MAIN : Effort.WIDE);
+                }
             }
         }
     }
@@ -183,34 +262,39 @@ final class Suite {
                 PeerKind.UNDERTOW,
                 PeerKind.FILEUPLOAD2);
         for (int chunk : new int[] {1, 17, 64, 1460, CHUNK, 64 * 1024, WHOLE}) {
+            group = "chunks " + chunk;
+            // Tiny chunks of a big body would measure only how long the list of chunks is.
+            Scenario scenario = chunk < 1460 ? Scenario.RANDOM_64K : Scenario.RANDOM_16M;
+            // Goals are about the smallest and the largest.
+            Effort effort = chunk == 1 || chunk == WHOLE ? Effort.WIDE : Effort.FRINGE;
             for (PeerKind peer : peers) {
-                // Tiny chunks of a big body would measure only how long the list of chunks is.
-                Scenario scenario = chunk < 1460 ? Scenario.RANDOM_64K : Scenario.RANDOM_16M;
-                decode("chunks", peer, scenario, chunk, Memory.HEAP, Effort.WIDE);
-                if (peer.takesDirect() && peer != PeerKind.JETTY) {
-                    decode("chunks", peer, scenario, chunk, Memory.DIRECT, Effort.WIDE);
-                }
+                decodeInBoth("chunks", peer, scenario, chunk, effort);
             }
         }
         for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY)) {
+            group = "chunks " + Scenario.FIELDS_AND_FILE.id();
             decode("chunks", peer, Scenario.FIELDS_AND_FILE, WHOLE, Memory.HEAP, Effort.WIDE);
             decode("chunks", peer, Scenario.FIELDS_AND_FILE, CHUNK, Memory.HEAP, Effort.WIDE);
         }
     }
 
     private void sizes() {
+        group = "sizes";
         for (Scenario scenario : List.of(Scenario.RANDOM_1M, Scenario.RANDOM_64M, Scenario.RANDOM_1G)) {
             for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY)) {
-                decode("sizes", peer, scenario, CHUNK, Memory.HEAP, Effort.MAIN);
+                decode("sizes", peer, scenario, CHUNK, Memory.HEAP, Effort.WIDE);
             }
         }
     }
 
     private void floors(Scenario scenario) {
         for (Memory memory : List.of(Memory.HEAP, Memory.DIRECT)) {
-            for (String floor : List.of("readWords", "searchDelimiter", "bytesBefore", "copy")) {
+            group = "floors " + scenario.id() + " " + memory.id();
+            decode("floors", PeerKind.SLUICE_PUSH, scenario, CHUNK, memory, Effort.MAIN);
+            for (String floor : List.of("searchDelimiter", "readWords", "bytesBefore", "copy")) {
                 Map<String, String> params = params("scenario", scenario.id(), "memory", memory.id());
-                add(new Trial("floors", "FloorBenchmark." + floor, params, Effort.MAIN));
+                boolean claimed = floor.equals("searchDelimiter") || floor.equals("readWords");
+                add("floors", "FloorBenchmark." + floor, params, List.of(), claimed ? Effort.MAIN : Effort.FRINGE);
             }
         }
     }
@@ -226,32 +310,42 @@ final class Suite {
     }
 
     private void text() {
+        group = "text";
         List<String> charsets = quick ? List.of("UTF-8") : List.of("US-ASCII", "UTF-8", "UTF-16", "ISO-8859-1");
         for (String charset : charsets) {
-            for (String memory : List.of("heap", "direct")) {
-                for (String size : quick ? List.of("64") : List.of("8", "64", "512")) {
-                    for (String way : List.of("sluice", "nettyToString", "charBuffer")) {
-                        Map<String, String> params = params("charset", charset, "memory", memory, "size", size);
-                        add(new Trial("text", "TextBenchmark." + way, params, Effort.FRINGE));
-                    }
+            for (String content : charset.equals("US-ASCII") ? List.of("ascii") : List.of("ascii", "mixed")) {
+                text(charset, content);
+            }
+        }
+    }
+
+    private void text(String charset, String content) {
+        List<String> sizes = charset.startsWith("U") ? List.of("8", "64", "512") : List.of("8", "64");
+        for (String memory : List.of("heap", "direct")) {
+            for (String size : quick || content.equals("mixed") ? List.of("64") : sizes) {
+                for (String way : List.of("sluice", "nettyToString", "charBuffer")) {
+                    Map<String, String> params =
+                            params("charset", charset, "content", content, "memory", memory, "size", size);
+                    add("text", "TextBenchmark." + way, params, List.of(), Effort.SMALL);
                 }
             }
         }
     }
 
     private void scans() {
+        group = "scans";
         for (String content : quick ? List.of("data") : List.of("header", "data")) {
             for (String memory : List.of("heap", "direct")) {
-                for (String way :
-                        List.of("readByte", "byteProcessor", "bytesBefore", "chunkMemory", "delimiterSearch")) {
+                for (String way : List.of("readByte", "byteProcessor", "bytesBefore", "chunkMemory")) {
                     Map<String, String> params = params("content", content, "memory", memory);
-                    add(new Trial("scans", "ScanBenchmark." + way, params, Effort.FRINGE));
+                    add("scans", "ScanBenchmark." + way, params, List.of(), Effort.SMALL);
                 }
             }
         }
     }
 
     private void access() {
+        group = "access";
         String bounds = "-Dio.netty.buffer.checkBounds=false";
         String accessible = "-Dio.netty.buffer.checkAccessible=false";
         Map<String, List<String>> checks = new LinkedHashMap<>();
@@ -275,30 +369,38 @@ final class Suite {
                 ? List.of("readBytes", "getLongs", "oncePerChunk")
                 : List.of("readBytes", "getBytes", "getLongs", "setLongs", "oncePerChunk")) {
             Map<String, String> params = params("kind", kind, "checks", checks);
-            add(new Trial("access", "AccessBenchmark." + way, params, args, Effort.FRINGE));
+            add("access", "AccessBenchmark." + way, params, args, Effort.SMALL);
         }
     }
 
     private void allocation() {
+        group = "allocation";
         for (String allocator : quick ? List.of("pooled") : Allocators.NAMES) {
             for (String memory : List.of("heap", "direct")) {
                 for (String size : quick ? List.of("8192") : List.of("64", "8192", "65536")) {
                     Map<String, String> params = params("allocator", allocator, "memory", memory, "size", size);
-                    add(new Trial("allocation", "AllocationBenchmark.sameThread", params, Effort.FRINGE));
-                    add(new Trial("allocation", "AllocationBenchmark.acrossThreads", params, Effort.FRINGE));
+                    add("allocation", "AllocationBenchmark.sameThread", params, List.of(), Effort.SMALL);
+                    add("allocation", "AllocationBenchmark.acrossThreads", params, List.of(), Effort.SMALL);
                 }
                 for (String threads : Threads.namesHere()) {
                     Map<String, String> params =
                             params("allocator", allocator, "memory", memory, "size", "8192", "threads", threads);
-                    add(new Trial(
-                            "short-lived threads", "AllocationBenchmark.shortLivedThread", params, Effort.FRINGE));
+                    add("short-lived threads", "AllocationBenchmark.shortLivedThread", params, List.of(), Effort.SMALL);
                 }
             }
         }
+        Map<String, String> params = params("allocator", "pooled", "memory", "heap", "size", "8192");
+        add("allocation", "AllocationBenchmark.handOver", params, List.of(), Effort.SMALL);
     }
 
     private void level(
-            String table, PeerKind peer, Scenario workload, Memory memory, String level, List<String> jvmArgs) {
+            String table,
+            PeerKind peer,
+            Scenario workload,
+            Memory memory,
+            String level,
+            List<String> jvmArgs,
+            Effort effort) {
         Map<String, String> params = params(
                 "peer",
                 peer.id(),
@@ -310,8 +412,17 @@ final class Suite {
                 memory.id(),
                 "level",
                 level);
-        boolean claimed = table.equals("levels") && (level.equals("DISABLED") || level.equals("PARANOID"));
-        add(new Trial(table, "PeerBenchmark.decode", params, jvmArgs, claimed ? Effort.MAIN : Effort.FRINGE));
+        List<String> args = new ArrayList<>(peer.jvmArgs());
+        args.addAll(jvmArgs);
+        add(table, "PeerBenchmark.decode", params, args, effort);
+    }
+
+    /** From heap, and from direct memory where the parser takes it. */
+    private void decodeInBoth(String table, PeerKind peer, Scenario scenario, int chunk, Effort effort) {
+        decode(table, peer, scenario, chunk, Memory.HEAP, effort);
+        if (peer.takesDirect()) {
+            decode(table, peer, scenario, chunk, Memory.DIRECT, effort);
+        }
     }
 
     private void decode(String table, PeerKind peer, Scenario scenario, int chunk, Memory memory, Effort effort) {
@@ -320,11 +431,11 @@ final class Suite {
                 "scenario", scenario.id(),
                 "chunk", Integer.toString(chunk),
                 "memory", memory.id());
-        add(new Trial(table, "PeerBenchmark.decode", params, effort));
+        add(table, "PeerBenchmark.decode", params, peer.jvmArgs(), effort);
     }
 
-    private void add(Trial trial) {
-        trials.add(quick ? trial.with(Effort.QUICK) : trial);
+    private void add(String table, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
+        trials.add(new Trial(table, group, benchmark, params, jvmArgs, quick ? Effort.QUICK : effort));
     }
 
     private static Map<String, String> params(String... namesAndValues) {

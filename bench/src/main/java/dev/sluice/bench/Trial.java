@@ -7,24 +7,24 @@ import java.util.Map;
  * One figure to be measured.
  *
  * @param table the table it goes to
+ * @param group those it is compared with, which are measured in turn with it, fork by fork; a figure that is in several
+ *     groups is measured in each of them
  * @param benchmark simple class name and method
  * @param params values of the benchmark's parameters
  * @param jvmArgs for the fork, beside the common ones
  */
-record Trial(String table, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
-
-    Trial(String table, String benchmark, Map<String, String> params, Effort effort) {
-        this(table, benchmark, params, List.of(), effort);
-    }
+record Trial(
+        String table, String group, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
 
     Trial with(Effort other) {
-        return new Trial(table, benchmark, params, jvmArgs, other);
+        return new Trial(table, group, benchmark, params, jvmArgs, other);
     }
 
     boolean decodes() {
         return benchmark.equals("PeerBenchmark.decode");
     }
 
+    /** The same for all trials that measure the same figure. */
     String label() {
         return table + " " + benchmark.substring(benchmark.indexOf('.') + 1) + " " + String.join(" ", params.values());
     }

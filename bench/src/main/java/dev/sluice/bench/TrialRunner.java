@@ -2,6 +2,7 @@ package dev.sluice.bench;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.jmh.FastThreads;
 import dev.sluice.bench.jmh.WorkerCpu;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
@@ -9,8 +10,7 @@ import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Verdict;
 import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,7 +18,6 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.profile.GCProfiler;
-import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -27,22 +26,25 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Runs trials with JMH, one at a time, and turns what comes back into rows. */
+/** Runs trials with JMH, one fork at a time, and turns what comes back into rows. */
 final class TrialRunner {
 
-    /** A small young generation touched beforehand, so that page faults are not measured. */
+    /**
+     * A young generation of 600 MiB of 1 GiB, touched beforehand so that page faults are not measured; and threads like
+     * those of netty's event loops, for all parsers alike.
+     */
     static final List<String> JVM_ARGS = List.of(
             "-Xms1g",
             "-Xmx1g",
             "-Xmn600m",
             "-XX:+AlwaysPreTouch",
             "-XX:MaxDirectMemorySize=4g",
-            "-Dio.netty.leakDetection.level=disabled");
+            "-Dio.netty.leakDetection.level=disabled",
+            "-Djmh.executor=CUSTOM",
+            "-Djmh.executor.class=" + FastThreads.class.getName());
 
     /** A check, which decodes twice, longer than this says that one operation fills an iteration. */
     private static final long SLOW_NANOS = 2_500_000_000L;
-
-    private static final String ALLOCATION = "gc.alloc.rate.norm";
 
     private final Consumer<String> out;
     private @Nullable Scenario lastScenario;
@@ -52,90 +54,82 @@ final class TrialRunner {
         this.out = out;
     }
 
-    /** Measures all trials in their order, telling after each how long the rest will take. */
-    List<Row> run(List<Trial> trials) throws RunnerException {
-        double left = 0;
-        for (Trial trial : trials) {
-            left += trial.effort().seconds();
-        }
-        double pace = 1;
+    record Step(Trial trial, int fork) {}
+
+    /**
+     * Measures all trials. Those of a group that follow one another are measured in turn, a fork of each, then the next fork
+     * of each, so that what slows the machine down for a while slows all of them down. After each fork it tells how long the
+     * rest will take.
+     *
+     * @return a row for each figure; without a score, and with a note, for one that could not be measured
+     */
+    List<Row> run(List<Trial> trials) {
+        List<Step> steps = inTurn(trials);
+        Map<String, Figure> figures = new LinkedHashMap<>();
+        double left = Plan.seconds(trials);
         double planned = 0;
         long start = System.nanoTime();
-        List<Row> rows = new ArrayList<>();
-        for (int i = 0; i < trials.size(); i++) {
-            Trial trial = trials.get(i);
-            Row row = measure(trial);
-            rows.add(row);
-            planned += trial.effort().seconds();
-            left -= trial.effort().seconds();
-            pace = (System.nanoTime() - start) / 1e9 / planned;
+        for (int i = 0; i < steps.size(); i++) {
+            Trial trial = steps.get(i).trial();
+            Figure figure = figures.computeIfAbsent(trial.label(), label -> opened(trial));
+            double seconds = trial.effort().secondsOfFork();
+            figure.measure(steps.get(i).fork());
+            planned += seconds;
+            left -= seconds;
+            double pace = (System.nanoTime() - start) / 1e9 / planned;
             out.accept("[%d/%d, %s left] %s: %s"
-                    .formatted(i + 1, trials.size(), minutes(left * pace), trial.label(), figure(row)));
+                    .formatted(i + 1, steps.size(), minutes(left * pace), trial.label(), figure));
         }
-        return rows;
+        return figures.values().stream().map(Figure::row).toList();
+    }
+
+    static List<Step> inTurn(List<Trial> trials) {
+        List<Step> steps = new ArrayList<>();
+        for (int from = 0, to; from < trials.size(); from = to) {
+            String group = trials.get(from).group();
+            int forks = 0;
+            for (to = from; to < trials.size() && trials.get(to).group().equals(group); to++) {
+                forks = Math.max(forks, trials.get(to).effort().forks());
+            }
+            for (int fork = 0; fork < forks; fork++) {
+                for (Trial trial : trials.subList(from, to)) {
+                    if (fork < trial.effort().forks()) {
+                        steps.add(new Step(trial, fork));
+                    }
+                }
+            }
+        }
+        return steps;
     }
 
     private static String minutes(double seconds) {
         return "%d:%02d".formatted((int) seconds / 60, (int) seconds % 60);
     }
 
-    private static String figure(Row row) {
-        String note = row.note() == null ? "" : " (" + row.note() + ")";
-        if (row.score() == null) {
-            return "-" + note;
+    /** Looks what the parser makes of the body, if it is a parser. */
+    private Figure opened(Trial trial) {
+        Map<String, String> params = trial.params();
+        Body body = params.containsKey("scenario") ? body(Scenario.of(params.get("scenario"))) : null;
+        if (body == null || !trial.decodes()) {
+            return new Figure(trial, params, body == null ? 0 : body.size(), 0);
         }
-        return "%,.1f %s ± %.0f %%%s".formatted(row.score(), row.unit(), 100 * row.relativeError(), note);
+        Figure figure = new Figure(
+                trial, new LinkedHashMap<>(params), body.size(), body.truth().parts());
+        try {
+            long start = System.nanoTime();
+            Optional<String> wrong = verdict(body, params);
+            figure.checked(PeerKind.of(params.get("peer")), wrong.orElse(null), System.nanoTime() - start > SLOW_NANOS);
+        } catch (RuntimeException e) {
+            figure.fail(e);
+        }
+        return figure;
     }
 
-    private Row measure(Trial trial) throws RunnerException {
-        if (!trial.decodes()) {
-            Map<String, String> params = trial.params();
-            long octets = params.containsKey("scenario")
-                    ? body(Scenario.of(params.get("scenario"))).size()
-                    : 0;
-            return jmh(trial, params, octets, 0, null);
-        }
-        Scenario scenario = Scenario.of(trial.params().get("scenario"));
-        Body body = body(scenario);
-        PeerKind kind = PeerKind.of(trial.params().get("peer"));
-        Map<String, String> params = new HashMap<>(trial.params());
-        long start = System.nanoTime();
-        Optional<String> wrong = verdict(kind, body, trial);
-        boolean slow = System.nanoTime() - start > SLOW_NANOS;
-        if (wrong.isPresent() && wrong.get().startsWith("refuses")) {
-            return new Row(
-                    trial.table(),
-                    trial.benchmark(),
-                    trial.params(),
-                    "us/op",
-                    null,
-                    null,
-                    null,
-                    null,
-                    0,
-                    null,
-                    body.size(),
-                    body.truth().parts(),
-                    wrong.get());
-        }
-        params.put("outcome", wrong.isPresent() ? "wrong" : "right");
-        return jmh(
-                slow ? trial.with(trial.effort().forSlowOperations()) : trial,
-                params,
-                body.size(),
-                body.truth().parts(),
-                kind == PeerKind.CHUNKS_ONLY ? null : wrong.orElse(null));
-    }
-
-    private static Optional<String> verdict(PeerKind kind, Body body, Trial trial) {
-        int chunk = Integer.parseInt(trial.params().get("chunk"));
-        Memory memory = Memory.of(trial.params().get("memory"));
-        try (Peer peer = kind.open(body, chunk, memory)) {
-            Optional<String> wrong = Verdict.against(peer, body);
-            if (wrong.isPresent() && kind.isSluice()) {
-                throw new IllegalStateException("Sluice " + wrong.get() + ": " + trial.params());
-            }
-            return wrong;
+    private static Optional<String> verdict(Body body, Map<String, String> params) {
+        PeerKind kind = PeerKind.of(params.get("peer"));
+        int chunk = Integer.parseInt(params.get("chunk"));
+        try (Peer peer = kind.open(body, chunk, Memory.of(params.get("memory")))) {
+            return Verdict.against(peer, body, kind.readsNames());
         }
     }
 
@@ -149,46 +143,118 @@ final class TrialRunner {
         return body;
     }
 
-    private static Row jmh(Trial trial, Map<String, String> params, long octets, long parts, @Nullable String note)
-            throws RunnerException {
-        Effort effort = trial.effort();
-        ChainedOptionsBuilder options = new OptionsBuilder()
-                .include("^dev\\.sluice\\.bench\\.jmh\\." + Pattern.quote(trial.benchmark()) + "$")
-                .verbosity(VerboseMode.SILENT)
-                .shouldFailOnError(true)
-                .addProfiler(GCProfiler.class)
-                .addProfiler(WorkerCpu.class)
-                .forks(effort.forks())
-                .warmupIterations(effort.warmups())
-                .warmupTime(TimeValue.milliseconds(effort.millis()))
-                .measurementIterations(effort.iterations())
-                .measurementTime(TimeValue.milliseconds(effort.millis()))
-                .timeout(TimeValue.minutes(3));
-        params.forEach((name, value) -> options.param(name, value));
-        List<String> args = new ArrayList<>(JVM_ARGS);
-        args.addAll(trial.jvmArgs());
-        options.jvmArgs(args.toArray(String[]::new));
-        Collection<RunResult> results = new Runner(options.build()).run();
-        RunResult result = results.iterator().next();
-        Result<?> primary = result.getPrimaryResult();
-        Result<?> allocation = result.getSecondaryResults().get(ALLOCATION);
-        Result<?> cpu = result.getSecondaryResults().get(WorkerCpu.NAME);
-        double error = primary.getScoreError();
-        return new Row(
-                trial.table(),
-                trial.benchmark(),
-                trial.params(),
-                primary.getScoreUnit(),
-                primary.getScore(),
-                Double.isNaN(error) ? null : error,
-                primary.getStatistics().getMin(),
-                cpu == null
-                        ? null
-                        : cpu.getStatistics().getMin() / (primary.getScoreUnit().equals("us/op") ? 1e3 : 1),
-                (int) primary.getSampleCount(),
-                allocation == null ? null : allocation.getScore(),
-                octets,
-                parts,
-                note);
+    /** What is known of one figure so far. */
+    private static final class Figure {
+
+        private final Trial trial;
+        private final Map<String, String> params;
+        private final long octets;
+        private final long parts;
+        private final ForkResults results = new ForkResults();
+        private Effort effort;
+        private @Nullable String note;
+        private boolean over;
+
+        Figure(Trial trial, Map<String, String> params, long octets, long parts) {
+            this.trial = trial;
+            this.params = params;
+            this.octets = octets;
+            this.parts = parts;
+            this.effort = trial.effort();
+        }
+
+        /** @param wrong what is wrong with what the parser delivers */
+        void checked(PeerKind kind, @Nullable String wrong, boolean slow) {
+            if (wrong != null && kind.isSluice()) {
+                throw new IllegalStateException("Sluice " + wrong);
+            }
+            over = wrong != null && wrong.startsWith("refuses");
+            params.put("outcome", wrong == null ? "right" : "wrong");
+            note = kind == PeerKind.CHUNKS_ONLY ? null : wrong;
+            effort = slow ? effort.forSlowOperations() : effort;
+        }
+
+        void fail(Exception e) {
+            over = true;
+            Throwable cause = e;
+            for (Throwable deeper = e; deeper != null; deeper = cause(cause)) {
+                cause = deeper;
+            }
+            note = Row.FAILED + cause.getClass().getSimpleName() + ": " + cause.getMessage();
+        }
+
+        /** JMH keeps what a benchmark has thrown among the suppressed. */
+        private static @Nullable Throwable cause(Throwable e) {
+            return e.getCause() != null || e.getSuppressed().length == 0 ? e.getCause() : e.getSuppressed()[0];
+        }
+
+        /** Measures one fork more, unless there is nothing more to be measured. */
+        void measure(int fork) {
+            if (over || (fork > 0 && effort.forks() == 1)) {
+                return;
+            }
+            try {
+                RunResult result = new Runner(options().build())
+                        .run().stream()
+                                .findFirst()
+                                .orElseThrow(() -> new RunnerException("nothing came back from the fork"));
+                results.add(result);
+            } catch (RunnerException | RuntimeException e) {
+                fail(e);
+            }
+        }
+
+        private ChainedOptionsBuilder options() {
+            ChainedOptionsBuilder options = new OptionsBuilder()
+                    .include("^dev\\.sluice\\.bench\\.jmh\\." + Pattern.quote(trial.benchmark()) + "$")
+                    .verbosity(VerboseMode.SILENT)
+                    .shouldFailOnError(true)
+                    .addProfiler(GCProfiler.class)
+                    .addProfiler(WorkerCpu.class)
+                    .forks(1)
+                    .warmupIterations(effort.warmups())
+                    .warmupTime(TimeValue.milliseconds(effort.millis()))
+                    .measurementIterations(effort.iterations())
+                    .measurementTime(TimeValue.milliseconds(effort.millis()))
+                    .timeout(TimeValue.minutes(3));
+            params.forEach((name, value) -> options.param(name, value));
+            List<String> args = new ArrayList<>(JVM_ARGS);
+            args.addAll(trial.jvmArgs());
+            return options.jvmArgs(args.toArray(String[]::new));
+        }
+
+        Row row() {
+            boolean measured = !over && results.count() > 0;
+            return new Row(
+                    trial.table(),
+                    trial.benchmark(),
+                    trial.params(),
+                    measured ? results.unit() : "us/op",
+                    measured ? results.score() : null,
+                    measured ? results.error() : null,
+                    measured ? results.best() : null,
+                    measured ? results.cpu() : null,
+                    measured ? results.samples() : 0,
+                    measured ? results.allocated() : null,
+                    octets,
+                    parts,
+                    note);
+        }
+
+        @Override
+        public String toString() {
+            Row row = row();
+            String said = row.note() == null ? "" : " (" + row.note() + ")";
+            return row.score() == null
+                    ? "-" + said
+                    : "%,.1f %s ± %.0f %% after %d of %d forks%s"
+                            .formatted(
+                                    row.score(),
+                                    row.unit(),
+                                    100 * row.relativeError(),
+                                    results.count(),
+                                    effort.forks(),
+                                    said);
+        }
     }
 }

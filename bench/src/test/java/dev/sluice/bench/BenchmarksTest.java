@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.endtoend.EndToEnd;
+import dev.sluice.bench.jmh.FastThreads;
+import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.report.Row;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadFactory;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -87,7 +91,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void noTwoTrialsOfASuiteMeasureTheSame() {
+    void noTwoTrialsOfAGroupMeasureTheSameAndThoseOfSeveralMeasureItInTheSameWay() {
         for (List<Trial> suite : List.of(
                 Suite.levels(false),
                 Suite.peers(false),
@@ -95,9 +99,16 @@ class BenchmarksTest {
                 Suite.levels(true),
                 Suite.peers(true),
                 Suite.buffers(true))) {
-            Set<String> labels = new TreeSet<>();
+            Map<String, Trial> byLabel = new HashMap<>();
+            Set<String> groups = new TreeSet<>();
             for (Trial trial : suite) {
-                assertTrue(labels.add(trial.benchmark() + trial.label()), trial.label());
+                assertTrue(groups.add(trial.group() + trial.label()), trial.label());
+                Trial other = byLabel.putIfAbsent(trial.label(), trial);
+                if (other != null) {
+                    assertEquals(
+                            List.of(other.benchmark(), other.params(), other.jvmArgs(), other.effort()),
+                            List.of(trial.benchmark(), trial.params(), trial.jvmArgs(), trial.effort()));
+                }
             }
         }
     }
@@ -114,6 +125,58 @@ class BenchmarksTest {
             whole += Plan.seconds(suite);
         }
         assertTrue(whole < 60 * 60, "seconds: " + whole);
+    }
+
+    @Test
+    void theForksOfAGroupAreTakenInTurn() {
+        Trial four = trial("a", "x", Effort.MAIN);
+        Trial one = trial("a", "y", Effort.FRINGE);
+        Trial after = trial("b", "z", Effort.WIDE);
+        List<String> order = TrialRunner.inTurn(List.of(four, one, after)).stream()
+                .map(step -> step.trial().table() + step.fork())
+                .toList();
+        assertEquals(List.of("x0", "y0", "x1", "x2", "x3", "z0", "z1"), order);
+    }
+
+    private static Trial trial(String group, String table, Effort effort) {
+        return new Trial(table, group, "FloorBenchmark.copy", Map.of(), List.of(), effort);
+    }
+
+    @Test
+    void theErrorIsNotLessThanHalfOfWhatTheForksDifferBy() {
+        assertEquals(1.5, ForkResults.halfRange(List.of(11.0, 10.0, 13.0)));
+        assertEquals(0, ForkResults.halfRange(List.of(11.0)));
+    }
+
+    @Test
+    void aFigureThatCannotBeMeasuredIsARowWithANoteAndTheOthersAreMeasuredAllTheSame() {
+        Effort short1 = new Effort(1, 0, 1, 10);
+        Trial bad =
+                new Trial("t", "g", "ScanBenchmark.readByte", Map.of("nonsense", "1"), List.of("-Xnonsense"), short1);
+        Trial good = new Trial("t", "g", "ScanBenchmark.readByte", Map.of(), List.of(), short1);
+        List<Row> rows = new TrialRunner(line -> {}).run(List.of(bad, good));
+        assertEquals(List.of(true, false), rows.stream().map(Row::failed).toList());
+        assertEquals(null, rows.get(0).score());
+        assertTrue(rows.get(1).score() > 0);
+    }
+
+    @Test
+    void onlyAWholeMeasurementGoesOverWhatIsRecorded() {
+        assertTrue(Environment.resultFile(null, "peers", true).startsWith("bench/results"));
+        assertTrue(Environment.resultFile(null, "peers", false).startsWith("bench/target"));
+    }
+
+    @Test
+    void whatIsTimedRunsInThreadsOfItsOwnNetty() throws Exception {
+        ThreadFactory threads = new FastThreads(1, "test").getThreadFactory();
+        assertTrue(threads.newThread(() -> {}) instanceof FastThreadLocalThread);
+        System.setProperty(NettyIsland.THREADS_OF_41, "true");
+        try {
+            Class<?> ofIsland = NettyIsland.netty41().loadClass(FastThreadLocalThread.class.getName());
+            assertTrue(ofIsland.isInstance(threads.newThread(() -> {})));
+        } finally {
+            System.clearProperty(NettyIsland.THREADS_OF_41);
+        }
     }
 
     @Test

@@ -1,8 +1,11 @@
 package dev.sluice.bench.body;
 
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A whole multipart body in memory with the truth about it. Immutable, safe for all threads; the arrays are shared and must
@@ -10,7 +13,8 @@ import java.util.List;
  */
 public final class Body {
 
-    private static final Truth UNKNOWN = new Truth(0, 0, 0, 0);
+    /** Up to this size, chunks of equal content share their memory. */
+    private static final int TINY = 64;
 
     private final String contentType;
     private final String boundary;
@@ -44,7 +48,7 @@ public final class Body {
      * @param pieces in which it is fed when it is not cut otherwise
      */
     public static Body unknown(String contentType, String boundary, List<Slice> pieces) {
-        return new Body(contentType, boundary, pieces, UNKNOWN, false);
+        return new Body(contentType, boundary, pieces, Truth.NOTHING, false);
     }
 
     public String boundary() {
@@ -70,7 +74,8 @@ public final class Body {
     }
 
     /**
-     * The body cut into chunks.
+     * The body cut into chunks. Equal chunks of up to {@value #TINY} octets are one and the same slice: in a server they come
+     * from a pool and lie in the cache, where 65,536 buffers of their own would not.
      *
      * @param chunkSize in octets; 0 for the cut the body was made with, {@link Integer#MAX_VALUE} for one chunk
      */
@@ -82,10 +87,12 @@ public final class Body {
             return List.of(joined());
         }
         List<Slice> chunks = new ArrayList<>();
+        Map<ByteBuffer, Slice> tiny = new HashMap<>();
         for (Slice piece : pieces) {
             for (int at = 0; at < piece.length(); at += chunkSize) {
                 int length = Math.min(chunkSize, piece.length() - at);
-                chunks.add(new Slice(piece.array(), piece.offset() + at, length));
+                Slice chunk = new Slice(piece.array(), piece.offset() + at, length);
+                chunks.add(chunkSize > TINY ? chunk : tiny.computeIfAbsent(chunk.octets(), octets -> chunk));
             }
         }
         return chunks;

@@ -20,6 +20,9 @@ final class BodyBuilder {
     private long octets;
     private long checksum;
     private long nameChars;
+    private long names;
+    private @Nullable String name;
+    private @Nullable String filename;
 
     BodyBuilder(String boundary) {
         this(boundary, "\r\n");
@@ -57,7 +60,7 @@ final class BodyBuilder {
             crc.update(block);
         }
         octets += (long) block.length * count;
-        checksum += crc.getValue();
+        account(crc.getValue());
         return this;
     }
 
@@ -89,6 +92,8 @@ final class BodyBuilder {
         write(lineEnd);
         parts++;
         nameChars += name.length();
+        this.name = name;
+        this.filename = filename;
         return this;
     }
 
@@ -97,11 +102,16 @@ final class BodyBuilder {
         return this;
     }
 
-    /** Adds one part body to the truth. */
+    /** Adds the body of the part begun last to the truth. */
     BodyBuilder account(byte[] content) {
         octets += content.length;
-        checksum += Truth.crcOf(content);
+        account(Truth.crcOf(content));
         return this;
+    }
+
+    private void account(long crc) {
+        checksum += crc;
+        names += Truth.crcOf(name, filename, crc);
     }
 
     Body end() {
@@ -118,7 +128,7 @@ final class BodyBuilder {
             piece.writeBytes(epilogue);
         }
         endPiece();
-        return new Body(boundary, pieces, new Truth(parts, octets, checksum, nameChars), lenient);
+        return new Body(boundary, pieces, new Truth(parts, octets, checksum, nameChars, names), lenient);
     }
 
     private BodyBuilder part(String name, @Nullable String filename, @Nullable String type, byte[] content) {

@@ -46,7 +46,8 @@ public enum Scenario {
             "1 MiB of delimiters without their last byte (defnull worstcase_bchar)",
             () -> oneFile(repeated("\r\n--" + allButLast(Octets.BROWSER), Octets.MIB))),
 
-    RANDOM_64K("64 KiB of random bytes, one file", () -> oneFile(random(64 * 1024, 7))),
+    /** Chunks of 17 and of 64 octets recur as well, so that they can be as hot as those of a server's pool. */
+    RANDOM_64K("1,088 random bytes 60 times, one file", () -> oneFile(repeated(random(17 * 64, 7), 60 * 17 * 64))),
     RANDOM_1M("1 MiB generated", () -> generated(1)),
     RANDOM_64M("64 MiB generated", () -> generated(64)),
     RANDOM_1G("1 GiB generated", () -> generated(1024)),
@@ -235,7 +236,10 @@ public enum Scenario {
     }
 
     private static byte[] repeated(String text, int size) {
-        byte[] unit = ascii(text);
+        return repeated(ascii(text), size);
+    }
+
+    private static byte[] repeated(byte[] unit, int size) {
         byte[] bytes = new byte[size];
         for (int at = 0; at < size; at += unit.length) {
             System.arraycopy(unit, 0, bytes, at, Math.min(unit.length, size - at));

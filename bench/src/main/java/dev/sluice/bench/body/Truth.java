@@ -1,6 +1,8 @@
 package dev.sluice.bench.body;
 
+import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a decoder must find in a body.
@@ -9,12 +11,34 @@ import java.util.zip.CRC32;
  * @param octets of all part bodies together
  * @param checksum the sum of the CRC-32 of each part body, so the order in which parts are told does not matter
  * @param nameChars characters of all names and file names together
+ * @param names the sum of {@link #crcOf(String, String, long)} of each part
  */
-public record Truth(long parts, long octets, long checksum, long nameChars) {
+public record Truth(long parts, long octets, long checksum, long nameChars, long names) {
+
+    /** Nothing at all. */
+    public static final Truth NOTHING = new Truth(0, 0, 0, 0, 0);
 
     static long crcOf(byte[] content) {
         CRC32 crc = new CRC32();
         crc.update(content);
+        return crc.getValue();
+    }
+
+    /**
+     * The CRC-32 of a part's name and file name with that of its content, so that it tells also what belongs together.
+     *
+     * @param content the CRC-32 of the content
+     */
+    public static long crcOf(@Nullable String name, @Nullable String filename, long content) {
+        // An octet that UTF-8 does not have stands for what is absent and between the two.
+        CRC32 crc = new CRC32();
+        for (String text : new String[] {name, filename}) {
+            if (text != null) {
+                crc.update(text.getBytes(StandardCharsets.UTF_8));
+            }
+            crc.update(text == null ? 0xfe : 0xff);
+        }
+        crc.update(Long.toString(content).getBytes(StandardCharsets.US_ASCII));
         return crc.getValue();
     }
 }

@@ -9,10 +9,11 @@ import dev.sluice.bench.body.Truth;
  * @param octets of all part bodies, or of the whole body where nothing decodes
  * @param checksum as in {@link Truth}; 0 unless asked for
  * @param nameChars as in {@link Truth}
+ * @param names as in {@link Truth}; 0 unless asked for
  */
-public record Counted(long parts, long octets, long checksum, long nameChars) {
+public record Counted(long parts, long octets, long checksum, long nameChars, long names) {
 
     public static Counted of(Truth found) {
-        return new Counted(found.parts(), found.octets(), found.checksum(), found.nameChars());
+        return new Counted(found.parts(), found.octets(), found.checksum(), found.nameChars(), found.names());
     }
 }

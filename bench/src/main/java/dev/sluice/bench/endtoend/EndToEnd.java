@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -33,7 +34,7 @@ public final class EndToEnd {
 
     /** @param out is told the progress */
     public EndToEnd(boolean quick, Consumer<String> out) {
-        this(quick ? quickLoads() : loads(), quick ? 5 : 8, out);
+        this(quick ? quickLoads() : loads(), quick ? 5 : 7, out);
     }
 
     EndToEnd(List<Load> loads, int rounds, Consumer<String> out) {
@@ -114,22 +115,19 @@ public final class EndToEnd {
                 check(variant, servers.get(variant), body);
                 measured.put(variant, new Measurement(variant, load, body));
             }
+            List<Variant> order = new ArrayList<>(List.of(Variant.values()));
             for (int round = -WARM_UPS; round < rounds; round++) {
-                for (Variant variant : Variant.values()) {
+                for (Variant variant : order) {
                     ServerProcess server = servers.get(variant);
                     server.resetPeak();
-                    CpuMark before = server.usage().cpu();
                     Measurement.Round figures = round(load, body, server, folder, variant);
-                    ServerProcess.Usage after = server.usage();
-                    double cpu = after.cpu().secondsSince(before);
                     if (round >= 0) {
                         measured.get(variant)
-                                .add(
-                                        new Measurement.Round(figures.requests(), figures.seconds(), cpu),
-                                        server.peakBytes(),
-                                        after.directBytes());
+                                .add(figures, server.peakBytes(), server.usage().directBytes());
                     }
                 }
+                // So that none is always the first.
+                Collections.rotate(order, 1);
             }
             done++;
             double left = (System.nanoTime() - start) / 1e9 / done * (all.size() - done);
@@ -161,10 +159,10 @@ public final class EndToEnd {
 
     private static Counted expected(Variant variant, Body body, boolean checksum) {
         if (!variant.decodes()) {
-            return new Counted(0, body.size(), 0, 0);
+            return new Counted(0, body.size(), 0, 0, 0);
         }
         Counted truth = Counted.of(body.truth());
-        return checksum ? truth : new Counted(truth.parts(), truth.octets(), 0, truth.nameChars());
+        return checksum ? truth : new Counted(truth.parts(), truth.octets(), 0, truth.nameChars(), 0);
     }
 
     private static void expect(Counted found, Counted expected) {
@@ -177,24 +175,33 @@ public final class EndToEnd {
             throws IOException, InterruptedException {
         if (load.byTool()) {
             LoadTool.Load done = new LoadTool.Load(0, 0, 0);
+            ServerProcess.Usage before = server.usage();
             // Where the machine is busy, not even one request per connection may be through in time: a longer round
             // then.
             for (int seconds = load.seconds(); done.requests() == 0 && seconds <= MAX_SECONDS; seconds *= 2) {
+                before = server.usage();
                 done = tool.orElseThrow().run(folder, body, server.port(), load.connections(), seconds);
             }
             if (done.failed() > 0 || done.requests() == 0) {
                 throw new IOException("%s, %s: %d requests failed, %d did not"
                         .formatted(load.label(), variant.id(), done.failed(), done.requests()));
             }
-            return new Measurement.Round(done.requests(), done.seconds(), 0);
+            return figures(done.requests(), done.seconds(), before, server.usage());
         }
         try (Sender sender = new Sender(server.port(), body)) {
+            ServerProcess.Usage before = server.usage();
             long start = System.nanoTime();
             for (int i = 0; i < load.requests(); i++) {
                 expect(sender.send(), expected(variant, body, false));
             }
-            return new Measurement.Round(load.requests(), (System.nanoTime() - start) / 1e9, 0);
+            return figures(load.requests(), (System.nanoTime() - start) / 1e9, before, server.usage());
         }
+    }
+
+    private static Measurement.Round figures(
+            long requests, double seconds, ServerProcess.Usage before, ServerProcess.Usage after) {
+        return new Measurement.Round(
+                requests, seconds, after.cpu().secondsSince(before.cpu()), after.octets() - before.octets());
     }
 
     private static void delete(Path folder) throws IOException {

@@ -3,6 +3,7 @@ package dev.sluice.bench.endtoend;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -27,9 +28,12 @@ final class Measurement {
     /**
      * One round.
      *
-     * @param requests answered with success
+     * @param requests answered with success, as the client counts them
+     * @param seconds of the client
+     * @param cpuSeconds of all threads of the server
+     * @param octets of bodies that came to the server while it used them up, those of requests that were cut off included
      */
-    record Round(long requests, double seconds, double cpuSeconds) {}
+    record Round(long requests, double seconds, double cpuSeconds, long octets) {}
 
     Measurement(Variant variant, Load load, Body body) {
         this.variant = variant;
@@ -56,7 +60,7 @@ final class Measurement {
     }
 
     double cpu(Round round) {
-        return round.cpuSeconds() * 1e3 / mebibytes(round);
+        return round.cpuSeconds() * 1e3 / (round.octets() / MIB);
     }
 
     String figure() {
@@ -77,8 +81,8 @@ final class Measurement {
         rows.add(row(
                 "requests", "requests/s", rounds.stream().map(this::perSecond).toList()));
         rows.add(row("cpu", "ms/MiB", rounds.stream().map(this::cpu).toList()));
-        rows.add(row("timeToDiscard", "ratio", beside(discard, round -> 1 / throughput(round))));
-        rows.add(row("cpuToDiscard", "ratio", beside(discard, this::cpu)));
+        rows.add(besideRow("timeToDiscard", discard, round -> 1 / throughput(round)));
+        rows.add(besideRow("cpuToDiscard", discard, this::cpu));
         if (peakBytes > 0) {
             rows.add(row("peak", "MiB", List.of(peakBytes / MIB)));
         }
@@ -95,7 +99,21 @@ final class Measurement {
         return ratios;
     }
 
+    /** The best is the least of the one by the least of the other, not the round that was luckiest for the one. */
+    private Row besideRow(String metric, Measurement other, ToDoubleFunction<Round> figure) {
+        return row(metric, "ratio", beside(other, figure), least(figure) / other.least(figure));
+    }
+
+    private double least(ToDoubleFunction<Round> figure) {
+        return rounds.stream().mapToDouble(figure).min().orElse(Double.NaN);
+    }
+
     private Row row(String metric, String unit, List<Double> figures) {
+        boolean rate = unit.endsWith("/s");
+        return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
+    }
+
+    private Row row(String metric, String unit, List<Double> figures, double best) {
         ListStatistics statistics = new ListStatistics();
         figures.forEach(statistics::addValue);
         Map<String, String> params = new LinkedHashMap<>();
@@ -103,7 +121,6 @@ final class Measurement {
         params.put("scenario", load.scenario().id());
         params.put("connections", Integer.toString(load.connections()));
         params.put("sender", load.byTool() ? "tool" : "own");
-        boolean rate = unit.endsWith("/s");
         double error = statistics.getMeanErrorAt(CONFIDENCE);
         return new Row(
                 "endtoend",
@@ -112,7 +129,7 @@ final class Measurement {
                 unit,
                 statistics.getMean(),
                 figures.size() < 2 || Double.isNaN(error) ? null : error,
-                rate ? statistics.getMax() : statistics.getMin(),
+                best,
                 null,
                 figures.size(),
                 null,

@@ -38,8 +38,9 @@ final class ServerProcess implements AutoCloseable {
      *
      * @param cpu of all threads since its start
      * @param directBytes netty's direct memory now, used or pooled
+     * @param octets of bodies that came since its start, whether they were complete or not
      */
-    record Usage(CpuMark cpu, long directBytes) {}
+    record Usage(CpuMark cpu, long directBytes, long octets) {}
 
     private ServerProcess(Process process) throws IOException {
         this.process = process;
@@ -72,7 +73,10 @@ final class ServerProcess implements AutoCloseable {
     Usage usage() throws IOException {
         ask("usage");
         String[] figures = line("usage").split(" ");
-        return new Usage(CpuMark.of(process.pid(), Long.parseLong(figures[0])), Long.parseLong(figures[1]));
+        return new Usage(
+                CpuMark.of(process.pid(), Long.parseLong(figures[0])),
+                Long.parseLong(figures[1]),
+                Long.parseLong(figures[2]));
     }
 
     /** Has the following bodies checked against their sums, which takes time of its own, or not. */

@@ -10,6 +10,7 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -25,6 +26,8 @@ public class AllocationBenchmark {
 
     /** Buffers handed over together, so that the hand-over is not what is measured. */
     static final int BATCH = 256;
+
+    private static final ByteBuf[] NOTHING = {};
 
     @Param("pooled")
     public String allocator;
@@ -74,13 +77,21 @@ public class AllocationBenchmark {
         return take().release();
     }
 
-    /** One operation is a batch of {@value #BATCH} buffers, taken here and released by another thread. */
+    /** Buffers are taken here and released by another thread, {@value #BATCH} at a time. */
     @Benchmark
+    @OperationsPerInvocation(BATCH)
     public int acrossThreads() throws InterruptedException {
         for (int i = 0; i < BATCH; i++) {
             batch[i] = take();
         }
         return releaser.releaseAll(batch);
+    }
+
+    /** What of {@link #acrossThreads} goes to meeting the other thread: the same without buffers. */
+    @Benchmark
+    @OperationsPerInvocation(BATCH)
+    public int handOver() throws InterruptedException {
+        return releaser.releaseAll(NOTHING);
     }
 
     /** One operation is a thread that lives for one buffer. */

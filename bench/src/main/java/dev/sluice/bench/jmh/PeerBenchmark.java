@@ -53,9 +53,10 @@ public class PeerBenchmark {
     @Setup(Level.Trial)
     public void open() {
         Body body = Scenario.of(scenario).body();
-        parser = PeerKind.of(peer).open(body, chunk, Memory.of(memory));
+        PeerKind kind = PeerKind.of(peer);
+        parser = kind.open(body, chunk, Memory.of(memory));
         parser.leakLevel(level);
-        Optional<String> wrong = Verdict.against(parser, body);
+        Optional<String> wrong = Verdict.against(parser, body, kind.readsNames());
         if (wrong.isPresent() == outcome.equals("right")) {
             throw new IllegalStateException(peer + " " + wrong.orElse("reads the body rightly"));
         }

@@ -1,10 +1,11 @@
 package dev.sluice.bench.jmh;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.concurrent.Exchanger;
 
 /** A thread that releases the buffers another thread has taken. */
-final class Releaser extends Thread {
+final class Releaser extends FastThreadLocalThread {
 
     private final Exchanger<ByteBuf[]> handOver = new Exchanger<>();
 

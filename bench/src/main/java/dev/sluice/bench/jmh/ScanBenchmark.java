@@ -1,8 +1,6 @@
 package dev.sluice.bench.jmh;
 
 import dev.sluice.buffer.ChunkMemory;
-import dev.sluice.buffer.Delimiter;
-import dev.sluice.buffer.DelimiterSearch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.ByteProcessor;
@@ -41,8 +39,6 @@ public class ScanBenchmark {
     public String memory;
 
     private final ChunkMemory chunk = new ChunkMemory();
-    private final DelimiterSearch search = new DelimiterSearch(
-            Delimiter.of("----WebKitFormBoundary7MA4YWxkTrZu0gW".getBytes(StandardCharsets.US_ASCII)), false);
     private final LineEnds lineEnds = new LineEnds();
     private ByteBuf buffer;
 
@@ -73,10 +69,6 @@ public class ScanBenchmark {
         int expected = readByte();
         if (byteProcessor() != expected || bytesBefore() != expected || chunkMemory() != expected) {
             throw new IllegalStateException("the ways do not agree");
-        }
-        delimiterSearch();
-        if (search.isComplete()) {
-            throw new IllegalStateException("there is no delimiter to be found");
         }
     }
 
@@ -127,15 +119,5 @@ public class ScanBenchmark {
         }
         chunk.close();
         return count;
-    }
-
-    /** The search for the whole delimiter, which need not look at every octet; the result is where it stopped. */
-    @Benchmark
-    public int delimiterSearch() {
-        chunk.open(buffer.retain());
-        search.reset();
-        int at = search.find(chunk, chunk.start(), chunk.end());
-        chunk.close();
-        return at;
     }
 }

@@ -33,7 +33,11 @@ public class TextBenchmark {
     @Param("heap")
     public String memory;
 
-    /** In octets. */
+    /** Letters of US-ASCII only, or every eighth a letter that is not. */
+    @Param("ascii")
+    public String content;
+
+    /** In octets; the last letter may go beyond. */
     @Param("64")
     public int size;
 
@@ -49,7 +53,8 @@ public class TextBenchmark {
                 .onUnmappableCharacter(CodingErrorAction.REPLACE);
         StringBuilder text = new StringBuilder();
         while (text.toString().getBytes(encoding).length < size) {
-            text.append((char) ('a' + text.length() % 26));
+            boolean foreign = content.equals("mixed") && text.length() % 8 == 2;
+            text.append(foreign ? '\u00e9' : (char) ('a' + text.length() % 26));
         }
         byte[] octets = text.toString().getBytes(encoding);
         buffer = memory.equals("heap")

@@ -22,7 +22,7 @@ public final class WorkerCpu implements InternalProfiler {
     /** Name of the result; in nanoseconds per operation. */
     public static final String NAME = "cpu";
 
-    private static final String WORKER = "jmh-worker";
+    static final String WORKER = "jmh-worker";
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long before;

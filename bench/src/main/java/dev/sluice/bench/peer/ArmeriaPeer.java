@@ -4,47 +4,48 @@ import com.linecorp.armeria.common.HttpData;
 import com.linecorp.armeria.common.multipart.BodyPart;
 import com.linecorp.armeria.common.multipart.Multipart;
 import com.linecorp.armeria.common.stream.StreamMessage;
+import com.linecorp.armeria.common.stream.SubscriptionOption;
 import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Slice;
+import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
-import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
-/** Armeria's reactive decoder, subscribed with unlimited demand on the calling thread. */
+/**
+ * Armeria's reactive decoder, fed netty buffers as its server feeds it, and subscribed with unlimited demand on the calling
+ * thread to its pooled objects, so that content is not copied into arrays.
+ */
 final class ArmeriaPeer implements Peer {
 
     private final Body body;
-    private final HttpData[] chunks;
+    private final ByteBufChunks chunks;
 
     ArmeriaPeer(Body body, int chunkSize, Memory memory) {
         this.body = body;
-        List<Slice> slices = body.cut(chunkSize);
-        this.chunks = new HttpData[slices.size()];
-        for (int i = 0; i < chunks.length; i++) {
-            Slice slice = slices.get(i);
-            // Arrays of their own: data that wraps a part of an array can be read only once.
-            chunks[i] =
-                    HttpData.wrap(Arrays.copyOfRange(slice.array(), slice.offset(), slice.offset() + slice.length()));
-        }
+        this.chunks = new ByteBufChunks(body.cut(chunkSize), memory);
     }
 
     @Override
     public void run(Tally tally) throws IOException {
+        HttpData[] data = new HttpData[chunks.count()];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = HttpData.wrap(chunks.next(i));
+        }
         Parts parts = new Parts(tally);
-        Multipart.from(body.boundary(), StreamMessage.of(chunks))
+        Multipart.from(body.boundary(), StreamMessage.of(data))
                 .bodyParts()
-                .subscribe(parts, ImmediateEventExecutor.INSTANCE);
+                .subscribe(parts, ImmediateEventExecutor.INSTANCE, SubscriptionOption.WITH_POOLED_OBJECTS);
         if (parts.failure != null || !parts.complete) {
             throw new IOException("not complete", parts.failure);
         }
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        chunks.close();
+    }
 
     private static final class Parts implements Subscriber<BodyPart> {
 
@@ -63,7 +64,9 @@ final class ArmeriaPeer implements Peer {
 
         @Override
         public void onNext(BodyPart part) {
-            part.content().subscribe(new Content(this), ImmediateEventExecutor.INSTANCE);
+            part.content()
+                    .subscribe(
+                            new Content(this), ImmediateEventExecutor.INSTANCE, SubscriptionOption.WITH_POOLED_OBJECTS);
         }
 
         @Override
@@ -86,7 +89,13 @@ final class ArmeriaPeer implements Peer {
 
         @Override
         public void onNext(HttpData data) {
-            parts.tally.data(data.array(), 0, data.length());
+            try (data) {
+                if (parts.tally.checks()) {
+                    ByteBufChunks.tell(parts.tally, data.byteBuf());
+                } else {
+                    parts.tally.count(data.length());
+                }
+            }
         }
 
         @Override

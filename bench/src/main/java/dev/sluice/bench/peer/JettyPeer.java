@@ -5,7 +5,9 @@ import dev.sluice.bench.body.Slice;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.MultiPart;
 import org.eclipse.jetty.io.Content;
@@ -22,15 +24,16 @@ final class JettyPeer implements Peer {
         this.chunks = buffers(body, chunkSize, memory);
     }
 
+    /** The chunks; equal slices share one buffer. */
     static List<ByteBuffer> buffers(Body body, int chunkSize, Memory memory) {
         List<ByteBuffer> buffers = new ArrayList<>();
+        Map<Slice, ByteBuffer> made = new HashMap<>();
         for (Slice slice : body.cut(chunkSize)) {
-            ByteBuffer wrapped = ByteBuffer.wrap(slice.array(), slice.offset(), slice.length());
-            if (memory == Memory.DIRECT) {
-                buffers.add(ByteBuffer.allocateDirect(slice.length()).put(wrapped));
-            } else {
-                buffers.add(wrapped.slice());
-            }
+            buffers.add(made.computeIfAbsent(
+                    slice,
+                    octets -> memory == Memory.DIRECT
+                            ? ByteBuffer.allocateDirect(octets.length()).put(octets.octets())
+                            : octets.octets()));
         }
         return buffers;
     }

@@ -27,6 +27,9 @@ public final class NettyIsland extends URLClassLoader {
         registerAsParallelCapable();
     }
 
+    /** The system property that has a benchmark run in threads of netty 4.1, which does not know those of 4.2. */
+    public static final String THREADS_OF_41 = "dev.sluice.bench.netty41";
+
     private static final String ADAPTERS = "dev.sluice.bench.peer.bytebuf.";
 
     private NettyIsland(List<URL> jars) {

@@ -18,13 +18,21 @@ public enum PeerKind {
             false,
             true,
             "stream into a pooled chunk, chunk into the caller's array",
-            SluicePullPeer::new),
+            SluicePullPeer::streams),
+    SLUICE_PULL_CHUNKS(
+            "Sluice, pull, chunk by chunk", false, true, "stream into a pooled chunk", SluicePullPeer::chunks),
     SLUICE_SERVLET(
             "Sluice, servlet filter, kept in memory",
             false,
             true,
             "stream into a chunk, chunk into memory, memory into the caller's array",
-            ServletPeer::new),
+            ServletPeer::keeping),
+    SLUICE_SERVLET_STREAMING(
+            "Sluice, servlet filter, streaming",
+            false,
+            true,
+            "stream into a chunk, chunk into the caller's array",
+            ServletPeer::streaming),
     NETTY42_KEPT(
             "Netty 4.2, kept in memory",
             true,
@@ -39,6 +47,8 @@ public enum PeerKind {
             "every chunk into its own buffer, every piece of content into a new buffer, the rest moved down after a"
                     + " part",
             NettyPeer::dropping),
+    /** As Netty ran by default up to JDK 23; newer ones have it do without Unsafe unless they are told this. */
+    NETTY42_UNSAFE("Netty 4.2, content dropped, with Unsafe allowed", true, true, "as Netty 4.2", NettyPeer::dropping),
     NETTY41_KEPT(
             "Netty 4.1, kept in memory",
             true,
@@ -55,7 +65,8 @@ public enum PeerKind {
             "netty-contrib multipart core",
             true,
             true,
-            "every chunk once by the benchmark, because it moves octets inside the buffers it is given",
+            "every chunk behind what is left of the one before, every piece of content into a new buffer; shared chunks"
+                    + " once more, by the benchmark, because it writes to what it is given",
             ContribPeer::new),
     FILEUPLOAD1(
             "Commons FileUpload 1",
@@ -70,12 +81,21 @@ public enum PeerKind {
     SPRING("Spring WebFlux on arrays", true, true, "none: split buffers", SpringPeer::onArrays),
     SPRING_NETTY("Spring WebFlux on Netty buffers", true, true, "none: split buffers", SpringPeer::onNetty),
     MIMEPULL("mimepull", false, false, "stream into 8 KiB blocks, then into the caller's array", MimepullPeer::new),
-    OKHTTP("OkHttp", false, false, "stream into segments, then into the caller's array", OkHttpPeer::new),
-    ARMERIA("Armeria", false, false, "every piece of content into a new array", ArmeriaPeer::new),
+    OKHTTP("OkHttp", false, false, "stream into segments", OkHttpPeer::new),
+    ARMERIA(
+            "Armeria",
+            true,
+            false,
+            "of a file all but its first chunk, each with what was left of the one before",
+            ArmeriaPeer::new),
     HELIDON("Helidon 4", false, true, "stream into new 1 KiB arrays, pieces, the caller's array", HelidonPeer::open),
     CHUNKS_ONLY("chunks only (control)", true, false, "nothing is decoded", ChunksOnly::new);
 
     private static final int JAVA_OF_HELIDON = 21;
+    private static final int JAVA_WITH_UNSAFE_OPTION = 23;
+    /** What has netty use Unsafe on a JDK where it would not by itself. */
+    private static final List<String> ALLOW_UNSAFE =
+            List.of("-Dio.netty.noUnsafe=false", "--sun-misc-unsafe-memory-access=allow");
 
     private final String title;
     private final boolean direct;
@@ -120,12 +140,26 @@ public enum PeerKind {
     }
 
     public boolean isSluice() {
-        return this == SLUICE_PUSH || this == SLUICE_PULL || this == SLUICE_SERVLET;
+        return name().startsWith("SLUICE");
     }
 
     /** Whether the running JVM can load it. */
     public boolean runsHere() {
-        return this != HELIDON || Runtime.version().feature() >= JAVA_OF_HELIDON;
+        int java = Runtime.version().feature();
+        return switch (this) {
+            case HELIDON -> java >= JAVA_OF_HELIDON;
+            case NETTY42_UNSAFE -> java >= JAVA_WITH_UNSAFE_OPTION;
+            default -> true;
+        };
+    }
+
+    /** What the JVM must be started with for it, beside what is common to all. */
+    public List<String> jvmArgs() {
+        return switch (this) {
+            case NETTY41_KEPT, NETTY41_DROPPED -> List.of("-D" + NettyIsland.THREADS_OF_41 + "=true");
+            case NETTY42_UNSAFE -> ALLOW_UNSAFE;
+            default -> List.of();
+        };
     }
 
     public Peer open(Body body, int chunkSize, Memory memory) {

@@ -2,16 +2,17 @@ package dev.sluice.bench.peer;
 
 import dev.sluice.Limits;
 import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.SluiceOptions;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletInputStream;
-import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
@@ -25,7 +26,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Sluice's servlet filter in front of a servlet that reads all parts; all of the form is kept in memory. No container. */
+/** Sluice's servlet filter in front of a servlet that reads all parts. No container. */
 final class ServletPeer implements Peer {
 
     private static final int MEMORY = 512 << 20;
@@ -34,9 +35,11 @@ final class ServletPeer implements Peer {
     private final Body body;
     private final Body.ChunkedStream stream;
     private final MultipartFilter filter;
+    private final boolean streaming;
 
-    ServletPeer(Body body, int chunkSize, Memory memory) {
+    private ServletPeer(Body body, int chunkSize, boolean streaming) {
         this.body = body;
+        this.streaming = streaming;
         this.stream = body.stream(chunkSize);
         this.filter = MultipartFilter.of(options(body));
         try {
@@ -44,6 +47,16 @@ final class ServletPeer implements Peer {
         } catch (ServletException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** The form is read to its end, and kept in memory, before the servlet asks for its parts. */
+    static ServletPeer keeping(Body body, int chunkSize, Memory memory) {
+        return new ServletPeer(body, chunkSize, false);
+    }
+
+    /** The servlet reads the parts while they come. */
+    static ServletPeer streaming(Body body, int chunkSize, Memory memory) {
+        return new ServletPeer(body, chunkSize, true);
     }
 
     private static FormOptions options(Body body) {
@@ -62,13 +75,26 @@ final class ServletPeer implements Peer {
     public void run(Tally tally) throws IOException, ServletException {
         stream.rewind();
         filter.doFilter(
-                new Request(body.contentType(), stream),
-                nothing(HttpServletResponse.class),
-                (request, response) -> tell(request, tally));
+                new Request(body.contentType(), stream), nothing(HttpServletResponse.class), (request, response) -> {
+                    if (streaming) {
+                        stream((HttpServletRequest) request, tally);
+                    } else {
+                        tell((HttpServletRequest) request, tally);
+                    }
+                });
     }
 
-    private static void tell(ServletRequest request, Tally tally) throws IOException, ServletException {
-        for (Part part : ((HttpServletRequest) request).getParts()) {
+    private static void stream(HttpServletRequest request, Tally tally) throws IOException {
+        try (MultipartReader reader = MultipartRequests.reader(request)) {
+            for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                tally.drain(part.inputStream());
+                tally.endPart(part.name(), part.filename());
+            }
+        }
+    }
+
+    private static void tell(HttpServletRequest request, Tally tally) throws IOException, ServletException {
+        for (Part part : request.getParts()) {
             try (InputStream content = part.getInputStream()) {
                 tally.drain(content);
             }

@@ -26,6 +26,9 @@ final class SpringPeer implements Peer {
 
     private static final ResolvableType PART_EVENT = ResolvableType.forClass(PartEvent.class);
 
+    /** One for all bodies, as in an application. */
+    private final PartEventHttpMessageReader reader = new PartEventHttpMessageReader();
+
     private final MediaType contentType;
     private final int count;
     private final IntFunction<DataBuffer> chunk;
@@ -36,6 +39,7 @@ final class SpringPeer implements Peer {
         this.count = count;
         this.chunk = chunk;
         this.closer = closer;
+        reader.setMaxParts(-1);
     }
 
     static Peer onArrays(Body body, int chunkSize, Memory memory) {
@@ -53,8 +57,6 @@ final class SpringPeer implements Peer {
 
     @Override
     public void run(Tally tally) {
-        PartEventHttpMessageReader reader = new PartEventHttpMessageReader();
-        reader.setMaxParts(-1);
         reader.read(PART_EVENT, new Message(), Map.of())
                 .doOnNext(event -> tell(tally, event))
                 .blockLast();

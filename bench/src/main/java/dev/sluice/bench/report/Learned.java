@@ -3,12 +3,7 @@ package dev.sluice.bench.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,21 +14,37 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code <!--= METRIC RUN TABLE NAME=VALUE ... -->0.40<!--/-->}</pre>
  *
- * <p>METRIC is {@code us} (time), {@code mibs} (MiB/s), {@code alloc} (octets per operation), {@code score} or
- * {@code ratio} (of two scores); RUN is the name of a results file, in whose place that of the quick run is taken when there
- * is none; TABLE is written without blanks; NAME is a parameter or {@code way} (the benchmark method), and with {@code ratio} one VALUE is {@code a/b}.
- * Between {@code <!--= losses -->} or {@code <!--= missed -->} and {@code <!--/-->} stands a whole table.
+ * <p>METRIC is one of
+ *
+ * <ul>
+ *   <li>{@code us}: time of one operation;
+ *   <li>{@code ns}: time per octet of the body;
+ *   <li>{@code mibs}: MiB/s;
+ *   <li>{@code alloc}: octets allocated per operation;
+ *   <li>{@code score}: the figure with its unit;
+ *   <li>{@code ratio}: of two scores;
+ *   <li>{@code per-octet}: ratio of two times per octet of their bodies.
+ * </ul>
+ *
+ * or, with nothing but a RUN behind it, {@code minutes}: how long a full run took. RUN is the name of a results file, in whose place that of the quick run is taken when there is none; TABLE is written
+ * without blanks; NAME is a parameter or {@code way} (the benchmark method). For the ratios RUN, TABLE and every VALUE may be
+ * {@code a/b}, {@code a} for the row above and {@code b} for the one below; where one of the rows does not have the
+ * parameter, its side stays empty.
+ *
+ * <p>Whole tables stand between {@code <!--= losses -->}, {@code older-ways}, {@code missed}, {@code open} or
+ * {@code unmeasured} and {@code <!--/-->}.
  */
 public final class Learned {
 
     private static final Pattern FIGURE = Pattern.compile("<!--= ([^>]*?) -->(?s:.*?)<!--/-->");
     private static final String ABSENT = "(not recorded)";
-    private static final double NOISE = 1.05;
 
     private final Map<String, Run> runs;
+    private final Map<String, Run> judged;
 
     private Learned(Map<String, Run> runs) {
         this.runs = runs;
+        this.judged = Losses.judged(runs);
     }
 
     /** Fills in all figures of the file. */
@@ -47,8 +58,11 @@ public final class Learned {
     private String filled(MatchResult found) {
         String query = found.group(1);
         String value = switch (query) {
-            case "losses" -> "\n" + losses();
-            case "missed" -> "\n" + missed();
+            case "losses" -> "\n" + Losses.peers(judged);
+            case "older-ways" -> "\n" + Losses.ways(judged);
+            case "missed" -> "\n" + goals(Goal.Outcome.NO, "No goal is missed by more than the error of its figure.");
+            case "open" -> "\n" + goals(Goal.Outcome.OPEN, "There are none.");
+            case "unmeasured" -> "\n" + goals(Goal.Outcome.UNKNOWN, "There are none.");
             default -> figure(query.split(" "));
         };
         return "<!--= " + query + " -->" + value + "<!--/-->";
@@ -58,25 +72,47 @@ public final class Learned {
 
     private String figure(String[] words) {
         String metric = words[0];
-        Run run = run(words[1]);
-        if (run == null) {
-            return ABSENT;
+        if (metric.equals("minutes")) {
+            Run run = runs.get(words[1]);
+            return run == null || run.seconds() == 0 ? ABSENT : Math.round(run.seconds() / 60) + " minutes";
         }
-        Row first = find(run, words, 0);
+        Row first = find(words, 0);
         if (first == null) {
             return ABSENT;
         }
-        return switch (metric) {
+        String value = switch (metric) {
             case "us" -> Tables.number(first.seconds() * 1e6) + " us";
+            case "ns" -> Tables.number(first.secondsPerOctet() * 1e9) + " ns";
             case "mibs" -> Tables.number(first.mebibytesPerSecond()) + " MiB/s";
             case "alloc" -> first.allocated() == null ? ABSENT : Tables.number(first.allocated()) + " octets";
             case "score" -> Tables.number(Tables.score(first)) + " " + first.unit();
-            case "ratio" -> {
-                Row second = find(run, words, 1);
-                yield second == null ? ABSENT : Tables.ratio(Tables.score(first) / Tables.score(second));
+            case "ratio", "per-octet" -> {
+                Row second = find(words, 1);
+                yield second == null
+                        ? ABSENT
+                        : Tables.ratio(
+                                metric.equals("ratio")
+                                        ? Tables.score(first) / Tables.score(second)
+                                        : first.secondsPerOctet() / second.secondsPerOctet());
             }
             default -> throw new IllegalArgumentException("no metric is called " + metric);
         };
+        return first.wrong() ? value + " (with a wrong result)" : value;
+    }
+
+    /** @param side which of two values separated by a slash is meant */
+    private @Nullable Row find(String[] words, int side) {
+        Run run = run(side(words[1], side));
+        if (run == null) {
+            return null;
+        }
+        String table = side(words[2], side);
+        for (Row row : run.rows()) {
+            if (row.score() != null && row.table().replace(": ", ":").equals(table) && matches(row, words, side)) {
+                return row;
+            }
+        }
+        return null;
     }
 
     private @Nullable Run run(String name) {
@@ -84,22 +120,16 @@ public final class Learned {
         return run != null ? run : runs.get(name.replaceFirst("-jdk", "-quick-jdk"));
     }
 
-    /** @param side which of two values separated by a slash is meant */
-    private static @Nullable Row find(Run run, String[] words, int side) {
-        for (Row row : run.rows()) {
-            if (row.score() != null && row.table().replace(": ", ":").equals(words[2]) && matches(row, words, side)) {
-                return row;
-            }
-        }
-        return null;
+    private static String side(String value, int side) {
+        String[] values = value.split("/", -1);
+        return values[Math.min(side, values.length - 1)];
     }
 
     private static boolean matches(Row row, String[] words, int side) {
         for (int i = 3; i < words.length; i++) {
             int equals = words[i].indexOf('=');
             String name = words[i].substring(0, equals);
-            String[] values = words[i].substring(equals + 1).split("/");
-            String value = values[Math.min(side, values.length - 1)];
+            String value = side(words[i].substring(equals + 1), side);
             if (!value.equals(name.equals("way") ? Tables.way(row) : row.param(name))) {
                 return false;
             }
@@ -109,77 +139,12 @@ public final class Learned {
 
     // ---- whole tables
 
-    /** A row on which a peer needs less time than Sluice's push decoder on the same octets in the same memory. */
-    private record Loss(String run, String what, String peer, double ratio, double error) {
-
-        String line() {
-            return String.format(
-                    Locale.ROOT,
-                    "| %s | %s | %s | %s ± %.0f %% |\n",
-                    run,
-                    what,
-                    peer,
-                    Tables.ratio(ratio),
-                    100 * error);
-        }
-    }
-
-    private String losses() {
-        List<Loss> losses = new ArrayList<>();
-        runs.forEach((name, run) -> {
-            for (Row row : run.rows()) {
-                if (row.param("peer").equals("sluice-push") && row.score() != null) {
-                    losses.addAll(losses(name, run, row));
-                }
-            }
-        });
-        if (losses.isEmpty()) {
-            return "In the recorded runs no peer is ahead by more than 5 %.\n";
-        }
-        losses.sort(Comparator.comparingDouble(Loss::ratio).reversed());
-        StringBuilder text =
-                new StringBuilder("| run | body | who is ahead | Sluice's time / its time |\n|---|---|---|---:|\n");
-        losses.forEach(loss -> text.append(loss.line()));
-        return text.toString();
-    }
-
-    private static List<Loss> losses(String name, Run run, Row sluice) {
-        List<Loss> losses = new ArrayList<>();
-        for (Row row : run.rows()) {
-            String peer = row.param("peer");
-            boolean rival = !peer.isEmpty() && !peer.startsWith("sluice") && !peer.equals("chunks-only");
-            // One that delivers something wrong is not ahead.
-            if (rival
-                    && row.score() != null
-                    && row.note() == null
-                    && row.keyOf("sluice-push").equals(sluice.key())) {
-                double ratio = Tables.score(sluice) / Tables.score(row);
-                if (ratio > NOISE) {
-                    losses.add(new Loss(
-                            name, what(sluice), Tables.peer(row), ratio, sluice.relativeError() + row.relativeError()));
-                }
-            }
-        }
-        return losses;
-    }
-
-    private static String what(Row row) {
-        List<String> words = new ArrayList<>(List.of(row.table(), row.param("scenario")));
-        if (!row.param("chunk").isEmpty() && !row.param("chunk").equals("0")) {
-            words.add("chunks of " + Tables.chunk(row));
-        }
-        words.add(row.param("memory"));
-        Optional.of(row.param("level")).filter(level -> !level.isEmpty()).ifPresent(words::add);
-        return String.join(", ", words);
-    }
-
-    private String missed() {
+    private String goals(Goal.Outcome outcome, String none) {
         StringBuilder text = new StringBuilder();
-        runs.forEach((name, run) -> Goals.missed(run)
+        judged.forEach((name, run) -> Goals.lines(run, outcome)
                 .forEach(line -> text.append("| ").append(name).append(' ').append(line)));
         return text.isEmpty()
-                ? "In the recorded runs all goals are reached.\n"
-                : "| run | what | measured | least disturbed iterations | goal | reached |\n|---|---|---:|---:|---:|---|\n"
-                        + text;
+                ? none + "\n"
+                : Goals.COLUMNS.replaceFirst("what", "run | what").replaceFirst("---", "---|---") + text;
     }
 }

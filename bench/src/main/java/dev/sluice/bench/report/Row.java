@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param params what the benchmark was told
  * @param unit of the score, "us/op" or "ns/op"; "records" or "octets" for what is counted; "MiB/s" and the like
  * @param score mean over all measured iterations; null when the parser refuses the input
- * @param error half of the 99.9 % confidence interval of the mean, as JMH gives it; 0 for counts
+ * @param error the larger of half of the 99.9 % confidence interval of the mean, as JMH gives it, and half of the range between
+ *     the means of the forks; 0 for counts
  * @param best the fastest iteration: where other programs share the machine, the figure least disturbed by them
  * @param cpu CPU time that the benchmark's own threads spent on one operation, in the iteration in which it was least
  * @param samples measured iterations over all forks
@@ -38,6 +39,9 @@ public record Row(
         long parts,
         @Nullable String note) {
 
+    /** How the note of a figure begins that could not be measured. */
+    public static final String FAILED = "failed: ";
+
     /** The same in every run: what was measured, without the figures. */
     public String key() {
         return table + " " + benchmark + " " + new TreeMap<>(params);
@@ -48,6 +52,16 @@ public record Row(
         Map<String, String> others = new TreeMap<>(params);
         others.put("peer", peer);
         return table + " " + benchmark + " " + others;
+    }
+
+    /** Whether it could not be measured though the parser took the body. */
+    public boolean failed() {
+        return note != null && note.startsWith(FAILED);
+    }
+
+    /** Whether the parser delivered something else than what the body holds. */
+    public boolean wrong() {
+        return note != null && benchmark.equals("PeerBenchmark.decode");
     }
 
     public String param(String name) {
@@ -62,6 +76,11 @@ public record Row(
     /** Body octets per second in MiB, for scores of time per operation. */
     public double mebibytesPerSecond() {
         return score == null ? Double.NaN : octets / (double) (1 << 20) / seconds();
+    }
+
+    /** Time of one operation by the size of its input. */
+    public double secondsPerOctet() {
+        return seconds() / octets;
     }
 
     /** What is better when it is less: the score, or one by the score where that counts what is done per second. */

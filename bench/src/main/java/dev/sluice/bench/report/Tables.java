@@ -16,7 +16,9 @@ import java.util.function.Function;
 /** The tables of a run in Markdown. */
 public final class Tables {
 
-    private static final double NOISY = 0.10;
+    /** A greater relative error is told beside the figure. */
+    public static final double NOISY = 0.10;
+
     private static final int SMALL_BODY = 64 * 1024;
 
     private Tables() {}
@@ -47,8 +49,9 @@ public final class Tables {
                                         rows,
                                         row -> row.table().substring("leak-settings: ".length()),
                                         row -> peer(row) + " " + row.param("level"))
-                                .markdown("setting", Tables::time);
+                                .markdown("setting", Tables::timeAndError);
             case "main" -> peers("Every parser, 8 KiB chunks", rows) + copies(rows);
+            case "faces" -> peers("The ways to use Sluice, 8 KiB chunks", rows) + copies(rows);
             case "adversarial" -> peers("Adversarial bodies, 8 KiB chunks", rows);
             case "defnull" -> peers("The scenarios of defnull/multipart_bench, 8 KiB chunks", rows);
             case "chunks" ->
@@ -64,7 +67,7 @@ public final class Tables {
                                 .markdown("parser", Tables::perOctet);
             case "floors" ->
                 heading("The floor: MiB/s")
-                        + new Pivot(rows, Tables::way, row -> row.param("scenario") + ", " + row.param("memory"))
+                        + new Pivot(rows, Tables::floor, row -> row.param("scenario") + ", " + row.param("memory"))
                                 .markdown("what is done with each octet", Tables::throughput);
             case "text" -> ways("Text out of a buffer: ns", rows);
             case "scans" -> ways("Visiting every line end: ns", rows);
@@ -83,6 +86,11 @@ public final class Tables {
         };
     }
 
+    /** Beside the floors stands what the decoder does in all, measured next to them. */
+    private static String floor(Row row) {
+        return row.param("peer").isEmpty() ? way(row) : peer(row);
+    }
+
     private static String levels(List<Row> rows) {
         StringBuilder text = new StringBuilder();
         Set<String> inputs = new LinkedHashSet<>();
@@ -94,9 +102,9 @@ public final class Tables {
             text.append(heading("Levels: " + input + ", us per decode, in brackets the ratio to DISABLED"))
                     .append(pivot.markdown("decoder", row -> {
                         Row disabled = pivot.at(peer(row), "DISABLED");
-                        return disabled == null || disabled == row || row.score() == null
-                                ? time(row)
-                                : time(row) + " (" + ratio(score(row) / score(disabled)) + ")";
+                        return disabled == null || disabled.score() == null || disabled == row || row.score() == null
+                                ? timeAndError(row)
+                                : timeAndError(row) + " (" + ratio(score(row) / score(disabled)) + ")";
                     }))
                     .append("\nOctets allocated per decode:\n\n")
                     .append(pivot.markdown("decoder", Tables::allocated));
@@ -108,14 +116,14 @@ public final class Tables {
         Function<Row, String> line = row -> peer(row) + ", " + row.param("memory");
         Pivot pivot = new Pivot(rows, line, row -> row.param("scenario"));
         return heading(title + ": MiB/s, or us per body where the body is small")
-                + pivot.markdown("parser", row -> row.octets() < SMALL_BODY ? time(row) + " us" : throughput(row))
+                + pivot.markdown("parser", row -> row.octets() < SMALL_BODY ? time(row, " us") : throughput(row))
                 + heading(title + ": time of Sluice's push decoder on the same memory / time of the parser")
                 + pivot.markdown("parser", row -> {
                     Row sluice =
                             pivot.at(PeerKind.SLUICE_PUSH.title() + ", " + row.param("memory"), row.param("scenario"));
                     return sluice == null || sluice.score() == null || row.score() == null
                             ? "-"
-                            : ratio(score(sluice) / score(row));
+                            : ratio(score(sluice) / score(row)) + (row.wrong() ? " (wrong)" : "");
                 })
                 + heading(title + ": octets allocated per body")
                 + pivot.markdown("parser", Tables::allocated);
@@ -202,6 +210,11 @@ public final class Tables {
         return cpu == null || otherCpu == null ? best(row) / best(other) : cpu / otherCpu;
     }
 
+    static double allocation(Row row) {
+        Double octets = row.allocated();
+        return octets == null ? Double.NaN : octets;
+    }
+
     static double best(Row row) {
         Double best = row.best();
         return best == null ? Double.NaN : best;
@@ -216,7 +229,19 @@ public final class Tables {
     }
 
     private static String time(Row row) {
-        return row.score() == null ? note(row) : marked(row, score(row));
+        return time(row, "");
+    }
+
+    private static String time(Row row, String unit) {
+        return row.score() == null ? note(row) : number(score(row)) + unit + noise(row) + wrong(row);
+    }
+
+    /** With the error however small it is: what levels cost is judged by a few per cent. */
+    private static String timeAndError(Row row) {
+        return row.score() == null
+                ? note(row)
+                : String.format(
+                        Locale.ROOT, "%s ± %.0f %%%s", number(score(row)), 100 * row.relativeError(), wrong(row));
     }
 
     private static String throughput(Row row) {
@@ -224,7 +249,7 @@ public final class Tables {
     }
 
     private static String perOctet(Row row) {
-        return row.score() == null ? note(row) : marked(row, row.seconds() * 1e9 / row.octets());
+        return row.score() == null ? note(row) : marked(row, row.secondsPerOctet() * 1e9);
     }
 
     private static String allocated(Row row) {
@@ -234,11 +259,20 @@ public final class Tables {
 
     /** The figure, with its error where it is above 10 %, and a mark where the parser's result is wrong. */
     private static String marked(Row row, double figure) {
-        return number(figure) + noise(row) + (row.note() == null ? "" : " (wrong: " + row.note() + ")");
+        return number(figure) + noise(row) + wrong(row);
+    }
+
+    private static String wrong(Row row) {
+        return row.wrong() ? " (wrong: " + row.note() + ")" : "";
+    }
+
+    /** {@return whether the error is so large that it is told beside the figure} */
+    public static boolean isNoisy(Row row) {
+        return row.relativeError() > NOISY;
     }
 
     private static String noise(Row row) {
-        return row.relativeError() > NOISY ? " ± %.0f %%".formatted(100 * row.relativeError()) : "";
+        return isNoisy(row) ? " ± %.0f %%".formatted(100 * row.relativeError()) : "";
     }
 
     static String number(double figure) {

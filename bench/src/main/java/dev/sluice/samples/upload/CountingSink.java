@@ -1,7 +1,6 @@
 package dev.sluice.samples.upload;
 
 import dev.sluice.ReportedDeviation;
-import dev.sluice.bench.body.Truth;
 import dev.sluice.bench.endtoend.Counted;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
@@ -12,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Digests and keeps nothing. Not thread-safe. */
 final class CountingSink implements PartSink {
-
-    private static final Truth NOTHING = new Truth(0, 0, 0, 0);
 
     private final Tally tally;
     private @Nullable PartHead head;
@@ -42,7 +39,7 @@ final class CountingSink implements PartSink {
 
     @Override
     public Object finish(long bodySize, List<ReportedDeviation> deviations) {
-        return Counted.of(tally.asTruth(NOTHING));
+        return Counted.of(tally.asTruth());
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.sluice.samples.upload;
 
-import dev.sluice.bench.body.Truth;
 import dev.sluice.bench.endtoend.Counted;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.bench.peer.bytebuf.Decoding;
@@ -12,8 +11,6 @@ import java.io.UncheckedIOException;
 
 /** A decoder on the event loop, its content dropped as soon as it is decoded. */
 final class DecodingReceiver implements BodyReceiver {
-
-    private static final Truth NOTHING = new Truth(0, 0, 0, 0);
 
     private final Tally tally;
     private final Decoding decoding;
@@ -55,7 +52,7 @@ final class DecodingReceiver implements BodyReceiver {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        loop.execute(() -> listener.ended(null, Counted.of(tally.asTruth(NOTHING))));
+        loop.execute(() -> listener.ended(null, Counted.of(tally.asTruth())));
     }
 
     @Override

@@ -37,7 +37,7 @@ final class DroppingReceiver implements BodyReceiver {
     @Override
     public void finish() {
         over = true;
-        loop.execute(() -> listener.ended(null, new Counted(0, octets, 0, 0)));
+        loop.execute(() -> listener.ended(null, new Counted(0, octets, 0, 0, 0)));
     }
 
     @Override

@@ -64,7 +64,7 @@ final class HandingReceiver implements BodyReceiver {
         over = true;
         worker.execute(() -> loop.execute(() -> {
             if (!aborted) {
-                listener.ended(null, new Counted(0, octets, 0, 0));
+                listener.ended(null, new Counted(0, octets, 0, 0, 0));
             }
         }));
     }

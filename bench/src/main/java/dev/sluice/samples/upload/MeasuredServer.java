@@ -14,6 +14,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The sample server in a process of its own, with one of the ways to take in a body that are compared; in the server's
@@ -25,34 +26,35 @@ public final class MeasuredServer {
     private static final String CHECKSUMS = "checksums ";
 
     private final UploadServer server;
+    private final LongAdder octets = new LongAdder();
     private volatile boolean checksums;
 
     private MeasuredServer(Variant variant, Path directory) throws IOException {
+        BodyReceiver.Factory factory = switch (variant) {
+            case SLUICE ->
+                (boundary, options, sink, loop, worker, metrics, listener) ->
+                        new BodyIntake(boundary, options, new CountingSink(tally()), loop, worker, metrics, listener);
+            case DISCARD ->
+                (boundary, options, sink, loop, worker, metrics, listener) -> new DroppingReceiver(loop, listener);
+            case HANDED_OVER ->
+                (boundary, options, sink, loop, worker, metrics, listener) ->
+                        new HandingReceiver(loop, worker, listener);
+            case SLUICE_LOOP ->
+                (boundary, options, sink, loop, worker, metrics, listener) -> {
+                    Tally tally = tally();
+                    return new DecodingReceiver(new SluiceDecoding(boundary, options, tally), tally, loop, listener);
+                };
+            case NETTY42_LOOP ->
+                (boundary, options, sink, loop, worker, metrics, listener) -> {
+                    Tally tally = tally();
+                    String type = "multipart/form-data; boundary=\"" + boundary.value() + "\"";
+                    return new DecodingReceiver(new NettyDecoding(type, tally, false), tally, loop, listener);
+                };
+        };
         this.server = UploadServer.start(
                 ServerConfig.of(directory).withKeepFreeBytes(0),
-                switch (variant) {
-                    case SLUICE ->
-                        (boundary, options, sink, loop, worker, metrics, listener) -> new BodyIntake(
-                                boundary, options, new CountingSink(tally()), loop, worker, metrics, listener);
-                    case DISCARD ->
-                        (boundary, options, sink, loop, worker, metrics, listener) ->
-                                new DroppingReceiver(loop, listener);
-                    case HANDED_OVER ->
-                        (boundary, options, sink, loop, worker, metrics, listener) ->
-                                new HandingReceiver(loop, worker, listener);
-                    case SLUICE_LOOP ->
-                        (boundary, options, sink, loop, worker, metrics, listener) -> {
-                            Tally tally = tally();
-                            return new DecodingReceiver(
-                                    new SluiceDecoding(boundary, options, tally), tally, loop, listener);
-                        };
-                    case NETTY42_LOOP ->
-                        (boundary, options, sink, loop, worker, metrics, listener) -> {
-                            Tally tally = tally();
-                            String type = "multipart/form-data; boundary=\"" + boundary.value() + "\"";
-                            return new DecodingReceiver(new NettyDecoding(type, tally, false), tally, loop, listener);
-                        };
-                });
+                (boundary, options, sink, loop, worker, metrics, listener) -> new MeteredReceiver(
+                        factory.create(boundary, options, sink, loop, worker, metrics, listener), octets));
     }
 
     private Tally tally() {
@@ -76,7 +78,7 @@ public final class MeasuredServer {
                 checksums = Boolean.parseBoolean(line.substring(CHECKSUMS.length()));
                 out.println(line);
             } else {
-                out.println("usage " + cpuNanos() + " " + directBytes());
+                out.println("usage " + cpuNanos() + " " + directBytes() + " " + octets.sum());
             }
         }
     }

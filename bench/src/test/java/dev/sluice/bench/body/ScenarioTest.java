@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,17 @@ class ScenarioTest {
         for (int chunk : new int[] {0, 1, 1000}) {
             assertArrayEquals(whole, scenario.body().stream(chunk).readAllBytes());
         }
+    }
+
+    @Test
+    void tinyChunksOfEqualContentAreOneAndTheSame() {
+        Body body = Scenario.RANDOM_64K.body();
+        for (int chunk : new int[] {1, 17, 64}) {
+            assertTrue(new HashSet<>(body.cut(chunk)).size() <= 256, "chunks of " + chunk);
+        }
+        assertEquals(
+                Scenario.FORM.body().size(),
+                Scenario.FORM.body().cut(1).stream().mapToLong(Slice::length).sum());
     }
 
     @Test

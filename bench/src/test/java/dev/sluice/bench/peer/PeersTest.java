@@ -55,8 +55,33 @@ class PeersTest {
     void aWrongResultIsNoticed() {
         Body body = Scenario.FORM.body();
         try (Peer peer = PeerKind.CHUNKS_ONLY.open(body, 8192, Memory.HEAP)) {
-            assertEquals(Optional.of("finds 0 parts of 7"), Verdict.against(peer, body));
+            assertEquals(Optional.of("finds 0 parts of 7"), Verdict.against(peer, body, false));
         }
+    }
+
+    @Test
+    void aWrongNameIsNoticedWhereNamesAreRead() {
+        Body body = Scenario.DEFNULL_SIMPLE.body();
+        Peer swapped = new Peer() {
+            @Override
+            public void run(Tally tally) throws Exception {
+                Tally recording = Tally.recording();
+                try (Peer peer = PeerKind.SLUICE_PULL.open(body, 8192, Memory.HEAP)) {
+                    peer.run(recording);
+                }
+                List<Tally.Part> parts = recording.parts();
+                for (int i = 0; i < parts.size(); i++) {
+                    byte[] content = parts.get(i).content();
+                    tally.data(content, 0, content.length);
+                    tally.endPart(
+                            parts.get(parts.size() - 1 - i).name(), parts.get(i).filename());
+                }
+            }
+
+            @Override
+            public void close() {}
+        };
+        assertEquals(Optional.of("tells wrong names"), Verdict.against(swapped, body, true));
     }
 
     @Test
@@ -89,7 +114,7 @@ class PeersTest {
 
     private static Optional<String> verdict(PeerKind kind, Body body, int chunk, Memory memory) {
         try (Peer peer = kind.open(body, chunk, memory)) {
-            return Verdict.against(peer, body);
+            return Verdict.against(peer, body, kind.readsNames());
         }
     }
 }

@@ -15,21 +15,18 @@ import java.util.Map;
 /** A body as netty buffers. */
 public final class ByteBufChunks {
 
-    private record Place(int array, int offset, int length) {}
-
     private final List<Slice> slices;
     private final Memory memory;
     private final List<ByteBuf> ready = new ArrayList<>();
-    private final Map<Place, ByteBuf> made = new HashMap<>();
+    private final Map<Slice, ByteBuf> made = new HashMap<>();
 
     public ByteBufChunks(List<Slice> slices, Memory memory) {
         this.slices = slices;
         this.memory = memory;
         if (memory == Memory.HEAP || memory == Memory.DIRECT) {
             for (Slice slice : slices) {
-                // A generated body of 1 GiB shares the memory of one block, so equal slices share one buffer.
-                Place place = new Place(System.identityHashCode(slice.array()), slice.offset(), slice.length());
-                ready.add(made.computeIfAbsent(place, p -> filled(slice)));
+                // Equal slices share one buffer: a generated body repeats one block, and tiny chunks are to be hot.
+                ready.add(made.computeIfAbsent(slice, octets -> filled(octets, octets.length())));
             }
         }
     }
@@ -46,7 +43,7 @@ public final class ByteBufChunks {
                 return Unpooled.wrappedBuffer(slice.array(), slice.offset(), slice.length());
             }
             case POOLED_EACH -> {
-                return filled(slices.get(index));
+                return filled(slices.get(index), Integer.MAX_VALUE);
             }
             default -> {
                 ByteBuf chunk = ready.get(index);
@@ -78,11 +75,17 @@ public final class ByteBufChunks {
         }
     }
 
-    private ByteBuf filled(Slice slice) {
+    /** Whether what {@link #next} gives is of one operation only, and may be written to by whoever it was given to. */
+    boolean ownedByReader() {
+        return memory == Memory.POOLED_EACH;
+    }
+
+    /** @param maxCapacity up to which its reader may have it grow: a server's read buffer may, a shared one must not */
+    private ByteBuf filled(Slice slice, int maxCapacity) {
         PooledByteBufAllocator pool = PooledByteBufAllocator.DEFAULT;
         ByteBuf chunk = memory == Memory.HEAP
-                ? pool.heapBuffer(slice.length(), slice.length())
-                : pool.directBuffer(slice.length(), slice.length());
+                ? pool.heapBuffer(slice.length(), maxCapacity)
+                : pool.directBuffer(slice.length(), maxCapacity);
         return chunk.writeBytes(slice.array(), slice.offset(), slice.length());
     }
 }

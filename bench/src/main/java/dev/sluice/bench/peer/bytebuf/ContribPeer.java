@@ -10,7 +10,10 @@ import io.netty.contrib.multipart.PostBodyDecoder;
 import io.netty.util.ResourceLeakDetector;
 import org.jspecify.annotations.Nullable;
 
-/** netty-contrib's core decoder. It moves octets inside the buffers it is given, so each chunk is copied first. */
+/**
+ * netty-contrib's core decoder. It takes over the chunks it is given and writes to them: what is left of one has the next
+ * appended. So only chunks that were made for one operation go to it as they are; shared ones are copied first.
+ */
 public final class ContribPeer implements Peer {
 
     private final Body body;
@@ -34,16 +37,22 @@ public final class ContribPeer implements Peer {
                 PostBodyDecoder.builder().maxFields(Integer.MAX_VALUE).forMultipartBoundary(body.boundary())) {
             int count = chunks.count();
             for (int i = 0; i < count; i++) {
-                ByteBuf chunk = chunks.next(i);
-                try {
-                    decoder.add(chunk.copy());
-                } finally {
-                    chunk.release();
-                }
+                decoder.add(owned(chunks.next(i)));
                 drain(decoder, tally);
             }
             decoder.endInput();
             drain(decoder, tally);
+        }
+    }
+
+    private ByteBuf owned(ByteBuf chunk) {
+        if (chunks.ownedByReader()) {
+            return chunk;
+        }
+        try {
+            return chunk.copy();
+        } finally {
+            chunk.release();
         }
     }
 

@@ -1,0 +1,70 @@
+package dev.sluice.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.PartHeaders;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.openjdk.jol.info.ClassLayout;
+import org.openjdk.jol.info.GraphLayout;
+
+/**
+ * The objects made for one part, counted one by one with JOL; TUNING.md says why there are these and no others. The sizes are those of
+ * a 64-bit JVM with compressed references.
+ */
+class PartObjectsTest {
+    private static final String SECTION =
+            "Content-Disposition: form-data; name=\"photo-01\"; filename=\"IMG_0001.jpg\"\r\n"
+                    + "Content-Type: image/jpeg\r\n\r\n";
+
+    @Test
+    void aPartIsWhatTheApplicationAskedForAndAViewOfItsContent() throws Exception {
+        byte[] body = ("--x\r\n" + SECTION + "content").getBytes(StandardCharsets.US_ASCII);
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
+            decoder.feed(PooledByteBufAllocator.DEFAULT.heapBuffer(body.length).writeBytes(body));
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            // A String and its array, for each that is asked for; nothing where it is not.
+            assertEquals(24 + 24, sizeOf(decoder.name()));
+            assertEquals(24 + 32, sizeOf(decoder.filename()));
+            assertEquals(24 + 32, sizeOf(decoder.contentType()));
+            // Only for those who keep headers: the octets of the section, and where its fields are.
+            assertEquals(32 + sizeOf(new byte[SECTION.length()]) + sizeOf(new int[8]), sizeOf(decoder.headers()));
+            assertEquals(Event.DATA, decoder.next());
+            // netty's view of the chunk, one for each stretch of content.
+            assertEquals(
+                    40,
+                    ClassLayout.parseInstance(withoutLeakDetection(decoder.data()))
+                            .instanceSize());
+        }
+    }
+
+    /** Tests run at PARANOID, where netty wraps what it gives. */
+    private static ByteBuf withoutLeakDetection(ByteBuf data) {
+        return data.getClass().getSimpleName().contains("LeakAware") ? data.unwrap() : data;
+    }
+
+    private static long sizeOf(@Nullable Object object) {
+        assertNotNull(object);
+        return GraphLayout.parseInstance(object).totalSize();
+    }
+
+    /** Without the options, which all parts share. */
+    private static long sizeOf(PartHeaders headers) throws IllegalAccessException {
+        long size = ClassLayout.parseInstance(headers).instanceSize();
+        for (Field field : PartHeaders.class.getDeclaredFields()) {
+            if (field.getType().isArray()) {
+                field.setAccessible(true);
+                size += sizeOf(field.get(headers));
+            }
+        }
+        return size;
+    }
+}
