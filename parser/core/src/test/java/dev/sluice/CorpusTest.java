@@ -97,6 +97,7 @@ class CorpusTest {
         }
     }
 
+    @Tag("long")
     @ParameterizedTest
     @EnumSource
     void theKindOfBufferChangesNothingAndNothingIsLeft(BufferKind kind) {
