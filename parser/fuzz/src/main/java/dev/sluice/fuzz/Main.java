@@ -23,7 +23,7 @@ public final class Main implements Callable<Integer> {
             defaultValue = "all",
             paramLabel = "TARGET",
             description =
-                    "partition, round-trip, reference, invariant, form, header; every for all in one; all for one after the other")
+                    "partition, round-trip, reference, invariant, form, header, filter; every for all in one; all for one after the other")
     private String target = "all";
 
     @Parameters(

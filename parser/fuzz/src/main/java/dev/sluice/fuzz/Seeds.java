@@ -30,7 +30,7 @@ final class Seeds {
             case ROUND_TRIP -> random();
             case HEADER -> headers();
             case EVERY -> some();
-            case PARTITION, REFERENCE, INVARIANT, FORM -> bodies();
+            case PARTITION, REFERENCE, INVARIANT, FORM, FILTER -> bodies();
         }
     }
 
@@ -101,20 +101,27 @@ final class Seeds {
         byte[] renamed = replaced(body, Octets.latin1("--" + boundary), Octets.latin1("--x"));
         int preset = name.hashCode() & 3;
         SplittableRandom choice = new SplittableRandom(name.hashCode());
-        add(name, withHead(preset | choice.nextInt(2) * Setup.DIRECT, choice, renamed));
+        add(name, preset | choice.nextInt(2) * Setup.DIRECT, choice, renamed);
         byte[] shortened = Setup.tokens(0).shorten(renamed);
         if (shortened != null && shortened.length < renamed.length) {
             int type = choice.nextInt(Setup.CONTENT_TYPES.length);
-            add(name + ".tokens", withHead(preset | Setup.TOKENS | type << 4, choice, shortened));
+            add(name + ".tokens", preset | Setup.TOKENS | type << 4, choice, shortened);
+        }
+    }
+
+    private void add(String name, int flags, SplittableRandom choice, byte[] body) {
+        byte[] seed = withHead(flags, choice, body);
+        add(name, seed);
+        if (target == Target.FILTER) {
+            add(name + ".calm", FilterTarget.calmed(seed));
         }
     }
 
     private byte[] withHead(int flags, SplittableRandom choice, byte[] body) {
-        Octets seed = new Octets(body.length + Setup.HEAD + FormTarget.HEAD);
-        if (target == Target.FORM) {
-            for (int i = 0; i < FormTarget.HEAD; i++) {
-                seed.add((byte) choice.nextInt(256));
-            }
+        int before = target == Target.FORM ? FormTarget.HEAD : target == Target.FILTER ? FilterTarget.HEAD : 0;
+        Octets seed = new Octets(before + Setup.HEAD + body.length);
+        for (int i = 0; i < before; i++) {
+            seed.add((byte) choice.nextInt(256));
         }
         seed.add((byte) flags).add((byte) choice.nextInt(16)).add((byte) choice.nextInt(256));
         return seed.add((byte) choice.nextInt(256))

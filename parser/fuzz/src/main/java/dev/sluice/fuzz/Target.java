@@ -17,8 +17,10 @@ enum Target {
     FORM(512, List.of(), FormTarget::fuzzerTestOneInput),
     /** Content-Type and Content-Disposition. */
     HEADER(256, List.of("dev.sluice.testkit.Reference*"), HeaderTarget::fuzzerTestOneInput),
+    /** Requests behind the servlet filter. */
+    FILTER(512, List.of("dev.sluice.servlet.*"), FilterTarget::fuzzerTestOneInput),
     /** Each of the others, as the first octet says: for a short run. */
-    EVERY(512, List.of("dev.sluice.testkit.Reference*"), EveryTarget::fuzzerTestOneInput);
+    EVERY(512, List.of("dev.sluice.testkit.Reference*", "dev.sluice.servlet.*"), EveryTarget::fuzzerTestOneInput);
 
     /** One execution. */
     @FunctionalInterface
@@ -42,7 +44,7 @@ enum Target {
 
     /** {@return those that look at one thing each} */
     static List<Target> single() {
-        return List.of(PARTITION, ROUND_TRIP, REFERENCE, INVARIANT, FORM, HEADER);
+        return List.of(PARTITION, ROUND_TRIP, REFERENCE, INVARIANT, FORM, HEADER, FILTER);
     }
 
     /** {@return the most octets of an input} */

@@ -1,0 +1,122 @@
+package dev.sluice.fuzz;
+
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A request as the filter needs it, without a container. */
+final class BareRequest extends HttpServletRequestWrapper {
+    /** The parameters of the query string; the corpus knows fields of one of these names. */
+    static final Map<String, String> QUERY = Map.of("q", "1", "a", "in the query");
+
+    private static final String QUERY_STRING = "q=1&a=in+the+query";
+    private static final HttpServletRequest NOTHING = Nothing.of(HttpServletRequest.class);
+    private static final ServletContext CONTEXT = Nothing.of(ServletContext.class);
+
+    private final Head head;
+    private final BareStream body;
+    private final Map<String, Object> attributes = new HashMap<>();
+    private DispatcherType dispatcherType = DispatcherType.REQUEST;
+
+    /**
+     * What comes before the body.
+     *
+     * @param length the Content-Length, or -1
+     * @param expects whether the client waits for leave to send
+     * @param hasBrokenParameters whether the container fails of parameters because it looks for them in the body too
+     */
+    record Head(
+            String method,
+            String contentType,
+            long length,
+            boolean expects,
+            @Nullable String encoding,
+            boolean hasBrokenParameters) {}
+
+    BareRequest(Head head, BareStream body) {
+        super(NOTHING);
+        this.head = head;
+        this.body = body;
+    }
+
+    /** The container dispatches it again. */
+    void dispatch(DispatcherType type) {
+        dispatcherType = type;
+    }
+
+    @Override
+    public DispatcherType getDispatcherType() {
+        return dispatcherType;
+    }
+
+    @Override
+    public ServletContext getServletContext() {
+        return CONTEXT;
+    }
+
+    @Override
+    public String getMethod() {
+        return head.method();
+    }
+
+    @Override
+    public String getContentType() {
+        return head.contentType();
+    }
+
+    @Override
+    public long getContentLengthLong() {
+        return head.length();
+    }
+
+    @Override
+    public @Nullable String getCharacterEncoding() {
+        return head.encoding();
+    }
+
+    @Override
+    public @Nullable String getHeader(String name) {
+        return head.expects() && name.equalsIgnoreCase("Expect") ? "100-continue" : null;
+    }
+
+    @Override
+    public ServletInputStream getInputStream() {
+        return body;
+    }
+
+    @Override
+    public String getQueryString() {
+        return QUERY_STRING;
+    }
+
+    @Override
+    public Map<String, String[]> getParameterMap() {
+        if (head.hasBrokenParameters()) {
+            throw new IllegalStateException("the container finds no form in the body");
+        }
+        Map<String, String[]> parameters = new LinkedHashMap<>();
+        QUERY.forEach((name, value) -> parameters.put(name, new String[] {value}));
+        return parameters;
+    }
+
+    @Override
+    public @Nullable Object getAttribute(String name) {
+        return attributes.get(name);
+    }
+
+    @Override
+    public void setAttribute(String name, Object value) {
+        attributes.put(name, value);
+    }
+
+    @Override
+    public void removeAttribute(String name) {
+        attributes.remove(name);
+    }
+}

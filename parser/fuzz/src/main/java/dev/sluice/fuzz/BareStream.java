@@ -1,0 +1,93 @@
+package dev.sluice.fuzz;
+
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** A body as a connection brings it: in pieces, and not always to its end. */
+final class BareStream extends ServletInputStream {
+    private final byte[] body;
+    private final int end;
+    private final boolean fails;
+    private final SplittableRandom cuts;
+    private final int shift;
+    private @Nullable IOException failure;
+    private boolean ended;
+    private int at;
+
+    /**
+     * A stream.
+     *
+     * @param end how many octets of the body it has
+     * @param fails whether it fails then, and else ends
+     * @param cuts says how many octets come at once
+     */
+    BareStream(byte[] body, int end, boolean fails, SplittableRandom cuts) {
+        this.body = body;
+        this.end = end;
+        this.fails = fails;
+        this.cuts = cuts;
+        this.shift = cuts.nextInt(10);
+    }
+
+    /** {@return what it has failed with, or null} */
+    @Nullable
+    IOException failure() {
+        return failure;
+    }
+
+    /** {@return whether its end has been seen} */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** {@return how many octets were read} */
+    int position() {
+        return at;
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, target.length);
+        if (length == 0) {
+            return 0;
+        }
+        if (at == end) {
+            if (fails) {
+                IOException known = failure;
+                failure = known != null ? known : new IOException("the connection is gone");
+                throw failure;
+            }
+            ended = true;
+            return -1;
+        }
+        int count = Math.min(Math.min(length, end - at), 1 + (cuts.nextInt(1024) >> shift));
+        System.arraycopy(body, at, target, offset, count);
+        at += count;
+        return count;
+    }
+
+    @Override
+    public boolean isFinished() {
+        return ended;
+    }
+
+    @Override
+    public boolean isReady() {
+        return true;
+    }
+
+    @Override
+    public void setReadListener(ReadListener listener) {
+        throw new IllegalStateException("the request does not support asynchronous operation");
+    }
+}

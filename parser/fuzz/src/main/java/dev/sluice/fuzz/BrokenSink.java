@@ -1,0 +1,39 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.form.PartSink;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Fails after some octets, and holds what it was given until it is closed. */
+final class BrokenSink implements PartSink {
+    private final List<ByteBuf> held = new ArrayList<>();
+    private int left;
+
+    BrokenSink(int octets) {
+        this.left = octets;
+    }
+
+    @Override
+    public void write(ByteBuf data) throws IOException {
+        left -= data.readableBytes();
+        held.add(data.retainedSlice());
+        if (left < 0) {
+            throw new IOException("the sink is broken");
+        }
+    }
+
+    @Override
+    public void complete() throws IOException {
+        if (left == 0) {
+            throw new IOException("the sink cannot complete");
+        }
+    }
+
+    @Override
+    public void close() {
+        held.forEach(ByteBuf::release);
+        held.clear();
+    }
+}

@@ -1,0 +1,120 @@
+package dev.sluice.fuzz;
+
+import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Jimfs;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpillSink;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.FaultyFileSystem;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A disk that fails on request: two spools, and a directory for the files of the application. */
+final class Disk {
+    private static final long SMALL_QUOTA = 60;
+    private static final int NO_FAULT = -1;
+    private static @Nullable Disk idle;
+
+    private final FaultyFileSystem files = new FaultyFileSystem(Jimfs.newFileSystem(Configuration.unix().toBuilder()
+            .setAttributeViews("basic", "owner", "posix")
+            .setMaxSize(1 << 20)
+            .setBlockSize(256)
+            .build()));
+    private final Path targets = files.getPath("/targets");
+    private final SpoolDirectory large;
+    private final SpoolDirectory small;
+
+    private Disk() throws IOException {
+        Files.createDirectories(targets);
+        large = SpoolDirectory.builder(files.getPath("/large")).keepFreeBytes(0).open();
+        small = SpoolDirectory.builder(files.getPath("/small"))
+                .keepFreeBytes(0)
+                .maxBytes(SMALL_QUOTA)
+                .open();
+    }
+
+    /** {@return the disk that was {@linkplain #giveBack() given back}, or a new one} */
+    static Disk take() throws IOException {
+        Disk taken = idle == null ? new Disk() : idle;
+        idle = null;
+        return taken;
+    }
+
+    /** Lets the next run have the disk: nothing has gone wrong. */
+    void giveBack() {
+        idle = this;
+    }
+
+    /** {@return a spool, with the least of quotas if it is small} */
+    SpoolDirectory spool(boolean isSmall) {
+        return isSmall ? small : large;
+    }
+
+    Path targets() {
+        return targets;
+    }
+
+    /**
+     * Fails from here on.
+     *
+     * @param call the number of the call that fails, 128 added; none below
+     * @param space 192 for none, four octets more with each that it is larger; any number below
+     */
+    void faults(int call, int space) {
+        files.faults(
+                call < 128 ? NO_FAULT : call - 128,
+                space < 192 ? Long.MAX_VALUE : (space - 192) * 4L,
+                (space & 7) == 1 ? 3 : Integer.MAX_VALUE);
+    }
+
+    void noFaults() {
+        files.noFaults();
+    }
+
+    boolean hasFailed() {
+        return files.hasFailed();
+    }
+
+    /** {@return the octets of all targets by their names; none is left} */
+    Map<String, byte[]> takeTargets() throws IOException {
+        Map<String, byte[]> taken = new TreeMap<>();
+        for (Path target : list(targets)) {
+            taken.put(target.getFileName().toString(), Files.readAllBytes(target));
+            Files.delete(target);
+        }
+        return taken;
+    }
+
+    /** {@return what a run has left in {@code spool} and open, or an empty text; to be asked for without faults} */
+    String left(SpoolDirectory spool) throws IOException {
+        if (files.open() != 0) {
+            return files.open() + " files are open";
+        }
+        if (spool.files() > 0) {
+            if (!files.hasFailed()) {
+                return "files are left, and none could not be deleted";
+            }
+            SpillSink retry = SpillSink.create(spool, 0, MemoryBudget.unlimited());
+            retry.write(Unpooled.wrappedBuffer(new byte[1]));
+            retry.complete();
+            retry.discard();
+        }
+        if (spool.files() != 0 || spool.bytes() != 0) {
+            return spool.files() + " files of " + spool.bytes() + " octets are left";
+        }
+        return list(spool.path()).isEmpty() ? "" : "the spool is not empty";
+    }
+
+    private static List<Path> list(Path directory) throws IOException {
+        try (Stream<Path> paths = Files.list(directory)) {
+            return paths.toList();
+        }
+    }
+}

@@ -1,0 +1,328 @@
+package dev.sluice.fuzz;
+
+import static dev.sluice.fuzz.FilterVerdict.require;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.FilterProbe;
+import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The servlet filter, without a container, in front of a servlet that asks for parts and parameters, streams, writes and deletes
+ * parts, holds the form, throws or ends the filter, while the body comes in pieces, ends early or fails, and while what {@link
+ * FormTarget} knows goes wrong around it: who gets a form gets the one that the body is, a refusal has the status of its reason, no
+ * exception but the documented ones leaves the filter, and nothing is left of the request.
+ */
+public final class FilterTarget {
+    private static final int OWN = 6;
+
+    /** Octets that choose, in front of those of {@link Setup}. */
+    static final int HEAD = OWN + Mishaps.HEAD + FilterApplication.HEAD;
+
+    private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
+    private static final FilterConfig CONFIG = Nothing.of(FilterConfig.class);
+
+    /** What the filter is charged for beside the form. */
+    private static final int CHUNK = 32 << 10;
+
+    private static final int LARGE_DRAIN = 1 << 20;
+    private static final int[] DRAINS = {0, 16, LARGE_DRAIN, LARGE_DRAIN};
+    private static final String[] METHODS = {"POST", "PUT", "PATCH", "POST", "POST", "POST", "POST", "GET"};
+    private static final int SOME_TYPES = 28;
+    private static final String[] OTHER_TYPES = {
+        "multipart/form-data",
+        " Multipart/Form-Data ; boundary=x; boundary=y",
+        "multipart/form-data; boundary=",
+        "multipart/form-data-x; boundary=x",
+    };
+    private static final List<String> ENCODINGS = List.of("", "ISO-8859-1", "UTF-16BE", "no such charset");
+
+    private final Disk disk;
+    private final SpoolDirectory spool;
+    private final Mishaps mishaps;
+    private final Setup setup;
+    private final MemoryBudget budget;
+    private final FormOptions options;
+    private final FormOptions calm;
+    private final byte[] octets;
+    private final boolean fails;
+    private final boolean eager;
+    private final boolean usesUpHolds;
+    private final boolean served;
+    private final BareRequest.Head head;
+    private final BareStream stream;
+    private final BareRequest request;
+    private final BareResponse response = new BareResponse();
+    private final FilterVerdict verdict;
+    private final MultipartFilter filter;
+    private final FilterApplication application;
+    private final boolean drains;
+    private final long chunksBefore = FilterProbe.chunkMemory();
+
+    private FilterTarget(Disk disk, Input in) {
+        this.disk = disk;
+        int way = in.next();
+        int kind = in.next();
+        int pace = in.next();
+        int place = in.next() << 8 | in.next();
+        int type = in.next();
+        boolean smallSpool = (kind & 2) != 0;
+        this.spool = disk.spool(smallSpool);
+        this.mishaps = new Mishaps(in, disk, spool);
+        Input calls = new Input(in.take(FilterApplication.HEAD));
+        this.setup = Setup.of(in);
+
+        this.budget = mishaps.budget(CHUNK);
+        int drain = DRAINS[kind >> 3 & 3];
+        this.options = mishaps.options(
+                        (kind & 4) != 0 ? FormOptions.inMemory(budget) : FormOptions.builder(spool, budget),
+                        setup,
+                        ALLOCATOR)
+                .maxDrainBytes(drain)
+                .build();
+        this.eager = (kind & 1) != 0;
+        this.usesUpHolds = (kind & 32) != 0;
+        String contentType = type >> 3 < SOME_TYPES ? setup.contentType() : OTHER_TYPES[(type >> 3) - SOME_TYPES];
+        String method = METHODS[type & 7];
+        this.served = !method.equals("GET")
+                && (type >> 3 < SOME_TYPES ? setup.boundary().isFormData() : type >> 3 < 31);
+
+        byte[] body = setup.body();
+        int end = (way & 2) == 0 ? body.length : place % (body.length + 1);
+        this.octets = Arrays.copyOf(body, end);
+        this.fails = (way & 3) == 3;
+        String encoding = ENCODINGS.get(way >> 4 & 3);
+        this.stream = new BareStream(body, end, fails, setup.cuts());
+        this.head = new BareRequest.Head(
+                method,
+                contentType,
+                (way & 4) != 0 ? body.length : -1,
+                (way & 8) != 0,
+                encoding.isEmpty() ? null : encoding,
+                (way & 64) != 0);
+        this.request = new BareRequest(head, stream);
+        boolean tooSlow = pace >= 240;
+        this.filter = filter(pace, tooSlow);
+        this.drains = drain == LARGE_DRAIN && !head.expects() && (way & 2) == 0;
+
+        Charset charset = charset(encoding);
+        this.calm = calm(charset);
+        ExpectedForm form =
+                new ExpectedForm(calm, contentType, head.length(), octets, !fails, charset, options.maxInMemoryBytes());
+        DecodedBody decoded = served ? decoded(options) : null;
+        this.verdict = new FilterVerdict(mishaps, disk, options, form, decoded, stream, smallSpool, tooSlow);
+        this.application = new FilterApplication(verdict, filter, request, response, eager, calls);
+    }
+
+    /** {@return an input in which nothing goes wrong but what is wrong in the body, or with the connection} */
+    static byte[] calmed(byte[] input) {
+        byte[] calmed = input.clone();
+        calmed[1] &= ~2;
+        calmed[2] = 0;
+        Arrays.fill(calmed, OWN, OWN + Mishaps.HEAD, (byte) 0);
+        calmed[OWN + Mishaps.HEAD - 1] = Mishaps.SOUND_APPLICATION;
+        return calmed;
+    }
+
+    private MultipartFilter filter(int pace, boolean tooSlow) {
+        MultipartFilter.Builder builder = MultipartFilter.builder(options).location(disk.targets());
+        if (eager) {
+            builder.eager();
+        }
+        if (tooSlow) {
+            builder.minimumRate(1 << 30, Duration.ofNanos(1));
+        } else if (pace >= 200) {
+            builder.minimumRate(1, Duration.ofDays(1));
+        } else {
+            builder.noMinimumRate();
+        }
+        return builder.build();
+    }
+
+    private static @Nullable Charset charset(String encoding) {
+        return switch (encoding) {
+            case "ISO-8859-1" -> StandardCharsets.ISO_8859_1;
+            case "UTF-16BE" -> StandardCharsets.UTF_16BE;
+            default -> null;
+        };
+    }
+
+    private FormOptions calm(@Nullable Charset charset) {
+        FormOptions calm = mishaps.calmOptions(setup, ALLOCATOR);
+        if (charset != StandardCharsets.ISO_8859_1) { // of these the only one for header fields too
+            return calm;
+        }
+        return calm.toBuilder()
+                .multipart(multipart -> multipart.headerCharset(charset))
+                .build();
+    }
+
+    /** {@return what the decoder says by the limits and the charset of {@code by}, or null if it is not asked} */
+    private @Nullable DecodedBody decoded(FormOptions by) {
+        try {
+            Boundary boundary = Boundary.from(head.contentType(), by.multipart().preset());
+            return new DecodedBody(boundary, by.multipart(), Unpooled.wrappedBuffer(octets), !fails);
+        } catch (MultipartException e) {
+            return null;
+        }
+    }
+
+    /** For the fuzzer. */
+    public static void fuzzerTestOneInput(byte[] octets) throws IOException, ServletException {
+        Disk disk = Disk.take();
+        FilterTarget run = new FilterTarget(disk, new Input(octets));
+        try {
+            run.filter.init(CONFIG);
+            if (run.served) {
+                run.run();
+            } else {
+                run.pass();
+            }
+            run.requireNothingLeft();
+        } catch (AssertionError | RuntimeException e) {
+            throw new AssertionError(e.getMessage() + "\n" + run, e);
+        }
+        disk.giveBack();
+    }
+
+    // ---- a run
+
+    /** What is no form is none of the filter's business. */
+    private void pass() throws IOException, ServletException {
+        filter.doFilter(request, response, (seen, answer) -> {
+            require(seen == request && answer == response, "a request is wrapped that is no form");
+            try {
+                throw new AssertionError("a request that is no form has one: " + MultipartRequests.form(request));
+            } catch (IllegalStateException e) {
+                require(!(e instanceof MultipartRequestException), "wrong: " + e);
+            }
+        });
+        require(stream.position() == 0 && !stream.hasEnded(), "the body of a request is read that is no form");
+    }
+
+    private void run() throws IOException, ServletException {
+        mishaps.begin();
+        Exception left = null;
+        try {
+            filter.doFilter(request, response, application);
+        } catch (IOException | ServletException | RuntimeException e) {
+            left = e;
+        }
+        requireRightEnd(left);
+        requireRightConnection();
+        if (application.holdsForm() && !application.hasDestroyed()) {
+            require(filter.live() == 1, "a request is forgotten that is held");
+            application.useHold();
+            if (usesUpHolds) {
+                application.letGo();
+            } else {
+                filter.destroy();
+            }
+        } else if (response.getStatus() != 0) {
+            request.dispatch(DispatcherType.ERROR);
+            filter.doFilter(
+                    request, new BareResponse(), (seen, answer) -> ((HttpServletRequest) seen).getParameter("a"));
+        }
+        require(filter.live() == 0, filter.live() + " requests are live");
+        disk.noFaults();
+        application.requireOver();
+    }
+
+    private void requireRightEnd(@Nullable Exception left) {
+        Exception thrown = application.thrown();
+        if (!application.wasCalled()) {
+            require(eager, "the application is not called");
+            if (left == null) {
+                verdict.requireRightAnswer(response.getStatus(), response.message());
+            } else {
+                require(!(left instanceof MultipartRequestException), "a refusal is not answered: " + left);
+                verdict.requireRight(left, false);
+            }
+            return;
+        }
+        MultipartRequestException refusal = refusalIn(thrown);
+        boolean answered = false;
+        Exception expected = thrown;
+        if (refusal != null && refusal.getCause() != null && refusal.getCause() == stream.failure()) {
+            expected = stream.failure();
+        } else if (refusal != null && !application.hasCommitted()) {
+            expected = null;
+            answered = true;
+            require(
+                    response.getStatus() == refusal.httpStatus()
+                            && response.message().equals(refusal.getMessage())
+                            && response.closes() == refusal.closesConnection(),
+                    "another answer than that of " + refusal);
+        }
+        require(left == expected, left + " leaves the filter, not " + expected);
+        require(answered || response.getStatus() == 0, response.getStatus() + " is answered without a reason");
+    }
+
+    private static @Nullable MultipartRequestException refusalIn(@Nullable Throwable thrown) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof MultipartRequestException found) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private void requireRightConnection() {
+        if (response.getStatus() != 0) {
+            require(response.closes() || stream.hasEnded(), "the connection goes on in the middle of a body");
+            require(
+                    !response.closes() || !drains || !verdict.isCalm() || application.hasDestroyed(),
+                    "the connection is closed though the body is small");
+        }
+    }
+
+    // ---- afterwards
+
+    private void requireNothingLeft() throws IOException {
+        filter.destroy();
+        filter.destroy();
+        disk.noFaults();
+        requireWholeTargets();
+        require(FilterProbe.chunkMemory() == chunksBefore, "chunks are held");
+        require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held");
+        require(budget.used() == 0, budget.used() + " octets are charged");
+        String left = disk.left(spool);
+        require(left.isEmpty(), left);
+    }
+
+    private void requireWholeTargets() throws IOException {
+        Map<String, byte[]> targets = disk.takeTargets();
+        DecodedBody decoded = targets.isEmpty() ? null : decoded(calm);
+        String broken = mishaps.brokenTarget(targets, decoded == null ? List.of() : decoded.parts(), setup.preset());
+        require(broken.isEmpty(), broken + " is not whole");
+        targets.forEach((name, octets) -> require(
+                name.startsWith("t")
+                        || Arrays.equals(octets, application.written().get(name)),
+                name + " is not what was written"));
+    }
+
+    @Override
+    public String toString() {
+        return head + ", " + (eager ? "eager" : "lazy") + ", " + (options.spool() == null ? "in memory" : "spooled")
+                + ", drains " + options.maxDrainBytes() + ", " + mishaps + "\n" + setup;
+    }
+}

@@ -1,0 +1,195 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Kind;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.CapacityException;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.PartRefusedException;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.SlowClientException;
+import org.jspecify.annotations.Nullable;
+
+/** Which ends of a request are right, by what its body is and by what goes wrong around it. */
+final class FilterVerdict {
+    private static final String NOT_STORED = "the form could not be stored";
+
+    private final Mishaps mishaps;
+    private final Disk disk;
+    private final FormOptions options;
+    private final BareStream stream;
+    private final boolean smallSpool;
+    private final boolean tooSlow;
+    private final ExpectedForm form;
+    private final @Nullable DecodedBody decoded;
+
+    /**
+     * A verdict.
+     *
+     * @param decoded the body as the decoder has it, or null where the Content-Type is refused
+     * @param smallSpool whether files may find no room
+     * @param tooSlow whether every client may be
+     */
+    FilterVerdict(
+            Mishaps mishaps,
+            Disk disk,
+            FormOptions options,
+            ExpectedForm form,
+            @Nullable DecodedBody decoded,
+            BareStream stream,
+            boolean smallSpool,
+            boolean tooSlow) {
+        this.mishaps = mishaps;
+        this.disk = disk;
+        this.options = options;
+        this.form = form;
+        this.decoded = decoded;
+        this.stream = stream;
+        this.smallSpool = smallSpool;
+        this.tooSlow = tooSlow;
+    }
+
+    static void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what);
+        }
+    }
+
+    ExpectedForm form() {
+        return form;
+    }
+
+    /** {@return the body as the decoder has it, or null where the Content-Type is refused} */
+    @Nullable
+    DecodedBody decoded() {
+        return decoded;
+    }
+
+    BareStream stream() {
+        return stream;
+    }
+
+    FormOptions options() {
+        return options;
+    }
+
+    boolean hasDiskFailed() {
+        return disk.hasFailed();
+    }
+
+    /** {@return whether a form may be whole, and its fields still be no parameters} */
+    boolean mayLackTexts() {
+        return form.textsRefusal() != null || mishaps.hasSmallBudget() || disk.hasFailed();
+    }
+
+    /** {@return whether nothing but the body can be what the form fails of} */
+    boolean isCalm() {
+        return !mishaps.hasSmallBudget()
+                && !mishaps.hasSmallMemory()
+                && !smallSpool
+                && !tooSlow
+                && !disk.hasFailed()
+                && !mishaps.hasFailingSink(options.multipart().preset());
+    }
+
+    // ---- the form
+
+    void requireForm() {
+        require(form.isWhole(), "a form is handed out that is to be refused: " + form.refusal());
+    }
+
+    /** Requires that a call for the form may fail so; {@code ofTexts} if it asked for parameters. */
+    void requireRight(Exception e, boolean ofTexts) {
+        if (e instanceof MultipartRequestException refused) {
+            requireRight(refused, ofTexts);
+        } else if (e instanceof BrokenApplication) {
+            require(form.refusal() instanceof BrokenApplication, "no bug was asked for");
+        } else if (e != stream.failure() || ofTexts) {
+            throw new AssertionError("a call for the form fails in a way that is not documented: " + e, e);
+        }
+    }
+
+    private void requireRight(MultipartRequestException refused, boolean ofTexts) {
+        Throwable cause = refused.getCause();
+        if (cause != null && cause == stream.failure()) {
+            require(ofTexts && refused.httpStatus() == 400 && refused.closesConnection(), "wrong of the connection");
+            return;
+        }
+        int status = status(cause);
+        require(refused.httpStatus() == status, refused.httpStatus() + " is answered, not " + status + ": " + cause);
+        require(
+                String.valueOf(refused.getMessage())
+                        .equals(status == 500 ? NOT_STORED : String.valueOf(cause == null ? null : cause.getMessage())),
+                "wrong message: " + refused);
+        if (!mayBe(cause, ofTexts)) {
+            throw new AssertionError("refused without a reason, expected " + form.refusal(), refused);
+        }
+    }
+
+    private boolean mayBe(@Nullable Throwable cause, boolean ofTexts) {
+        if (cause instanceof MultipartException malformed) {
+            return malformed.reason() == Reason.IN_MEMORY_TOO_LARGE && mishaps.hasSmallMemory()
+                    || ofTexts && form.isWhole() && malformed.reason() == form.textsRefusal()
+                    || isSame(form.refusal(), malformed);
+        }
+        if (cause instanceof CapacityException full) {
+            return full.resource() == CapacityException.Resource.MEMORY ? mishaps.hasSmallBudget() : smallSpool;
+        }
+        if (cause instanceof PartRefusedException refused) {
+            return form.refusal() instanceof PartRefusedException wanted
+                    && wanted.httpStatus() == refused.httpStatus()
+                    && wanted.partIndex() == refused.partIndex();
+        }
+        return cause instanceof SlowClientException ? tooSlow : mayFailInStore();
+    }
+
+    private boolean mayFailInStore() {
+        return disk.hasFailed() || mishaps.hasFailingSink(options.multipart().preset());
+    }
+
+    /** {@return whether both say the same of a body} */
+    static boolean isSame(@Nullable Exception expected, MultipartException actual) {
+        return expected instanceof MultipartException wanted
+                && wanted.reason() == actual.reason()
+                && wanted.offset() == actual.offset()
+                && wanted.partIndex() == actual.partIndex();
+    }
+
+    /** {@return the status that the documentation has for a reason} */
+    private static int status(@Nullable Throwable cause) {
+        if (cause instanceof MultipartException malformed) {
+            if (malformed.reason() == Reason.UNSUPPORTED_MEDIA_TYPE) {
+                return 415;
+            }
+            return malformed.kind() == Kind.LIMIT_EXCEEDED ? 413 : 400;
+        }
+        if (cause instanceof CapacityException full) {
+            return full.resource() == CapacityException.Resource.MEMORY ? 503 : 507;
+        }
+        if (cause instanceof PartRefusedException refused) {
+            return refused.httpStatus();
+        }
+        return cause instanceof SlowClientException ? 408 : 500;
+    }
+
+    /** Requires that the form of a request may be refused so, of which the exception has not been seen. */
+    void requireRightAnswer(int status, String message) {
+        boolean right = switch (status) {
+            case 408 -> tooSlow;
+            case 500 -> mayFailInStore();
+            case 503 -> mishaps.hasSmallBudget();
+            case 507 -> smallSpool;
+            case 413 -> mishaps.hasSmallMemory();
+            default -> false;
+        };
+        Exception refusal = form.refusal();
+        right |= refusal != null && !(refusal instanceof BrokenApplication) && status == status(refusal);
+        require(right, status + " is answered, expected " + refusal);
+        require(status != 500 || message.equals(NOT_STORED), "the answer says too much: " + message);
+    }
+
+    /** {@return whether reading a part from a stream that is not stored may fail so} */
+    boolean isRightForReader(Exception e) {
+        return e == stream.failure() || e instanceof SlowClientException && tooSlow;
+    }
+}

@@ -1,0 +1,198 @@
+package dev.sluice.fuzz;
+
+import dev.sluice.Preset;
+import dev.sluice.form.FileSink;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartHead;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.SpoolDirectory;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What goes wrong around a form, and what the application decides about its parts, made of six octets of the fuzzer.
+ *
+ * <pre>
+ * octet 0   the call of the disk that fails, 1 the space on it: {@link Disk#faults}
+ * octet 2   bits 0-3 the threshold, bits 4-5 the memory of the form, bits 6-7 the budget
+ * octet 3-4 three bits for each of five parts, and again for the next five
+ * octet 5   the octets that a broken sink takes, and other things about the application
+ * </pre>
+ */
+final class Mishaps {
+    static final int HEAD = 6;
+
+    /** Octet 5 where the application has no bug, and refuses nothing. */
+    static final byte SOUND_APPLICATION = 64;
+
+    private static final int LARGEST_FIELD = 24;
+    private static final int DECIDED = 5;
+    private static final int MEMORY = 1;
+    private static final int FILE = 2;
+    private static final int SINK = 3;
+    private static final int DROP = 4;
+    private static final int LOOK = 5;
+    private static final int END = 6;
+
+    private final Disk disk;
+    private final SpoolDirectory spool;
+    private final int fault;
+    private final int space;
+    private final int sizes;
+    private final int decisions;
+    private final int application;
+
+    Mishaps(Input in, Disk disk, SpoolDirectory spool) {
+        this.disk = disk;
+        this.spool = spool;
+        this.fault = in.next();
+        this.space = in.next();
+        this.sizes = in.next();
+        this.decisions = in.next() << 8 | in.next();
+        this.application = in.next();
+    }
+
+    /** The disk fails from here on. */
+    void begin() {
+        disk.faults(fault, space);
+    }
+
+    /** {@return octet 5} */
+    int application() {
+        return application;
+    }
+
+    // ---- sizes
+
+    boolean hasSmallBudget() {
+        return sizes >> 6 == 3;
+    }
+
+    /** {@return the budget of the process, with so many octets for what is no part} */
+    MemoryBudget budget(int beside) {
+        return MemoryBudget.of((hasSmallBudget() ? 9 << 10 : 1 << 20) + beside, 0, 0);
+    }
+
+    boolean hasSmallMemory() {
+        return (sizes >> 4 & 3) == 3;
+    }
+
+    /** {@return the options of a form, all of them} */
+    FormOptions.Builder options(FormOptions.Builder builder, Setup setup, ByteBufAllocator allocator) {
+        return common(builder, setup, allocator)
+                .spillThreshold((sizes & 15) * 4L)
+                .maxInMemoryBytes(hasSmallMemory() ? 1400 : 1 << 20)
+                .decider(this::decide);
+    }
+
+    /** {@return the same options, but for a form in memory, of which there is enough, and with sinks that work} */
+    FormOptions calmOptions(Setup setup, ByteBufAllocator allocator) {
+        return common(FormOptions.inMemory(MemoryBudget.unlimited()), setup, allocator)
+                .maxInMemoryBytes(1 << 24)
+                .decider(this::decideCalmly)
+                .build();
+    }
+
+    private static FormOptions.Builder common(FormOptions.Builder builder, Setup setup, ByteBufAllocator allocator) {
+        return builder.multipart(multipart -> setup.options(allocator).toBuilder())
+                .limits(limits -> setup.decoderLimits().toBuilder().maxFieldBytes(LARGEST_FIELD));
+    }
+
+    // ---- decisions
+
+    private int kindOf(int part) {
+        return decisions >> 3 * (part % DECIDED) & 7;
+    }
+
+    private PartDecision decide(PartHead part) {
+        return switch (kindOf(part.index())) {
+            case MEMORY -> PartDecision.memory();
+            case FILE -> PartDecision.to(FileSink.create(spool, disk.targets().resolve(target(part.index()))));
+            case SINK -> PartDecision.to(new BrokenSink(application));
+            case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.refuse(415, "not this one");
+            case LOOK ->
+                PartDecision.look(1 + application % 16, octets -> {
+                    if (application == 255) {
+                        throw new BrokenApplication();
+                    }
+                    return PartDecision.spill();
+                });
+            case END -> {
+                if (application < 16) {
+                    throw new BrokenApplication();
+                }
+                yield application < 32 ? PartDecision.refuseForm(403, "not this form") : PartDecision.spill();
+            }
+            default -> PartDecision.spill();
+        };
+    }
+
+    private PartDecision decideCalmly(PartHead part) {
+        int kind = kindOf(part.index());
+        return kind == FILE || kind == SINK ? PartDecision.to(PartSink.discard()) : decide(part);
+    }
+
+    /** {@return whether the form has the part} */
+    boolean isKept(int part) {
+        int kind = kindOf(part);
+        return kind != FILE && kind != SINK && kind != DROP;
+    }
+
+    /** {@return whether the part is refused, and noted} */
+    boolean isRefused(int part) {
+        return kindOf(part) == DROP && (application & 1) != 0;
+    }
+
+    /** {@return whether a bug of the application may show} */
+    boolean hasBug() {
+        return application == 255 || application < 16;
+    }
+
+    /** {@return whether some part may fail in its sink, be the disk well or not} */
+    boolean hasFailingSink(Preset preset) {
+        boolean fails = false;
+        for (int part = 0; part < DECIDED; part++) {
+            // Nested parts all have the number of the one that they came in, and so one target.
+            fails |= kindOf(part) == SINK || kindOf(part) == FILE && preset == Preset.COMPATIBLE;
+        }
+        return fails;
+    }
+
+    // ---- targets
+
+    private static String target(int part) {
+        return "t" + part;
+    }
+
+    /**
+     * {@return the name of a target that is there by halves or should not be there, or an empty text}
+     *
+     * @param there what {@link Disk#takeTargets()} found
+     * @param parts as the decoder has them
+     */
+    String brokenTarget(Map<String, byte[]> there, List<DecodedBody.Part> parts, Preset preset) {
+        for (String name : there.keySet()) {
+            if (name.startsWith(".")) {
+                return name;
+            }
+            boolean whole = !name.startsWith("t") || preset == Preset.COMPATIBLE;
+            for (DecodedBody.Part part : parts) {
+                whole |= name.equals(target(part.index())) && Arrays.equals(part.content(), there.get(name));
+            }
+            if (!whole) {
+                return name;
+            }
+        }
+        return "";
+    }
+
+    @Override
+    public String toString() {
+        return "fault " + fault + ", space " + space + ", sizes " + sizes + ", decisions " + decisions
+                + ", application " + application + ", quota " + spool.maxBytes();
+    }
+}
