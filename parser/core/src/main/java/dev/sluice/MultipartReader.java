@@ -273,7 +273,7 @@ public final class MultipartReader implements AutoCloseable {
             take();
             InputStream raw = new BodyStream();
             return switch (transferEncoding()) {
-                case "base64" -> new Base64Stream(Base64.getMimeDecoder().wrap(raw));
+                case "base64" -> new Base64Stream(raw);
                 case "quoted-printable" -> new QuotedPrintableInputStream(raw);
                 default -> raw;
             };
@@ -434,11 +434,13 @@ public final class MultipartReader implements AutoCloseable {
 
         /** Tells the peer's malformed base64 from the troubles of the source. */
         private final class Base64Stream extends InputStream {
+            private final InputStream raw;
             private final InputStream in;
             private boolean closed;
 
-            Base64Stream(InputStream decoded) {
-                this.in = decoded;
+            Base64Stream(InputStream raw) {
+                this.raw = raw;
+                this.in = Base64.getMimeDecoder().wrap(raw);
             }
 
             @Override
@@ -450,7 +452,11 @@ public final class MultipartReader implements AutoCloseable {
             @Override
             public int read(byte[] target, int offset, int length) throws IOException {
                 try {
-                    return in.read(target, offset, length);
+                    int count = in.read(target, offset, length);
+                    if (count < 0) {
+                        raw.transferTo(OutputStream.nullOutputStream()); // the part may break off behind the padding
+                    }
+                    return count;
                 } catch (IOException e) {
                     throw blame(e);
                 }

@@ -172,6 +172,22 @@ class MultipartReaderTest {
         }
     }
 
+    @Test
+    void base64ThatEndsWithItsPaddingIsNotWholeWhereThePartIsNot() throws IOException {
+        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQQ==";
+        for (boolean byText : new boolean[] {true, false}) {
+            try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
+                Part part = next(reader);
+                MultipartException e = assertThrows(
+                        MultipartException.class,
+                        () -> assertNull(
+                                byText ? part.text() : part.inputStream().readAllBytes()));
+                assertEquals(Reason.TRUNCATED, e.reason());
+                assertEquals(form.length(), e.offset());
+            }
+        }
+    }
+
     private static final class OneByteChannel implements ReadableByteChannel {
         private final byte[] octets;
         private int calls;

@@ -339,12 +339,9 @@ final class FilterApplication implements FilterChain {
             return call.call();
         } catch (RuntimeException e) {
             require(free && !destroyed && !textsKnown, "parameters fail: " + e);
-            if (isPlain(e)) { // of a field that was taken away before its text could be had
-                require(!gone.isEmpty() && verdict.mayLackTexts(), "parameters fail of what is no refusal: " + e);
-            } else {
-                verdict.requireRight(e, true);
-                refused |= !verdict.form().isWhole();
-            }
+            require(!isPlain(e), "parameters fail of what is no refusal: " + e);
+            verdict.requireRight(e, true);
+            refused |= !verdict.form().isWhole();
             throw e;
         }
     }
@@ -450,9 +447,6 @@ final class FilterApplication implements FilterChain {
     private void compare(
             MultipartReader.Part part, byte[] content, boolean undecoded, DecodedBody decoded, int position) {
         String encoding = undecoded ? "" : encoding(part);
-        if (encoding.equals("base64") && position == decoded.parts().size()) {
-            return; // ends with its padding, before it is known whether the part does
-        }
         require(position < decoded.parts().size(), "a part of a refused body is handed out as if it were whole");
         DecodedBody.Part expected = decoded.parts().get(position);
         require(

@@ -77,11 +77,6 @@ final class FilterVerdict {
         return disk.hasFailed();
     }
 
-    /** {@return whether a form may be whole, and its fields still be no parameters} */
-    boolean mayLackTexts() {
-        return form.textsRefusal() != null || mishaps.hasSmallBudget() || disk.hasFailed();
-    }
-
     /** {@return whether nothing but the body can be what the form fails of} */
     boolean isCalm() {
         return !mishaps.hasSmallBudget()

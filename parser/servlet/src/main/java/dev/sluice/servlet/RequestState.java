@@ -51,6 +51,7 @@ final class RequestState {
     private final AtomicBoolean over = new AtomicBoolean();
     private final Set<CountedWorker> awaited = ConcurrentHashMap.newKeySet();
     private volatile FormOptions options;
+    private volatile @Nullable MultipartRequestException textsRefusal;
     private volatile @Nullable Thread parser;
     private volatile @Nullable AsyncForm asyncForm;
     private volatile boolean async;
@@ -220,6 +221,10 @@ final class RequestState {
         if (!hasForm() || holds.get() <= 0) {
             return FieldTexts.NONE;
         }
+        MultipartRequestException refusal = textsRefusal;
+        if (refusal != null) {
+            throw refusal;
+        }
         MultipartForm parsed;
         try {
             parsed = form();
@@ -232,7 +237,9 @@ final class RequestState {
         try {
             read = FieldTexts.of(parsed, options, body.charset());
         } catch (IOException e) {
-            throw MultipartRequestException.of(e, false);
+            refusal = MultipartRequestException.of(e, false);
+            textsRefusal = refusal;
+            throw refusal;
         }
         if (texts.compareAndSet(null, read)) {
             if (holds.get() <= 0) {

@@ -509,6 +509,19 @@ class MultipartFilterTest {
     }
 
     @Test
+    void aFieldTooLargeIs413ForParametersEvenWhenAnotherIsGone() throws Exception {
+        app.options(builder -> builder.limits(limits -> limits.maxFieldBytes(3)));
+        app.on("/*", (request, response) -> {
+            request.getPart("x").delete();
+            request.getParameter("x");
+        });
+        app.start();
+        RawClient.Answer answer = app.post("/", new FormBody().field("x", "123").field("y", "1234"));
+        assertEquals(413, answer.status(), answer.body());
+        assertTrue(answer.body().contains("maxFieldBytes"), answer.body());
+    }
+
+    @Test
     void manyFieldsTogetherAreNotMoreInMemoryThanTheFormMayBe() throws Exception {
         app.options(builder -> builder.maxInMemoryBytes(20_000).spillThreshold(100));
         FormBody body = new FormBody();
