@@ -1,0 +1,417 @@
+package dev.sluice.servlet;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * A container for one asynchronous request, out of memory. It waits for nobody: data, errors, time-outs and the end of
+ * the request come on whatever thread the test has them come, also while another one is at the request.
+ */
+final class SmallContainer {
+    private static final HttpServletRequest NO_REQUEST = unused(HttpServletRequest.class);
+    private static final ServletContext NO_CONTEXT = unused(ServletContext.class);
+
+    final HttpServletRequest request = new Request();
+
+    private final Wire wire;
+    private final AsyncContext async = new Async();
+    private final List<AsyncListener> listeners = new CopyOnWriteArrayList<>();
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    private final AtomicInteger completions = new AtomicInteger();
+    private final AtomicReference<Throwable> trouble = new AtomicReference<>();
+    private volatile ReadListener reader;
+    private volatile boolean calling;
+
+    SmallContainer(byte[] body) {
+        this.wire = new Wire(body);
+    }
+
+    private static <T> T unused(Class<T> type) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, of) -> {
+            throw new UnsupportedOperationException(method.getName());
+        }));
+    }
+
+    // ---- threads
+
+    /** Runs a task on a thread of its own. */
+    void fork(Task task) {
+        Thread thread = new Thread(() -> attempt(task));
+        threads.add(thread);
+        thread.start();
+    }
+
+    /** Runs a task; what it throws is trouble. */
+    void attempt(Task task) {
+        try {
+            task.run();
+        } catch (Exception | AssertionError e) {
+            report(e);
+        }
+    }
+
+    private void report(Throwable reason) {
+        trouble.compareAndSet(null, reason);
+    }
+
+    /** Waits for all threads, for those that they started too, and throws the first trouble. */
+    void join() throws InterruptedException {
+        for (int i = 0; i < threads.size(); i++) {
+            threads.get(i).join();
+        }
+        Throwable first = trouble.get();
+        if (first != null) {
+            throw new AssertionError(first.toString(), first);
+        }
+    }
+
+    /** Something that happens on one thread. */
+    interface Task {
+        void run() throws Exception;
+    }
+
+    // ---- what happens to the request
+
+    /** More of the body comes. */
+    void arrive(int octets) throws IOException {
+        if (wire.arrive(octets)) {
+            calling = true;
+            reader.onDataAvailable();
+            calling = false;
+        }
+    }
+
+    /** The body ends. */
+    void end() throws IOException {
+        if (wire.end()) {
+            calling = true;
+            reader.onAllDataRead();
+            calling = false;
+        }
+    }
+
+    /** The connection fails. */
+    void fail(IOException reason) {
+        calling = true;
+        reader.onError(reason);
+        calling = false;
+    }
+
+    /** The request times out, and is completed by the container if nobody else does. */
+    void timeOut() throws IOException {
+        for (AsyncListener listener : listeners) {
+            listener.onTimeout(new AsyncEvent(async));
+        }
+        if (wire.close()) {
+            tellOfTheEnd();
+        }
+    }
+
+    /** The application completes the request. */
+    void complete() {
+        async.complete();
+    }
+
+    private void tellOfTheEnd() throws IOException {
+        for (AsyncListener listener : listeners) {
+            listener.onComplete(new AsyncEvent(async));
+        }
+    }
+
+    /** From now on nobody has any business with the body. */
+    void letGo() {
+        wire.letGo();
+    }
+
+    // ---- questions
+
+    /** {@return whether a thread of the container is with the read listener} */
+    boolean isCalling() {
+        return calling;
+    }
+
+    boolean isOver() {
+        return wire.isOver();
+    }
+
+    /** {@return how often the application has completed the request} */
+    int completions() {
+        return completions.get();
+    }
+
+    /** What a container does under a lock of its own. */
+    final class Wire {
+        private final byte[] body;
+        private int arrived;
+        private int taken;
+        private boolean ended;
+        private boolean wanted;
+        private boolean over;
+        private boolean letGo;
+
+        private Wire(byte[] body) {
+            this.body = body;
+        }
+
+        /** {@return whether the application waits to be told} */
+        synchronized boolean arrive(int octets) {
+            arrived += octets;
+            return tells();
+        }
+
+        /** {@return whether the application waits to be told} */
+        synchronized boolean end() {
+            ended = true;
+            return tells();
+        }
+
+        private boolean tells() {
+            boolean tells = wanted && !over;
+            wanted = false;
+            return tells;
+        }
+
+        synchronized void want() {
+            requireNotOver();
+            wanted = true;
+        }
+
+        synchronized void letGo() {
+            letGo = true;
+        }
+
+        /** What is thrown here might be taken for a reason that comes too late. */
+        private void requireNotLetGo() {
+            if (letGo) {
+                report(new AssertionError("the body is used after the end of the form"));
+            }
+        }
+
+        synchronized boolean isReady() {
+            requireNotLetGo();
+            requireNotOver();
+            boolean ready = ended || taken < arrived;
+            wanted = !ready;
+            return ready;
+        }
+
+        synchronized boolean isFinished() {
+            return ended && taken == arrived;
+        }
+
+        synchronized int read(byte[] into, int offset, int most) {
+            requireNotLetGo();
+            requireNotOver();
+            if (taken == arrived && !ended) {
+                throw new IllegalStateException("read before it is ready");
+            }
+            int count = Math.min(most, arrived - taken);
+            System.arraycopy(body, taken, into, offset, count);
+            taken += count;
+            return count == 0 ? -1 : count;
+        }
+
+        /** {@return whether the request was not over yet} */
+        synchronized boolean close() {
+            boolean first = !over;
+            over = true;
+            return first;
+        }
+
+        synchronized boolean isOver() {
+            return over;
+        }
+
+        synchronized void requireNotOver() {
+            if (over) {
+                throw new IllegalStateException("the request is over");
+            }
+        }
+    }
+
+    private final class Request extends HttpServletRequestWrapper {
+        private final Map<String, Object> attributes = new HashMap<>();
+        private final ServletInputStream in = new Body();
+        private volatile boolean started;
+
+        Request() {
+            super(NO_REQUEST);
+        }
+
+        @Override
+        public ServletContext getServletContext() {
+            return NO_CONTEXT;
+        }
+
+        @Override
+        public Object getAttribute(String name) {
+            return attributes.get(name);
+        }
+
+        @Override
+        public void setAttribute(String name, Object value) {
+            attributes.put(name, value);
+        }
+
+        @Override
+        public boolean isAsyncSupported() {
+            return true;
+        }
+
+        @Override
+        public boolean isAsyncStarted() {
+            return started && !wire.isOver();
+        }
+
+        @Override
+        public AsyncContext startAsync() {
+            started = true;
+            return async;
+        }
+
+        @Override
+        public AsyncContext getAsyncContext() {
+            return async;
+        }
+
+        @Override
+        public ServletInputStream getInputStream() {
+            return in;
+        }
+
+        @Override
+        public String getContentType() {
+            return FormBody.TYPE;
+        }
+
+        @Override
+        public String getCharacterEncoding() {
+            return null;
+        }
+
+        @Override
+        public String getHeader(String name) {
+            return null;
+        }
+
+        @Override
+        public long getContentLengthLong() {
+            return -1;
+        }
+    }
+
+    private final class Body extends ServletInputStream {
+        @Override
+        public boolean isFinished() {
+            return wire.isFinished();
+        }
+
+        @Override
+        public boolean isReady() {
+            return wire.isReady();
+        }
+
+        @Override
+        public void setReadListener(ReadListener listener) {
+            reader = listener;
+            wire.want();
+        }
+
+        @Override
+        public int read() {
+            throw new UnsupportedOperationException("one octet at a time");
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int most) {
+            return wire.read(into, offset, most);
+        }
+    }
+
+    private final class Async implements AsyncContext {
+        @Override
+        public void start(Runnable worker) {
+            wire.requireNotOver();
+            fork(worker::run);
+        }
+
+        @Override
+        public void complete() {
+            completions.incrementAndGet();
+            if (wire.close()) {
+                fork(SmallContainer.this::tellOfTheEnd);
+            }
+        }
+
+        @Override
+        public void addListener(AsyncListener listener) {
+            listeners.add(listener);
+        }
+
+        @Override
+        public void addListener(AsyncListener listener, ServletRequest supplied, ServletResponse response) {
+            listeners.add(listener);
+        }
+
+        @Override
+        public <T extends AsyncListener> T createListener(Class<T> type) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ServletRequest getRequest() {
+            return request;
+        }
+
+        @Override
+        public ServletResponse getResponse() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean hasOriginalRequestAndResponse() {
+            return true;
+        }
+
+        @Override
+        public void dispatch() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void dispatch(String path) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void dispatch(ServletContext target, String path) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void setTimeout(long millis) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public long getTimeout() {
+            return 0;
+        }
+    }
+}
