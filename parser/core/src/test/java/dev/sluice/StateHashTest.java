@@ -162,7 +162,9 @@ class StateHashTest {
     @Test
     void everyFieldInTheHashChangesIt() throws ReflectiveOperationException {
         String head = "--x\r\nContent-Disposition: form-data; name=a\r\nX: ";
-        for (String body : new String[] {head, head + "y\r\n\r\ndata\r\n--x ", head + "y\r\n\r\ndata\r\n-"}) {
+        for (String body :
+                new String[] {head, head + "y\r\n\r\ndata", head + "y\r\n\r\ndata\r\n-", head + "y\r\n\r\ndata\r\n--x "
+                }) {
             Decoding decoding = new Decoding(Boundary.of("x"), MultipartOptions.defaults());
             decoding.feed(Unpooled.wrappedBuffer(Decoding.bytes(body)));
             MultipartDecoder decoder = decoding.decoder();
