@@ -81,8 +81,12 @@ interface Goal {
 
     String title();
 
-    /** @return what the figure must not be above on the run's JVM */
-    double limitIn(Run run);
+    double limit();
+
+    /** {@return what the figure must not be above on the run's JVM} */
+    default double limitIn(Run run) {
+        return limit();
+    }
 
     /** Why a run has no figure for it. */
     default String whyNot(Run run) {
@@ -125,11 +129,6 @@ interface Goal {
     record Fastest(String title, Pick sluice, double limit) implements Goal {
 
         @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
-
-        @Override
         public Optional<Finding> in(Run run) {
             return sluice.in(run)
                     .flatMap(mine -> run.rows().stream()
@@ -145,11 +144,6 @@ interface Goal {
     /** The ratio of two times, from each of which the time of a control is taken away. */
     record TimeBeyond(String title, Pick sluice, Pick control, Pick other, Pick otherControl, double limit)
             implements Goal {
-
-        @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
 
         @Override
         public Optional<Finding> in(Run run) {
@@ -185,11 +179,6 @@ interface Goal {
     record AllocationPerPart(String title, Pick sluice, double limit) implements Goal {
 
         @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
-
-        @Override
         public Optional<Finding> in(Run run) {
             return sluice.in(run)
                     .filter(row -> row.allocated() != null && row.parts() > 0)
@@ -199,11 +188,6 @@ interface Goal {
 
     /** Octets allocated for each chunk beyond the one that the whole body makes when it is not cut. */
     record AllocationPerChunk(String title, Pick cut, Pick whole, double limit) implements Goal {
-
-        @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
 
         @Override
         public Optional<Finding> in(Run run) {
@@ -222,11 +206,6 @@ interface Goal {
     record RecordsPerChunk(String title, Pick sluice, Pick control, double limit) implements Goal {
 
         @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
-
-        @Override
         public Optional<Finding> in(Run run) {
             return sluice.in(run)
                     .flatMap(mine -> control.in(run)
@@ -236,11 +215,6 @@ interface Goal {
 
     /** Leak records beyond one for each chunk, per part. */
     record RecordsPerPart(String title, Pick sluice, Pick control, double limit) implements Goal {
-
-        @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
 
         @Override
         public Optional<Finding> in(Run run) {
@@ -255,11 +229,6 @@ interface Goal {
 
     /** A ratio that was measured as such. */
     record Measured(String title, Pick row, double limit) implements Goal {
-
-        @Override
-        public double limitIn(Run run) {
-            return limit;
-        }
 
         @Override
         public Optional<Finding> in(Run run) {

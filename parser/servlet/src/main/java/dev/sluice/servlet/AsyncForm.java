@@ -85,9 +85,6 @@ public final class AsyncForm {
             throw e;
         }
         state.receives(form, options);
-        if (state.reception().isClosed()) { // and whoever closed it may have looked for the form before it was there
-            form.cancel();
-        }
         form.begin();
         return form;
     }

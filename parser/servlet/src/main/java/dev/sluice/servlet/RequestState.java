@@ -368,8 +368,8 @@ final class RequestState {
     void receives(AsyncForm started, FormOptions changed) {
         options = changed;
         asyncForm = started;
-        if (holds.get() <= 0) {
-            started.cancel(); // the web application has just been stopped
+        if (reception.isClosed()) { // whoever closed it may have looked for the form before it was there
+            started.cancel();
         }
     }
 
