@@ -12,6 +12,9 @@ final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+    /** Words below which {@link #anyPair} is not worth its start: it has a part before and one behind the vectors. */
+    static final int MIN_WORDS_OF_SPAN = 32;
+
     private ArrayKernel() {}
 
     /*
@@ -33,6 +36,22 @@ final class ArrayKernel {
             i += Swar.BLOCK;
         }
         return i;
+    }
+
+    /*
+     * for i, i + 8, ... below end, which is a whole number of words away:
+     *     remember whether any of the 8 has octet first there and octet last `distance` behind it
+     * return whether one had
+     *
+     * Without a branch, so that the JIT makes vectors of it. Which of the tops is set does not matter here.
+     */
+    static boolean anyPair(byte[] memory, int i, int end, int distance, long first, long last) {
+        long found = 0;
+        for (int at = i; at < end; at += 8) {
+            long x = ((long) LONG.get(memory, at) ^ first) | ((long) LONG.get(memory, at + distance) ^ last);
+            found |= (x - Swar.ONES) & ~x;
+        }
+        return (found & Swar.TOPS) != 0;
     }
 
     /*

@@ -231,6 +231,19 @@ public final class ChunkMemory {
                 : ViewKernel.pairs(view(), i + shift, limit + shift, distance, first, last) - shift;
     }
 
+    /** {@return words from which on {@link #anyPair} is worth a call on a flat chunk} */
+    int minWordsOfSpan() {
+        return array != null ? ArrayKernel.MIN_WORDS_OF_SPAN : ViewKernel.MIN_WORDS_OF_SPAN;
+    }
+
+    /** {@link ArrayKernel#anyPair} on a flat chunk. */
+    boolean anyPair(int i, int end, int distance, long first, long last) {
+        byte[] heap = array;
+        return heap != null
+                ? ArrayKernel.anyPair(heap, i + shift, end + shift, distance, first, last)
+                : ViewKernel.anyPair(view(), i + shift, end + shift, distance, first, last);
+    }
+
     /** {@link ArrayKernel#grams} on a flat chunk. */
     int grams(int q, int to, int stride, long[] set) {
         byte[] heap = array;

@@ -32,6 +32,14 @@ public final class DelimiterSearch {
 
     private static final int FREE_ALARMS = 4;
 
+    /** Starts that are looked at without a branch: few enough that one candidate by chance wastes little. */
+    private static final int SPAN = 1024;
+
+    /**
+     * Octets that are looked at closely, without a pass over them first: at the start, and once a span had a candidate.
+     */
+    private static final int SPAN_PAUSE = 4 * SPAN;
+
     /** The kernels add strides to indexes before they compare them. */
     private static final int LAST_INDEX_OF_KERNELS = Integer.MAX_VALUE - 1024;
 
@@ -56,6 +64,7 @@ public final class DelimiterSearch {
     private int falseTo;
     private long searched;
     private long gramsFrom;
+    private long spansFrom;
     private long steps;
 
     /**
@@ -81,6 +90,7 @@ public final class DelimiterSearch {
         this.lastPattern = Swar.repeat(text[text.length - 1]);
         this.stride = length - Grams.REACH;
         this.gramsFrom = stride < MIN_STRIDE ? NEVER : warmUp;
+        this.spansFrom = Math.min(warmUp, SPAN_PAUSE);
     }
 
     /** Goes on as if CRLF had just been seen: at the start of the stream and of a part body. */
@@ -162,7 +172,7 @@ public final class DelimiterSearch {
                     gramsFrom = searched + (i - from) + PAUSE;
                 }
             }
-            i = byPairs(chunk, i, end, to);
+            i = bySpans(chunk, i, end, to, searched + (i - from));
             if (matched != 0) {
                 return i;
             }
@@ -176,6 +186,35 @@ public final class DelimiterSearch {
         int clean = chunk.grams(i + before, to, stride, delimiter.grams()) - before;
         steps += (clean - i) / stride + 4;
         return clean;
+    }
+
+    /*
+     * for each span of [i, end):
+     *     if a pass over it tells that no start has both its ends: next span
+     *     else: look closely at it, and at some more before the next pass
+     *
+     * Returns as byPairs.
+     */
+    private int bySpans(ChunkMemory chunk, int i, int end, int to, long position) {
+        int at = i;
+        while (at < end) {
+            long pause = Math.max(0, spansFrom - position - (at - i));
+            int stop = (int) Math.min(end, at + Math.max(pause, SPAN));
+            int words = pause > 0 ? 0 : (stop - at) / 8;
+            if (words >= chunk.minWordsOfSpan()) {
+                steps += words;
+                if (!chunk.anyPair(at, at + 8 * words, length - 1, anchorPattern, lastPattern)) {
+                    at += 8 * words;
+                    continue;
+                }
+                spansFrom = position + (stop - i) + SPAN_PAUSE;
+            }
+            at = byPairs(chunk, at, stop, to);
+            if (matched != 0) {
+                return at;
+            }
+        }
+        return at;
     }
 
     /*

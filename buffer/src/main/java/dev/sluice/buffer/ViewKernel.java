@@ -13,7 +13,14 @@ final class ViewKernel {
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+    /** As {@link ArrayKernel#MIN_WORDS_OF_SPAN}; out of reach where the JIT makes no vectors of loops over buffers. */
+    static final int MIN_WORDS_OF_SPAN = minWordsOfSpan(Runtime.version().feature());
+
     private ViewKernel() {}
+
+    static int minWordsOfSpan(int javaVersion) {
+        return javaVersion < 21 ? Integer.MAX_VALUE : ArrayKernel.MIN_WORDS_OF_SPAN;
+    }
 
     /* As ArrayKernel.pairs. */
     static int pairs(ByteBuffer memory, int i, int end, int distance, long first, long last) {
@@ -26,6 +33,16 @@ final class ViewKernel {
             i += Swar.BLOCK;
         }
         return i;
+    }
+
+    /* As ArrayKernel.anyPair; in whatever order the buffer reads a word. */
+    static boolean anyPair(ByteBuffer memory, int i, int end, int distance, long first, long last) {
+        long found = 0;
+        for (int at = i; at < end; at += 8) {
+            long x = (memory.getLong(at) ^ first) | (memory.getLong(at + distance) ^ last);
+            found |= (x - Swar.ONES) & ~x;
+        }
+        return (found & Swar.TOPS) != 0;
     }
 
     /* As ArrayKernel.grams. */

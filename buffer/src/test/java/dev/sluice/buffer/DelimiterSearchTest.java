@@ -112,18 +112,48 @@ class DelimiterSearchTest {
     @ParameterizedTest
     @EnumSource(names = {"HEAP", "POOLED_DIRECT"})
     void findsADelimiterAtEveryPlaceOfAChunk(BufferKind kind) {
-        byte[] text = text(BROWSER);
-        Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
-        for (int place = 0; place <= 1200; place++) {
-            byte[] body = new byte[1200 + text.length];
-            System.arraycopy(text, 0, body, place, text.length);
-            try (Opened opened = new Opened(kind.of(body))) {
-                for (int warmUp : new int[] {0, Integer.MAX_VALUE}) {
-                    DelimiterSearch search = new DelimiterSearch(delimiter, false, warmUp);
-                    assertEquals(place, search.find(opened.memory, 0, body.length));
-                    assertTrue(search.isComplete());
+        for (String boundary : new String[] {BROWSER, "0123456789", "x"}) {
+            byte[] text = text(boundary);
+            Delimiter delimiter = Delimiter.of(boundary.getBytes(ISO_8859_1));
+            for (int place = 0; place <= 2500; place++) {
+                byte[] body = new byte[2500 + text.length];
+                System.arraycopy(text, 0, body, place, text.length);
+                try (Opened opened = new Opened(kind.of(body))) {
+                    for (int warmUp : new int[] {0, Integer.MAX_VALUE}) {
+                        DelimiterSearch search = new DelimiterSearch(delimiter, false, warmUp);
+                        assertEquals(place, search.find(opened.memory, 0, body.length));
+                        assertTrue(search.isComplete());
+                    }
                 }
             }
+        }
+    }
+
+    @Test
+    void looksCloselyForAWhileOnceASpanHadACandidate() {
+        byte[] text = text("x");
+        byte[] body = new byte[200_000];
+        for (int i = 0; i < 100_000; i += 512) {
+            body[i] = text[0];
+            body[i + text.length - 1] = text[text.length - 1];
+        }
+        Delimiter delimiter = Delimiter.of(new byte[] {'x'});
+        long[] steps = new long[20];
+        DelimiterSearch search = new DelimiterSearch(delimiter, false, 0);
+        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
+            for (int chunk = 0; chunk < steps.length; chunk++) {
+                long before = search.steps();
+                search.find(opened.memory, chunk * 10_000, (chunk + 1) * 10_000);
+                steps[chunk] = search.steps() - before;
+            }
+        }
+        int words = 10_000 / 8;
+        for (int chunk = 0; chunk < 10; chunk++) {
+            long passes = steps[chunk] - words;
+            assertTrue(passes > 0 && passes < words / 2, "few passes in chunk " + chunk + ": " + steps[chunk]);
+        }
+        for (int chunk = 11; chunk < 20; chunk++) {
+            assertTrue(steps[chunk] < words + 10, "passes alone in chunk " + chunk + ": " + steps[chunk]);
         }
     }
 
@@ -201,7 +231,7 @@ class DelimiterSearchTest {
             long second = search.steps() - first;
             search.find(opened.memory, 16_000, 24_000);
             long third = search.steps() - second - first;
-            assertEquals(first, second);
+            assertEquals(first, second, 10);
             assertTrue(third < second / 3, third + " steps");
             assertEquals(399_000, search.find(opened.memory, 30_000, 400_000));
             assertTrue(search.isComplete());

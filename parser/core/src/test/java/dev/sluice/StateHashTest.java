@@ -137,6 +137,7 @@ class StateHashTest {
                     // choose between searches that find the same
                     "searched",
                     "gramsFrom",
+                    "spansFrom",
                     // only counted
                     "steps"));
 
