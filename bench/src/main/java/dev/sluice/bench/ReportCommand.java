@@ -37,7 +37,7 @@ final class ReportCommand implements Callable<Integer> {
             names = "--page",
             paramLabel = "FILE",
             description = "A text whose figures are filled in; default: ${DEFAULT-VALUE}.")
-    private Path[] pages = {Path.of("bench", "LEARNED.md"), Path.of("bench", "TUNING.md")};
+    private Path[] pages = {Path.of("README.md"), Path.of("bench", "LEARNED.md"), Path.of("bench", "TUNING.md")};
 
     @Override
     public Integer call() throws IOException {

@@ -208,6 +208,9 @@ final class Suite {
                 decodeInBoth("main", peer, scenario, CHUNK, Effort.MAIN);
             } else {
                 decode("main", peer, scenario, CHUNK, Memory.HEAP, NAMED.contains(peer) ? Effort.WIDE : Effort.FRINGE);
+                if (peer == PeerKind.NETTY_CONTRIB && scenario == Scenario.FIELDS_100) {
+                    decode("main", peer, scenario, CHUNK, Memory.DIRECT, Effort.WIDE); // there is a goal beside it
+                }
             }
         }
     }
@@ -223,6 +226,7 @@ final class Suite {
         // What the hostile body is compared with, a little of it beside each of them.
         decode("adversarial", PeerKind.SLUICE_PUSH, Scenario.RANDOM_16M, CHUNK, Memory.HEAP, Effort.FRINGE);
         decode("adversarial", PeerKind.SLUICE_PUSH, scenario, CHUNK, Memory.DIRECT, Effort.FRINGE);
+        decode("adversarial", PeerKind.SLUICE_PUSH, Scenario.RANDOM_16M, CHUNK, Memory.DIRECT, Effort.FRINGE);
         for (PeerKind peer : PeerKind.parsers()) {
             if (peer != PeerKind.SLUICE_PUSH
                     && peer != PeerKind.NETTY42_UNSAFE

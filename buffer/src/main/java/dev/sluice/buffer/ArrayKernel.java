@@ -12,8 +12,8 @@ final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Words below which {@link #anyPair} is not worth its start: it has a part before and one behind the vectors. */
-    static final int MIN_WORDS_OF_SPAN = 32;
+    /** Octets below which {@link #anyPair} is not worth its start: it has a part before and one behind the vectors. */
+    static final int LEAST_OF_PASS = 256;
 
     private ArrayKernel() {}
 
@@ -43,7 +43,8 @@ final class ArrayKernel {
      *     remember whether any of the 8 has octet first there and octet last `distance` behind it
      * return whether one had
      *
-     * Without a branch, so that the JIT makes vectors of it. Which of the tops is set does not matter here.
+     * Without a branch, so that the JIT makes vectors of it, as long as `distance` is one value to it and no sum. Which
+     * of the tops is set does not matter here.
      */
     static boolean anyPair(byte[] memory, int i, int end, int distance, long first, long last) {
         long found = 0;

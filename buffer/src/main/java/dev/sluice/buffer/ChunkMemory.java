@@ -231,9 +231,9 @@ public final class ChunkMemory {
                 : ViewKernel.pairs(view(), i + shift, limit + shift, distance, first, last) - shift;
     }
 
-    /** {@return words from which on {@link #anyPair} is worth a call on a flat chunk} */
-    int minWordsOfSpan() {
-        return array != null ? ArrayKernel.MIN_WORDS_OF_SPAN : ViewKernel.MIN_WORDS_OF_SPAN;
+    /** {@return octets from which on {@link #anyPair} is worth a call on a flat chunk} */
+    int leastOfPass() {
+        return array != null ? ArrayKernel.LEAST_OF_PASS : ViewKernel.LEAST_OF_PASS;
     }
 
     /** {@link ArrayKernel#anyPair} on a flat chunk. */

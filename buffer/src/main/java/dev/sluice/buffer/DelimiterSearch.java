@@ -54,6 +54,12 @@ public final class DelimiterSearch {
     /** Octets from the anchor to the end of the text. */
     private final int length;
 
+    /**
+     * Octets from the anchor to the last octet. A field of its own: as a difference in the kernels, it keeps the JIT from
+     * making vectors.
+     */
+    private final int reach;
+
     private final long anchorPattern;
     private final long lastPattern;
     private final int stride;
@@ -86,6 +92,7 @@ public final class DelimiterSearch {
         this.text = delimiter.octets();
         this.anchor = acceptBareLf ? 1 : 0;
         this.length = text.length - anchor;
+        this.reach = length - 1;
         this.anchorPattern = Swar.repeat(text[anchor]);
         this.lastPattern = Swar.repeat(text[text.length - 1]);
         this.stride = length - Grams.REACH;
@@ -197,14 +204,15 @@ public final class DelimiterSearch {
      */
     private int bySpans(ChunkMemory chunk, int i, int end, int to, long position) {
         int at = i;
+        int least = chunk.leastOfPass();
         while (at < end) {
             long pause = Math.max(0, spansFrom - position - (at - i));
-            int stop = (int) Math.min(end, at + Math.max(pause, SPAN));
-            int words = pause > 0 ? 0 : (stop - at) / 8;
-            if (words >= chunk.minWordsOfSpan()) {
-                steps += words;
-                if (!chunk.anyPair(at, at + 8 * words, length - 1, anchorPattern, lastPattern)) {
-                    at += 8 * words;
+            int stop = (int) Math.min(end, at + Math.max(pause, Math.max(SPAN, least)));
+            int whole = (stop - at) / 8 * 8;
+            if (pause == 0 && whole >= least) {
+                steps += whole / 8;
+                if (!chunk.anyPair(at, at + whole, reach, anchorPattern, lastPattern)) {
+                    at += whole;
                     continue;
                 }
                 spansFrom = position + (stop - i) + SPAN_PAUSE;
@@ -226,7 +234,7 @@ public final class DelimiterSearch {
         int limit = Math.min(blocks, to - length + 1);
         int at = i;
         for (; ; ) {
-            int block = chunk.pairs(at, limit, length - 1, anchorPattern, lastPattern);
+            int block = chunk.pairs(at, limit, reach, anchorPattern, lastPattern);
             steps += (block - at) / 8 + 2;
             if (block > limit - Swar.BLOCK) {
                 return block < blocks ? compare(chunk, block, limit, to) : block;

@@ -13,13 +13,13 @@ final class ViewKernel {
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** As {@link ArrayKernel#MIN_WORDS_OF_SPAN}; out of reach where the JIT makes no vectors of loops over buffers. */
-    static final int MIN_WORDS_OF_SPAN = minWordsOfSpan(Runtime.version().feature());
+    /** As {@link ArrayKernel#LEAST_OF_PASS}; out of reach where the JIT makes no vectors of loops over buffers. */
+    static final int LEAST_OF_PASS = leastOfPass(Runtime.version().feature());
 
     private ViewKernel() {}
 
-    static int minWordsOfSpan(int javaVersion) {
-        return javaVersion < 21 ? Integer.MAX_VALUE : ArrayKernel.MIN_WORDS_OF_SPAN;
+    static int leastOfPass(int javaVersion) {
+        return javaVersion < 21 ? Integer.MAX_VALUE : ArrayKernel.LEAST_OF_PASS;
     }
 
     /* As ArrayKernel.pairs. */

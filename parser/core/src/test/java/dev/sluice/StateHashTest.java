@@ -127,6 +127,7 @@ class StateHashTest {
                     "text",
                     "anchor",
                     "length",
+                    "reach",
                     "anchorPattern",
                     "lastPattern",
                     "stride",

@@ -45,7 +45,7 @@ public final class EndToEnd {
 
     private static List<Load> quickLoads() {
         return List.of(
-                Load.sent(Scenario.RANDOM_1G, 1),
+                Load.sent(Scenario.RANDOM_1G, 2),
                 Load.lasting(Scenario.FORM, 1, 1),
                 Load.lasting(Scenario.FORM, 100, 1),
                 Load.lasting(Scenario.FORM, 1_000, 1),
@@ -53,7 +53,7 @@ public final class EndToEnd {
     }
 
     private static List<Load> loads() {
-        List<Load> loads = new ArrayList<>(List.of(Load.sent(Scenario.RANDOM_1G, 1)));
+        List<Load> loads = new ArrayList<>(List.of(Load.sent(Scenario.RANDOM_1G, 4)));
         for (int connections : new int[] {1, 100, 1_000}) {
             loads.add(Load.lasting(Scenario.FORM, connections, 2));
         }

@@ -32,6 +32,6 @@ record Load(Scenario scenario, int connections, int requests, int seconds) {
 
     /** In seconds, for the plan: what one server needs in one round. */
     double expected() {
-        return byTool() ? seconds + 0.2 : requests * scenario.body().size() / 1.2e9;
+        return byTool() ? seconds + 0.2 : requests * scenario.body().size() / 4e9;
     }
 }

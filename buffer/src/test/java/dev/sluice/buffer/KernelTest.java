@@ -1,0 +1,195 @@
+package dev.sluice.buffer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each loop of the search, over arrays and over NIO buffers, beside its naive twin: the same index, not only the same matches. */
+@ExtendWith(ExactLeaks.class)
+class KernelTest {
+    private static final byte FIRST = '\r';
+    private static final byte LAST = 'W';
+    private static final long FIRSTS = Swar.repeat(FIRST);
+    private static final long LASTS = Swar.repeat(LAST);
+    private static final int LENGTH = 600;
+
+    private static final byte[] ALPHABET = {FIRST, FIRST + 1, FIRST - 1, LAST, LAST + 1, (byte) (LAST | 0x80), 0, -1};
+
+    /** A pair alone at every place, and every place beside it with half a pair. */
+    @Test
+    void seesOnePairAtEveryPlace() {
+        for (int distance : new int[] {1, 4, 40, 73}) {
+            for (int place = 0; place < LENGTH - distance; place++) {
+                byte[] octets = new byte[LENGTH];
+                octets[place] = FIRST;
+                checkPairs(octets, 8, 8 + 256, distance);
+                octets[place + distance] = LAST;
+                checkPairs(octets, 8, 8 + 256, distance);
+                octets[place] = 0;
+                checkPairs(octets, 8, 8 + 256, distance);
+            }
+        }
+    }
+
+    @Test
+    void takesNothingElseForAPair() {
+        Random random = new Random(20261120);
+        for (int round = 0; round < 20_000; round++) {
+            byte[] octets = noise(random, random.nextInt(60));
+            int from = random.nextInt(100);
+            checkPairs(octets, from, from + random.nextInt(400), 1 + random.nextInt(73));
+        }
+    }
+
+    private static void checkPairs(byte[] octets, int from, int to, int distance) {
+        int words = (to - from) / 8;
+        boolean any = false;
+        for (int i = from; i < from + 8 * words; i++) {
+            any |= octets[i] == FIRST && octets[i + distance] == LAST;
+        }
+        int block = from;
+        while (block <= to - Swar.BLOCK && !hasPair(octets, block, distance)) {
+            block += Swar.BLOCK;
+        }
+        assertEquals(any, ArrayKernel.anyPair(octets, from, from + 8 * words, distance, FIRSTS, LASTS));
+        assertEquals(block, ArrayKernel.pairs(octets, from, to, distance, FIRSTS, LASTS));
+        for (ByteOrder order : new ByteOrder[] {ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN}) {
+            ByteBuffer view = view(octets).order(order);
+            assertEquals(any, ViewKernel.anyPair(view, from, from + 8 * words, distance, FIRSTS, LASTS));
+            assertEquals(block, ViewKernel.pairs(view, from, to, distance, FIRSTS, LASTS));
+        }
+    }
+
+    private static boolean hasPair(byte[] octets, int block, int distance) {
+        for (int i = block; i < block + Swar.BLOCK; i++) {
+            if (octets[i] == FIRST && octets[i + distance] == LAST) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void looksUpEveryGramAtItsStride() {
+        Random random = new Random(20261121);
+        byte[] text = "\r\n--0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+        long[] set = Grams.of(text);
+        for (int round = 0; round < 20_000; round++) {
+            byte[] octets = noise(random, random.nextInt(20));
+            int place = random.nextInt(LENGTH - text.length);
+            System.arraycopy(text, 0, octets, place, random.nextInt(text.length));
+            int from = random.nextInt(100);
+            int to = from + random.nextInt(LENGTH - from);
+            int stride = 1 + random.nextInt(40);
+            int expected = from;
+            while (expected + 3 * stride + Grams.LENGTH <= to && !hasGram(octets, expected, stride, set)) {
+                expected += 4 * stride;
+            }
+            assertEquals(expected, ArrayKernel.grams(octets, from, to, stride, set));
+            assertEquals(expected, ViewKernel.grams(view(octets), from, to, stride, set));
+        }
+    }
+
+    private static boolean hasGram(byte[] octets, int at, int stride, long[] set) {
+        for (int q = at; q <= at + 3 * stride; q += stride) {
+            int gram = octets[q] & 0xff
+                    | (octets[q + 1] & 0xff) << 8
+                    | (octets[q + 2] & 0xff) << 16
+                    | (octets[q + 3] & 0xff) << 24;
+            int slot = Grams.slot(gram);
+            if ((set[slot / 64] & 1L << slot % 64) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void countsWhatIsEqualAndFindsWhatIsFirst() {
+        Random random = new Random(20261122);
+        for (int round = 0; round < 20_000; round++) {
+            byte[] octets = noise(random, random.nextInt(40));
+            int from = random.nextInt(100);
+            int to = from + random.nextInt(60);
+            int first = from;
+            while (first < to && octets[first] != FIRST) {
+                first++;
+            }
+            assertEquals(first, ArrayKernel.indexOf(octets, from, to, FIRSTS));
+            assertEquals(first, ViewKernel.indexOf(view(octets), from, to, FIRSTS));
+
+            int skipped = random.nextInt(4);
+            byte[] text = Arrays.copyOfRange(octets, from - Math.min(from, skipped), to);
+            int start = Math.min(from, skipped);
+            if (to > from && random.nextBoolean()) {
+                text[start + random.nextInt(to - from)]++;
+            }
+            int same = 0;
+            while (same < to - from && octets[from + same] == text[start + same]) {
+                same++;
+            }
+            assertEquals(same, ArrayKernel.matching(octets, from, text, start, to - from));
+            assertEquals(same, ViewKernel.matching(view(octets), from, text, start, to - from));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"17, 2147483647", "20, 2147483647", "21, 256", "25, 256"})
+    void leavesBuffersToTheLoopWithBranchesWhereNoVectorsAreMade(int javaVersion, int octets) {
+        assertEquals(octets, ViewKernel.leastOfPass(javaVersion));
+    }
+
+    /** Indices of a chunk are not those of its memory: here they are 3 or more apart, in either direction. */
+    @Test
+    void translatesIndicesOfTheChunk() {
+        byte[] octets = new byte[LENGTH];
+        octets[203] = FIRST;
+        octets[243] = LAST;
+        byte[] text = "\r\n--0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+        System.arraycopy(text, 0, octets, 403, text.length);
+        long[] grams = Grams.of(text);
+        for (ByteBuf chunk : new ByteBuf[] {
+            Unpooled.wrappedBuffer(octets).slice(3, LENGTH - 3),
+            Unpooled.directBuffer().writeBytes(octets).slice(3, LENGTH - 3),
+            Unpooled.wrappedBuffer(octets, 3, LENGTH - 3),
+        }) {
+            ChunkMemory memory = new ChunkMemory();
+            memory.open(chunk);
+            assertTrue(memory.anyPair(192, 208, 40, FIRSTS, LASTS));
+            assertFalse(memory.anyPair(208, 224, 40, FIRSTS, LASTS));
+            assertFalse(memory.anyPair(184, 200, 40, FIRSTS, LASTS));
+            assertEquals(192, memory.pairs(0, 400, 40, FIRSTS, LASTS));
+            assertEquals(192, memory.pairs(0, 192, 40, FIRSTS, LASTS), "the last block too");
+            assertEquals(200, memory.indexOf(0, 400, FIRSTS));
+            assertEquals(400, memory.indexOf(201, 400, FIRSTS));
+            assertEquals(text.length, memory.matching(400, text, 0, text.length));
+            assertEquals(408, memory.grams(0, 597, 17, grams));
+            assertEquals(340, memory.grams(0, 327, 17, grams), "the last turn too");
+            memory.close();
+        }
+    }
+
+    private static byte[] noise(Random random, int octets) {
+        byte[] noise = new byte[LENGTH];
+        for (int i = 0; i < octets; i++) {
+            noise[random.nextInt(LENGTH)] = ALPHABET[random.nextInt(ALPHABET.length)];
+        }
+        return noise;
+    }
+
+    private static ByteBuffer view(byte[] octets) {
+        return ByteBuffer.allocateDirect(LENGTH).put(octets);
+    }
+}
