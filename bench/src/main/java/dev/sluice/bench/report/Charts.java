@@ -293,6 +293,7 @@ public final class Charts {
             styler.setPlotGridVerticalLinesVisible(false);
             styler.setPlotGridLinesStroke(new BasicStroke(0.5f));
             styler.setXAxisLabelRotation(30);
+            styler.setXAxisTickMarkSpacingHint(40); // else every other name is left out where there are many
             styler.setAvailableSpaceFill(0.85);
             styler.setChartBackgroundColor(Color.WHITE);
             styler.setPlotBorderVisible(false);

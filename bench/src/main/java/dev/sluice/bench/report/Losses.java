@@ -16,6 +16,9 @@ final class Losses {
     /** Less than this is not called being ahead. */
     private static final double AHEAD = 1.05;
 
+    /** Ways that go word by word: no measure of one that goes octet by octet. */
+    private static final Set<String> BY_WORDS = Set.of("getLongs", "setLongs");
+
     /** In the tables about buffers, the benchmark methods that stand for what Sluice does; the others are netty's ways. */
     private static final Map<String, Set<String>> OWN_WAYS = Map.of(
             "text", Set.of("sluice"),
@@ -91,7 +94,7 @@ final class Losses {
 
     /** Netty's ways to read, search and take buffers beside those that Sluice uses. */
     static String ways(Map<String, Run> runs) {
-        Losses found = new Losses("| run | input | Sluice's way | what is faster |");
+        Losses found = new Losses("| run | table | Sluice's way | what is faster |");
         runs.forEach((name, run) -> {
             for (Row row : run.rows()) {
                 if (ownWay(row) && row.score() != null) {
@@ -101,9 +104,35 @@ final class Losses {
                 }
             }
         });
-        return found.text(
+        return found.summary(
                 "In the tables about text, scanning, access and allocation each row of a way that Sluice uses was held"
-                        + " against each row of another way on the same input.");
+                        + " against each row of another way on the same input, those that go word by word aside.");
+    }
+
+    /** One line for all inputs on which one way is ahead of another. */
+    private String summary(String sentence) {
+        Map<String, List<Loss>> groups = new TreeMap<>();
+        losses.forEach(loss -> groups.computeIfAbsent(
+                        "| %s | %s | %s | %s |"
+                                .formatted(loss.run(), loss.what().replaceAll(",.*", ""), loss.own(), loss.other()),
+                        key -> new ArrayList<>())
+                .add(loss));
+        StringBuilder text = new StringBuilder(looked(sentence)).append('\n');
+        if (!groups.isEmpty()) {
+            text.append("\n")
+                    .append(columns)
+                    .append(" inputs | Sluice's time / its time, least and greatest |\n|---|---|---|---|---:|---:|\n");
+        }
+        groups.forEach((pair, ahead) -> {
+            ahead.sort(Comparator.comparingDouble(Loss::ratio));
+            text.append("%s %d | %s to %s |\n"
+                    .formatted(
+                            pair,
+                            ahead.size(),
+                            Tables.ratio(ahead.get(0).ratio()),
+                            Tables.ratio(ahead.get(ahead.size() - 1).ratio())));
+        });
+        return text.toString();
     }
 
     private void add(String run, String what, String own, String other, Row sluice, Row rival) {
@@ -115,11 +144,15 @@ final class Losses {
         }
     }
 
-    private String text(String sentence) {
-        String looked = pairs == 0
+    private String looked(String sentence) {
+        return pairs == 0
                 ? sentence + " No recorded run has such rows."
                 : "%s Pairs of rows in the runs %s: %d. The other is ahead by more than 5 %% in %d."
                         .formatted(sentence, String.join(", ", runs), pairs, losses.size());
+    }
+
+    private String text(String sentence) {
+        String looked = looked(sentence);
         if (losses.isEmpty()) {
             return looked + "\n";
         }
@@ -198,6 +231,9 @@ final class Losses {
 
     private static boolean otherWay(Row own, Row other) {
         if (other.score() == null || ownWay(other) || !other.table().equals(own.table())) {
+            return false;
+        }
+        if (BY_WORDS.contains(Tables.way(other))) {
             return false;
         }
         return ALLOCATION.contains(own.table())
