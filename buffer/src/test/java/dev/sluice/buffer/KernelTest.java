@@ -151,7 +151,7 @@ class KernelTest {
         assertEquals(octets, ViewKernel.leastOfPass(javaVersion));
     }
 
-    /** Indices of a chunk are not those of its memory: here they are 3 or more apart, in either direction. */
+    /** Indices of a chunk are not those of its memory: here they are at least 3 apart. */
     @Test
     void translatesIndicesOfTheChunk() {
         byte[] octets = new byte[LENGTH];
