@@ -50,9 +50,13 @@ public final class Text {
         if (memory.hasArray()) {
             return new String(memory.array(), memory.arrayOffset() + index, length, charset);
         }
-        byte[] octets = new byte[length];
-        memory.getBytes(index, octets);
-        return new String(octets, charset);
+        if (charset.equals(StandardCharsets.US_ASCII)) {
+            // netty takes octets that are not ASCII for ISO-8859-1.
+            byte[] octets = new byte[length];
+            memory.getBytes(index, octets);
+            return new String(octets, charset);
+        }
+        return memory.toString(index, length, charset);
     }
 
     /**

@@ -69,6 +69,17 @@ class TextTest {
         assertEquals(-1, Text.malformedAt(octets, 0, 4, ISO_8859_1));
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void showsMalformedOctetsOfABufferAsItDoesThoseOfAnArray(BufferKind kind) {
+        byte[] octets = {'a', (byte) 0xff, 'b', (byte) 0xc3};
+        for (Charset charset : CHARSETS) {
+            ByteBuf buffer = kind.of(octets);
+            assertEquals(Text.decode(octets, 0, 4, charset), Text.decode(buffer, buffer.readerIndex(), 4, charset));
+            buffer.release();
+        }
+    }
+
     @Test
     void refusesRangesOutsideTheMemory() {
         ByteBuf buffer = BufferKind.POOLED_HEAP.of(new byte[10]);
