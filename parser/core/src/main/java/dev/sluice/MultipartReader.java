@@ -3,6 +3,7 @@ package dev.sluice;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
+import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,9 +15,7 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -210,9 +209,6 @@ public final class MultipartReader implements AutoCloseable {
         /** Octets of the body handed out by the decoder and not read yet; borrowed until it is asked for more. */
         private @Nullable ByteBuf data;
 
-        /** What reading the body itself has failed with. */
-        private @Nullable IOException trouble;
-
         private Part() {}
 
         /** {@return the 0-based index of the part} */
@@ -272,22 +268,16 @@ public final class MultipartReader implements AutoCloseable {
         public InputStream inputStream() {
             take();
             InputStream raw = new BodyStream();
-            return switch (transferEncoding()) {
-                case "base64" -> new Base64Stream(raw);
-                case "quoted-printable" -> new QuotedPrintableInputStream(raw);
-                default -> raw;
-            };
+            TransferDecoder transfer = transferDecoder();
+            return transfer == null ? raw : new TransferDecodingInputStream(raw, transfer);
         }
 
-        /** {@return the encoding to be undone, in lower case, or empty} */
-        private String transferEncoding() {
+        /** {@return what undoes the transfer encoding, or null where there is nothing to undo} */
+        private @Nullable TransferDecoder transferDecoder() {
             Preset preset = options.preset();
-            if (!preset.accepts(Deviation.TRANSFER_ENCODING) || preset.reports(Deviation.TRANSFER_ENCODING)) {
-                return "";
-            }
-            String encoding = headers().first("Content-Transfer-Encoding");
-            String lowerCase = encoding == null ? "" : encoding.toLowerCase(Locale.ROOT);
-            return lowerCase.equals("base64") || lowerCase.equals("quoted-printable") ? lowerCase : "";
+            boolean undone =
+                    preset.accepts(Deviation.TRANSFER_ENCODING) && !preset.reports(Deviation.TRANSFER_ENCODING);
+            return undone ? TransferDecoder.of(headers().first("Content-Transfer-Encoding"), this::malformed) : null;
         }
 
         /**
@@ -311,7 +301,7 @@ public final class MultipartReader implements AutoCloseable {
                 more = in.read() >= 0;
             }
             if (more) {
-                long at = decoder.partOffset() + (transferEncoding().isEmpty() ? text.length : 0);
+                long at = decoder.partOffset() + (transferDecoder() == null ? text.length : 0);
                 throw error(
                         Reason.FIELD_TOO_LARGE,
                         at,
@@ -323,6 +313,10 @@ public final class MultipartReader implements AutoCloseable {
 
         private MultipartException error(Reason reason, long at, String message) {
             return new MultipartException(reason, at, index, message + "part " + index + ", offset " + at + ")");
+        }
+
+        private MultipartException malformed(String what) {
+            return error(Reason.MALFORMED_TRANSFER_ENCODING, decoder.partOffset(), "the body of a part " + what + " (");
         }
 
         private Charset charset() throws MultipartException {
@@ -360,7 +354,7 @@ public final class MultipartReader implements AutoCloseable {
          * @throws IllegalStateException if the body has been asked for before
          */
         public long transferTo(WritableByteChannel out) throws IOException {
-            if (!transferEncoding().isEmpty()) {
+            if (transferDecoder() != null) {
                 return transferTo(Channels.newOutputStream(out));
             }
             take();
@@ -432,52 +426,6 @@ public final class MultipartReader implements AutoCloseable {
             return data;
         }
 
-        /** Tells the peer's malformed base64 from the troubles of the source. */
-        private final class Base64Stream extends InputStream {
-            private final InputStream raw;
-            private final InputStream in;
-            private boolean closed;
-
-            Base64Stream(InputStream raw) {
-                this.raw = raw;
-                this.in = Base64.getMimeDecoder().wrap(raw);
-            }
-
-            @Override
-            public int read() throws IOException {
-                byte[] octet = new byte[1];
-                return read(octet, 0, 1) < 0 ? -1 : octet[0] & 0xFF;
-            }
-
-            @Override
-            public int read(byte[] target, int offset, int length) throws IOException {
-                try {
-                    int count = in.read(target, offset, length);
-                    if (count < 0) {
-                        raw.transferTo(OutputStream.nullOutputStream()); // the part may break off behind the padding
-                    }
-                    return count;
-                } catch (IOException e) {
-                    throw blame(e);
-                }
-            }
-
-            @Override
-            public void close() throws IOException {
-                closed = true;
-                in.close();
-            }
-
-            private IOException blame(IOException e) {
-                return closed || e == trouble
-                        ? e
-                        : error(
-                                Reason.MALFORMED_TRANSFER_ENCODING,
-                                decoder.partOffset(),
-                                "the body of a part is not valid base64 (");
-            }
-        }
-
         private final class BodyStream extends InputStream {
             private boolean closed;
 
@@ -505,15 +453,10 @@ public final class MultipartReader implements AutoCloseable {
             }
 
             private @Nullable ByteBuf next() throws IOException {
-                try {
-                    if (closed) {
-                        throw new IOException("the stream is closed");
-                    }
-                    return readable();
-                } catch (IOException e) {
-                    trouble = e;
-                    throw e;
+                if (closed) {
+                    throw new IOException("the stream is closed");
                 }
+                return readable();
             }
 
             @Override

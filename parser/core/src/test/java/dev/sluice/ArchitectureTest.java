@@ -132,6 +132,24 @@ class ArchitectureTest {
     }
 
     @Test
+    void packagesNeedEachOtherInOneDirection() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.sluice")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.sluice.form..")
+                .check(CORE);
+        noClasses()
+                .that()
+                .resideInAPackage("dev.sluice.transfer")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("dev.sluice", "dev.sluice.form..")
+                .check(CORE);
+    }
+
+    @Test
     void noNameHidesWhatAClassIs() {
         classes()
                 .should()

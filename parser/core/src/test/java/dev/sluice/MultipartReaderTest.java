@@ -173,6 +173,33 @@ class MultipartReaderTest {
     }
 
     @Test
+    void readingOnAfterMalformedBase64FailsAgainAndTheNextPartIsThere() throws IOException {
+        String encoded = Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD=QUJD\r\n";
+        String form = "--x\r\n" + encoded + "--x\r\n" + Verdict.A + "\r\nnext\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
+            InputStream in = next(reader).inputStream();
+            assertThrows(MultipartException.class, in::readAllBytes);
+            assertThrows(MultipartException.class, in::read);
+            assertEquals(0, in.available());
+            in.close();
+            assertEquals("next", next(reader).text());
+        }
+    }
+
+    @Test
+    void decodedOctetsAreAtHandWithoutTheSource() throws IOException {
+        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
+            InputStream in = next(reader).inputStream();
+            assertEquals(0, in.read(new byte[4], 1, 0));
+            assertEquals('A', in.read());
+            assertEquals(2, in.available());
+            in.close();
+            assertEquals(0, in.available(), "what was decoded is gone with the stream");
+        }
+    }
+
+    @Test
     void base64ThatEndsWithItsPaddingIsNotWholeWhereThePartIsNot() throws IOException {
         String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQQ==";
         for (boolean byText : new boolean[] {true, false}) {

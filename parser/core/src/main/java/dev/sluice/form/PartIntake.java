@@ -2,6 +2,7 @@ package dev.sluice.form;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -35,10 +36,16 @@ final class PartIntake implements PartSink {
 
     private PartSink decoding() {
         String encoding = head.headers().first("Content-Transfer-Encoding");
-        if ("base64".equalsIgnoreCase(encoding)) {
-            return new Base64Sink(this);
-        }
-        return "quoted-printable".equalsIgnoreCase(encoding) ? new QuotedPrintableSink(this) : this;
+        TransferDecoder decoder = TransferDecoder.of(encoding, this::malformed);
+        return decoder == null ? this : new TransferDecodingSink(decoder, this);
+    }
+
+    private MultipartException malformed(String what) {
+        return MultipartException.of(
+                Reason.MALFORMED_TRANSFER_ENCODING,
+                head.offset(),
+                head.index(),
+                "the body of a part " + what + " (part " + head.index() + ", offset " + head.offset() + ")");
     }
 
     /** {@return where to write the octets as they come: a decoder in front of this, where one is due} */

@@ -1,29 +1,37 @@
 package dev.sluice.form;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
 import dev.sluice.Preset;
-import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The sinks that undo transfer encodings give what the blocking reader gives, however the octets are cut. */
+/** Forms undo transfer encodings as the blocking reader does, however the octets are cut. */
 class TransferDecodingTest {
-    private static String pull(String encoding, String encoded) throws IOException {
-        Upload upload = new Upload()
+    private static final MultipartOptions OPTIONS =
+            MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
+
+    private static Upload upload(String encoding, String encoded) {
+        return new Upload()
                 .part(
                         "Content-Disposition: form-data; name=f\r\nContent-Transfer-Encoding: " + encoding + "\r\n",
                         encoded);
-        MultipartOptions options =
-                MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
-        try (MultipartReader reader = MultipartReader.create(upload.toStream(), Upload.BOUNDARY, options)) {
+    }
+
+    private static String pull(String encoding, String encoded) throws IOException {
+        try (MultipartReader reader =
+                MultipartReader.create(upload(encoding, encoded).toStream(), Upload.BOUNDARY, OPTIONS)) {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             reader.nextPart().transferTo(out);
             return out.toString(StandardCharsets.ISO_8859_1);
@@ -31,16 +39,17 @@ class TransferDecodingTest {
     }
 
     private static String push(String encoding, String encoded, int chunk) throws IOException {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        PartSink target = PartSink.to(out);
-        try (PartSink sink = encoding.equals("base64") ? new Base64Sink(target) : new QuotedPrintableSink(target)) {
-            byte[] octets = encoded.getBytes(StandardCharsets.ISO_8859_1);
-            for (int at = 0; at < octets.length; at += chunk) {
-                sink.write(Unpooled.wrappedBuffer(octets, at, Math.min(chunk, octets.length - at)));
+        byte[] body = upload(encoding, encoded).toBytes();
+        FormOptions options = FormOptions.inMemory(MemoryBudget.of(1 << 20))
+                .multipart(multipart -> multipart.preset(Preset.COMPATIBLE))
+                .build();
+        try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+            Upload.feed(assembler, body, 0, body.length, chunk);
+            try (MultipartForm form = assembler.finish();
+                    InputStream in = form.part("f").inputStream()) {
+                return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
             }
-            sink.complete();
         }
-        return out.toString(StandardCharsets.ISO_8859_1);
     }
 
     private static void assertSame(String encoding, String encoded) throws IOException {
@@ -64,6 +73,25 @@ class TransferDecodingTest {
         }
         assertSame("base64", "QU*J\u00FFD\r\n");
         assertSame("base64", "QUI");
+        assertSame("base64", "QQ==\r\n!");
+    }
+
+    /** What would be lost is an error, on either face, and wherever the octets are cut. */
+    @Test
+    void base64ThatDoesNotAddUpIsRefusedOnBothFaces() {
+        for (String encoded :
+                List.of("Q", "QUJDR", "QQ=", "QQ===", "QUI==", "QUJD=", "=", "Q===", "QQ==QQ==", "QQ==Q", "QQ=Q")) {
+            MultipartException pulled = assertThrows(MultipartException.class, () -> pull("base64", encoded), encoded);
+            assertEquals(Reason.MALFORMED_TRANSFER_ENCODING, pulled.reason(), encoded);
+            assertEquals(82, pulled.offset(), encoded);
+            for (int chunk = 1; chunk <= encoded.length() + 1; chunk++) {
+                int size = chunk;
+                MultipartException pushed =
+                        assertThrows(MultipartException.class, () -> push("base64", encoded, size), encoded);
+                assertEquals(pulled.getMessage(), pushed.getMessage(), encoded);
+                assertEquals(pulled.reason(), pushed.reason(), encoded);
+            }
+        }
     }
 
     @Test

@@ -1,0 +1,75 @@
+package dev.sluice.transfer;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Undoes quoted-printable (RFC 2045 section 6.7). What is not an escape is taken literally, as that section recommends
+ * for robust readers.
+ */
+final class QuotedPrintableDecoder implements TransferDecoder {
+    private static final int NONE = -1;
+
+    /** What an escape has had so far: nothing, {@code =}, or {@code =} and {@link #first}. */
+    private boolean escaped;
+
+    private int first = NONE;
+    private byte[] to = {};
+    private int size;
+
+    @Override
+    public int decode(ByteBuf encoded, byte[] target) {
+        to = target;
+        size = 0;
+        while (encoded.isReadable()) {
+            take(encoded.readUnsignedByte());
+        }
+        return size;
+    }
+
+    private void take(int octet) {
+        if (!escaped) {
+            if (octet == '=') {
+                escaped = true;
+            } else {
+                to[size++] = (byte) octet;
+            }
+        } else if (first == NONE) {
+            if (octet == '\n') {
+                escaped = false; // soft line break
+            } else {
+                first = octet;
+            }
+        } else {
+            second(octet);
+        }
+    }
+
+    private void second(int octet) {
+        int high = first;
+        escaped = false;
+        first = NONE;
+        if (high == '\r' && octet == '\n') {
+            return;
+        }
+        int value = Character.digit(high, 16) << 4 | Character.digit(octet, 16);
+        if (value >= 0) {
+            to[size++] = (byte) value;
+        } else {
+            to[size++] = '=';
+            take(high);
+            take(octet);
+        }
+    }
+
+    @Override
+    public int end(byte[] target) {
+        int count = 0;
+        if (escaped) {
+            target[count++] = '=';
+        }
+        if (first != NONE) {
+            target[count++] = (byte) first;
+        }
+        return count;
+    }
+}

@@ -1,0 +1,5 @@
+/** Transfer encodings (RFC 2045 section 6), undone for both faces that do so. Internal: not exported. */
+@NullMarked
+package dev.sluice.transfer;
+
+import org.jspecify.annotations.NullMarked;
