@@ -9,6 +9,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.testkit.Nothing;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;
@@ -19,9 +20,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.reflect.Proxy;
-import java.util.Collections;
-import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +41,7 @@ final class ServletPeer implements Peer {
         this.stream = body.stream(chunkSize);
         this.filter = MultipartFilter.of(options(body));
         try {
-            filter.init(nothing(FilterConfig.class));
+            filter.init(Nothing.of(FilterConfig.class));
         } catch (ServletException e) {
             throw new IllegalStateException(e);
         }
@@ -75,7 +73,7 @@ final class ServletPeer implements Peer {
     public void run(Tally tally) throws IOException, ServletException {
         stream.rewind();
         filter.doFilter(
-                new Request(body.contentType(), stream), nothing(HttpServletResponse.class), (request, response) -> {
+                new Request(body.contentType(), stream), Nothing.of(HttpServletResponse.class), (request, response) -> {
                     if (streaming) {
                         stream((HttpServletRequest) request, tally);
                     } else {
@@ -107,24 +105,10 @@ final class ServletPeer implements Peer {
         filter.destroy();
     }
 
-    /** What is not asked for here answers as one that has nothing: null, false, 0 or an empty enumeration. */
-    private static <T> T nothing(Class<T> type) {
-        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> {
-            Class<?> result = method.getReturnType();
-            if (result == boolean.class) {
-                return false;
-            }
-            if (result == int.class || result == long.class) {
-                return result == int.class ? (Object) 0 : (Object) 0L;
-            }
-            return result == Enumeration.class ? Collections.emptyEnumeration() : null;
-        }));
-    }
-
     /** A request as the filter needs it. */
     private static final class Request extends HttpServletRequestWrapper {
 
-        private static final HttpServletRequest REST = nothing(HttpServletRequest.class);
+        private static final HttpServletRequest REST = Nothing.of(HttpServletRequest.class);
 
         private final String contentType;
         private final Octets octets;

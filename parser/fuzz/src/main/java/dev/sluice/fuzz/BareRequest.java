@@ -1,5 +1,6 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.testkit.Nothing;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletInputStream;

@@ -1,5 +1,6 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.testkit.Nothing;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 

@@ -11,6 +11,7 @@ import dev.sluice.servlet.FilterProbe;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.testkit.Nothing;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import jakarta.servlet.DispatcherType;

@@ -1,14 +1,15 @@
-package dev.sluice.fuzz;
+package dev.sluice.testkit;
 
 import java.lang.reflect.Proxy;
 import java.util.Collections;
 import java.util.Enumeration;
 
-/** What a container has that answers nothing: null, false, 0 or an empty enumeration. */
-final class Nothing {
+/** What a test does not care about: an interface each method of which answers null, false, 0 or an empty enumeration. */
+public final class Nothing {
     private Nothing() {}
 
-    static <T> T of(Class<T> type) {
+    /** {@return one of these} */
+    public static <T> T of(Class<T> type) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> {
             Class<?> result = method.getReturnType();
             if (result == boolean.class) {
