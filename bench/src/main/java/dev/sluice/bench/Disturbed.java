@@ -10,12 +10,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What of a recorded run is to be measured again because the machine was disturbed. Always whole groups, whose old figures all
- * give way to the new ones whatever they are: figures that are compared stem from the same minutes, and none is chosen for
- * being better.
+ * What of a recorded run is to be measured again because the machine was disturbed, or because what is measured has changed.
+ * Always whole groups, whose old figures all give way to the new ones whatever they are: figures that are compared stem from
+ * the same minutes, and none is chosen for being better.
  *
  * @param name of the group
  * @param trials all of the group
@@ -23,8 +25,12 @@ import java.util.stream.Collectors;
  */
 record Disturbed(String name, List<Trial> trials, double noise) {
 
-    /** The most disturbed groups that can be measured again in so many minutes, in the order of the suite. */
-    static List<Disturbed> in(Run recorded, List<Trial> trials, double minutes) {
+    /**
+     * The most disturbed groups that can be measured again in so many minutes, in the order of the suite.
+     *
+     * @param only where given, all groups with a row whose label contains a match, and no others
+     */
+    static List<Disturbed> in(Run recorded, List<Trial> trials, @Nullable Pattern only, double minutes) {
         List<Disturbed> all = new ArrayList<>();
         for (List<Trial> group : groups(trials)) {
             double noise = group.stream()
@@ -38,7 +44,7 @@ record Disturbed(String name, List<Trial> trials, double noise) {
         List<Disturbed> chosen = new ArrayList<>();
         double left = minutes * 60;
         for (Disturbed group : all.stream()
-                .filter(group -> group.noise() > Tables.NOISY)
+                .filter(group -> only == null ? group.noise() > Tables.NOISY : group.contains(only))
                 .sorted(Comparator.comparingDouble(Disturbed::noise).reversed())
                 .toList()) {
             double seconds = Plan.seconds(group.trials());
@@ -68,6 +74,10 @@ record Disturbed(String name, List<Trial> trials, double noise) {
                 List.copyOf(figures.values()),
                 recorded.seconds() + now.seconds(),
                 again);
+    }
+
+    private boolean contains(Pattern label) {
+        return trials.stream().anyMatch(trial -> label.matcher(trial.label()).find());
     }
 
     /** Those that share a figure are one. */

@@ -46,7 +46,7 @@ abstract class MeasureCommand implements Callable<Integer> {
             description =
                     "Measures groups of a recorded run once more in which a main row has an error above 10 %%, the most"
                             + " disturbed first, as many as the minutes allow, and has the new figures take the place of all"
-                            + " old ones.")
+                            + " old ones. With --only, groups that have such a row, disturbed or not.")
     private double again;
 
     abstract List<Trial> trials(boolean fewer);
@@ -58,6 +58,9 @@ abstract class MeasureCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         PrintWriter console = spec.commandLine().getOut();
+        if (again > 0) {
+            return again(console, Environment.resultFile(out, spec.name(), !quick));
+        }
         List<Trial> trials = new ArrayList<>();
         for (Trial trial : trials(quick)) {
             if (only == null || only.matcher(trial.label()).find()) {
@@ -65,9 +68,6 @@ abstract class MeasureCommand implements Callable<Integer> {
             }
         }
         Path file = Environment.resultFile(out, spec.name(), !quick && only == null);
-        if (again > 0) {
-            return again(console, Run.read(file), trials, file);
-        }
         if (plan) {
             console.println(Plan.of(trials));
             return 0;
@@ -80,13 +80,14 @@ abstract class MeasureCommand implements Callable<Integer> {
         return write(console, run(rows), file);
     }
 
-    private int again(PrintWriter console, Run recorded, List<Trial> trials, Path file) {
+    private int again(PrintWriter console, Path file) {
+        Run recorded = Run.read(file);
         if (!recorded.jvm().equals(Environment.jvm())) {
             console.println(file + " is of another JVM: " + recorded.jvm());
             console.flush();
             return 2;
         }
-        List<Disturbed> groups = Disturbed.in(recorded, trials, again);
+        List<Disturbed> groups = Disturbed.in(recorded, trials(quick), only, again);
         if (plan) {
             console.println(Plan.of(Disturbed.trials(groups)));
             return 0;

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -52,14 +53,24 @@ class DisturbedTest {
 
     @Test
     void aQuietRunHasNothingToBeMeasuredAgain() {
-        assertEquals(List.of(), Disturbed.in(recorded(trial -> false, 2.0), TRIALS, 60));
+        assertEquals(List.of(), Disturbed.in(recorded(trial -> false, 2.0), TRIALS, null, 60));
     }
 
     @Test
     void oneDisturbedRowHasItsWholeGroupMeasuredAgain() {
-        List<Disturbed> groups = Disturbed.in(recorded(DisturbedTest::isFloorOfCsv, 12.0), TRIALS, 60);
+        List<Disturbed> groups = Disturbed.in(recorded(DisturbedTest::isFloorOfCsv, 12.0), TRIALS, null, 60);
         assertEquals(1, groups.size());
         assertEquals("floors csv-16m heap", groups.get(0).name());
+        assertEquals(5, groups.get(0).trials().size());
+    }
+
+    @Test
+    void groupsThatAreNamedAreMeasuredAgainWholeThoughNothingDisturbedThem() {
+        Pattern csv = Pattern.compile("^floors readWords csv-16m heap");
+        List<Disturbed> groups = Disturbed.in(recorded(trial -> trial.table().equals("main"), 12.0), TRIALS, csv, 60);
+        assertEquals(
+                List.of("floors csv-16m heap"),
+                groups.stream().map(Disturbed::name).toList());
         assertEquals(5, groups.get(0).trials().size());
     }
 
@@ -67,7 +78,7 @@ class DisturbedTest {
     void anUnknownErrorIsNotTakenForNone() {
         assertEquals(
                 1,
-                Disturbed.in(recorded(DisturbedTest::isFloorOfCsv, null), TRIALS, 60)
+                Disturbed.in(recorded(DisturbedTest::isFloorOfCsv, null), TRIALS, null, 60)
                         .size());
     }
 
@@ -79,6 +90,7 @@ class DisturbedTest {
                                 && trial.params().get("scenario").equals("all-lf"),
                         50.0),
                 TRIALS,
+                null,
                 60);
         assertEquals(1, groups.size());
         assertTrue(
@@ -89,7 +101,7 @@ class DisturbedTest {
     void theMostDisturbedGroupsThatFitTheMinutesAreTaken() {
         Run recorded = recorded(
                 trial -> trial.table().equals("floors") || trial.table().equals("main"), 30.0);
-        List<Disturbed> groups = Disturbed.in(recorded, TRIALS, 3);
+        List<Disturbed> groups = Disturbed.in(recorded, TRIALS, null, 3);
         assertTrue(Plan.seconds(Disturbed.trials(groups)) <= 180);
         assertTrue(groups.size() > 1, groups.toString());
     }
@@ -97,7 +109,7 @@ class DisturbedTest {
     @Test
     void allFiguresOfAGroupGiveWayToTheNewOnesEvenWhereThoseAreLessExact() {
         Run recorded = recorded(DisturbedTest::isFloorOfCsv, 12.0);
-        List<Disturbed> groups = Disturbed.in(recorded, TRIALS, 60);
+        List<Disturbed> groups = Disturbed.in(recorded, TRIALS, null, 60);
         List<Row> now = groups.get(0).trials().stream()
                 .map(trial -> row(trial, 200, 90.0))
                 .toList();

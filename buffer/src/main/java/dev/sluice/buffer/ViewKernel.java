@@ -35,11 +35,16 @@ final class ViewKernel {
         return i;
     }
 
-    /* As ArrayKernel.anyPair; in whatever order the buffer reads a word. */
+    /*
+     * As ArrayKernel.anyPair; in whatever order the buffer reads a word. Of a buffer made here the JIT keeps address and
+     * limit in registers, and makes vectors of the loop; of one that comes from a field it does so or not, depending on
+     * what the loop is compiled into.
+     */
     static boolean anyPair(ByteBuffer memory, int i, int end, int distance, long first, long last) {
+        ByteBuffer view = memory.duplicate();
         long found = 0;
         for (int at = i; at < end; at += 8) {
-            long x = (memory.getLong(at) ^ first) | (memory.getLong(at + distance) ^ last);
+            long x = (view.getLong(at) ^ first) | (view.getLong(at + distance) ^ last);
             found |= (x - Swar.ONES) & ~x;
         }
         return (found & Swar.TOPS) != 0;
