@@ -19,7 +19,7 @@ final class ViewKernel {
     private ViewKernel() {}
 
     static int leastOfPass(int javaVersion) {
-        return javaVersion < 21 ? Integer.MAX_VALUE : ArrayKernel.LEAST_OF_PASS;
+        return javaVersion < 25 ? Integer.MAX_VALUE : ArrayKernel.LEAST_OF_PASS;
     }
 
     /* As ArrayKernel.pairs. */
@@ -36,15 +36,13 @@ final class ViewKernel {
     }
 
     /*
-     * As ArrayKernel.anyPair; in whatever order the buffer reads a word. Of a buffer made here the JIT keeps address and
-     * limit in registers, and makes vectors of the loop; of one that comes from a field it does so or not, depending on
-     * what the loop is compiled into.
+     * As ArrayKernel.anyPair. Read by ByteBuffer.getLong, the loop would be vectors or not, depending on what it is
+     * compiled into.
      */
     static boolean anyPair(ByteBuffer memory, int i, int end, int distance, long first, long last) {
-        ByteBuffer view = memory.duplicate();
         long found = 0;
         for (int at = i; at < end; at += 8) {
-            long x = (view.getLong(at) ^ first) | (view.getLong(at + distance) ^ last);
+            long x = ((long) LONG.get(memory, at) ^ first) | ((long) LONG.get(memory, at + distance) ^ last);
             found |= (x - Swar.ONES) & ~x;
         }
         return (found & Swar.TOPS) != 0;
