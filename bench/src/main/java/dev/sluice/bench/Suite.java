@@ -324,7 +324,7 @@ final class Suite {
     }
 
     private void text(String charset, String content) {
-        List<String> sizes = charset.startsWith("U") ? List.of("8", "64", "512") : List.of("8", "64");
+        List<String> sizes = List.of("8", "64", "512");
         for (String memory : List.of("heap", "direct")) {
             for (String size : quick || content.equals("mixed") ? List.of("64") : sizes) {
                 for (String way : List.of("sluice", "nettyToString", "charBuffer")) {
