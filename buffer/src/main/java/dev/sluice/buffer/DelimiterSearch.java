@@ -27,6 +27,9 @@ public final class DelimiterSearch {
     /** Grams of a delimiter below which their stride is too short to gain anything. */
     private static final int MIN_STRIDE = 13;
 
+    /** The same where passes over spans are vectors. */
+    private static final int MIN_STRIDE_BESIDE_VECTORS = 29;
+
     /** More octets than a stream has. */
     private static final long NEVER = 1L << 62;
 
@@ -96,7 +99,7 @@ public final class DelimiterSearch {
         this.anchorPattern = Swar.repeat(text[anchor]);
         this.lastPattern = Swar.repeat(text[text.length - 1]);
         this.stride = length - Grams.REACH;
-        this.gramsFrom = stride < MIN_STRIDE ? NEVER : warmUp;
+        this.gramsFrom = warmUp;
         this.spansFrom = Math.min(warmUp, SPAN_PAUSE);
     }
 
@@ -164,9 +167,10 @@ public final class DelimiterSearch {
         int i = from;
         int inUseFrom = from;
         int alarms = FREE_ALARMS;
+        boolean grams = stride >= (chunk.hasPasses() ? MIN_STRIDE_BESIDE_VECTORS : MIN_STRIDE);
         while (i < limit) {
             int end = limit;
-            long pause = gramsFrom - searched - (i - from);
+            long pause = grams ? gramsFrom - searched - (i - from) : NEVER;
             if (pause > 0) {
                 end = (int) Math.min(limit, i + pause);
                 inUseFrom = end;

@@ -13,13 +13,16 @@ final class ViewKernel {
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** As {@link ArrayKernel#LEAST_OF_PASS}; out of reach where the JIT makes no vectors of loops over buffers. */
+    /** More octets than a chunk has. */
+    static final int NONE = Integer.MAX_VALUE;
+
+    /** As {@link ArrayKernel#LEAST_OF_PASS}; {@link #NONE} where the JIT makes no vectors of loops over buffers. */
     static final int LEAST_OF_PASS = leastOfPass(Runtime.version().feature());
 
     private ViewKernel() {}
 
     static int leastOfPass(int javaVersion) {
-        return javaVersion < 25 ? Integer.MAX_VALUE : ArrayKernel.LEAST_OF_PASS;
+        return javaVersion < 25 ? NONE : ArrayKernel.LEAST_OF_PASS;
     }
 
     /* As ArrayKernel.pairs. */

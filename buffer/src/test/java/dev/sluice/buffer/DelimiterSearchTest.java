@@ -238,6 +238,14 @@ class DelimiterSearchTest {
         }
     }
 
+    @Test
+    void usesGramsForDelimitersLongEnoughOnly() {
+        byte[] body = new byte[1_000_000];
+        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(27), false, 8192) > body.length / 8, "passes");
+        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(28), false, 8192) < body.length / 20, "grams");
+        assertTrue(steps(BufferKind.UNTRACKED_COMPOSITE, body, "b".repeat(28), false, 8192) >= body.length, "neither");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 64, 1000, 8192, 150_000})
     void worksLinearlyOnHostileBodies(int chunkSize) {
