@@ -5,6 +5,7 @@ import dev.sluice.bench.report.Run;
 import dev.sluice.bench.report.Tables;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -49,7 +50,9 @@ final class EndToEndCommand implements Callable<Integer> {
             console.println(Plan.line("endtoend", endToEnd.runs(), endToEnd.expected()));
             return 0;
         }
-        Run run = Environment.run(spec.name() + (quick ? " --quick" : ""), EndToEnd.jvmArgs(), endToEnd.run());
+        Map<String, String> machine = Environment.machine();
+        machine.put(Run.LOAD, endToEnd.loadedBy());
+        Run run = Environment.run(spec.name() + (quick ? " --quick" : ""), machine, EndToEnd.jvmArgs(), endToEnd.run());
         console.println();
         console.println(Tables.of(run));
         Path file = Environment.resultFile(out, spec.name(), !quick);

@@ -54,10 +54,15 @@ final class Environment {
 
     /** A run that ends now and began with this JVM. */
     static Run run(String command, List<String> jvmArgs, List<Row> rows) {
+        return run(command, machine(), jvmArgs, rows);
+    }
+
+    /** The same on a machine of which more is told than what {@link #machine} knows. */
+    static Run run(String command, Map<String, String> machine, List<String> jvmArgs, List<Row> rows) {
         return new Run(
                 "java -jar sluice-bench.jar " + command,
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                machine(),
+                machine,
                 jvm(),
                 versions(),
                 jvmArgs,

@@ -66,6 +66,11 @@ public final class EndToEnd {
         return ServerProcess.JVM_ARGS;
     }
 
+    /** {@return the programs that load the servers, with their versions} */
+    public String loadedBy() throws IOException {
+        return tool.isPresent() ? tool.get().version() + " and a socket" : "a socket";
+    }
+
     /** {@return the expected time in seconds} */
     public double expected() {
         double round = 0;

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A program of others that loads a server over many connections. */
 enum LoadTool {
@@ -99,8 +101,13 @@ enum LoadTool {
         return Optional.empty();
     }
 
-    String program() {
-        return program;
+    /** {@return program and version, as it tells them: the first two words} */
+    String version() throws IOException {
+        Process process = new ProcessBuilder(program, "--version")
+                .redirectErrorStream(true)
+                .start();
+        String told = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return Stream.of(told.split("\\s+", 3)).limit(2).collect(Collectors.joining(" "));
     }
 
     abstract List<String> command(Path folder, Body body, String url, int connections, int seconds) throws IOException;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param command as typed
  * @param date of the end, ISO 8601
- * @param machine processor, cores, memory, kernel
+ * @param machine processor, cores, memory, kernel; where a server was loaded, with what
  * @param jvm name and version of the virtual machine
  * @param versions of every parser measured
  * @param jvmArgs of the forks, as far as they are common to all
@@ -34,6 +34,9 @@ public record Run(
         List<Row> rows,
         double seconds,
         @Nullable Map<String, String> again) {
+
+    /** What {@link #machine} calls the program that loads a server. */
+    public static final String LOAD = "load";
 
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
@@ -90,7 +93,8 @@ public record Run(
                 ? ""
                 : "; groups of rows measured again: %d, the last %s"
                         .formatted(again().size(), Collections.max(again().values()));
-        return "%s, %s cores; %s %s; `%s`; %s%s"
+        String load = machine.containsKey(LOAD) ? "; loaded by " + machine.get(LOAD) : "";
+        return "%s, %s cores; %s %s; `%s`; %s%s%s"
                 .formatted(
                         machine.get("cpu"),
                         machine.get("cores"),
@@ -98,6 +102,7 @@ public record Run(
                         jvm.get("version"),
                         command,
                         date,
+                        load,
                         younger);
     }
 }

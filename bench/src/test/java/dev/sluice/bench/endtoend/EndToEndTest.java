@@ -21,7 +21,9 @@ class EndToEndTest {
     @Test
     void everyServerIsMeasuredAndFindsWhatIsInTheBody() throws IOException, InterruptedException {
         List<String> told = new ArrayList<>();
-        List<Row> rows = new EndToEnd(List.of(Load.sent(Scenario.FORM, 3)), 2, told::add).run();
+        EndToEnd endToEnd = new EndToEnd(List.of(Load.sent(Scenario.FORM, 3)), 2, told::add);
+        assertTrue(endToEnd.loadedBy().matches("((wrk|h2load) \\S*\\d\\S* and )?a socket"), endToEnd.loadedBy());
+        List<Row> rows = endToEnd.run();
         assertEquals(Variant.values().length, told.size());
         for (Variant variant : Variant.values()) {
             for (String metric : List.of("throughput", "requests", "cpu", "timeToDiscard", "cpuToDiscard", "direct")) {

@@ -275,7 +275,7 @@ class ReportTest {
         Run old = new Run(
                 "x",
                 "x",
-                Map.of(),
+                Map.of("load", "wrk 4"),
                 Map.of(),
                 Map.of(),
                 List.of(),
@@ -303,7 +303,8 @@ class ReportTest {
                 "2.00 us (with a wrong result)", filled("us peers-jdk25 adversarial peer=jetty scenario=all-cr", runs));
         assertEquals("3 minutes", filled("minutes peers-jdk17", runs));
         assertEquals("(not recorded)", filled("minutes peers-jdk25", runs));
-        assertTrue(old.provenance().endsWith("; groups of rows measured again: 1, the last 2026-11-21T00:00:00Z"));
+        assertTrue(old.provenance()
+                .endsWith("; loaded by wrk 4; groups of rows measured again: 1, the last 2026-11-21T00:00:00Z"));
         assertEquals("(not recorded)", filled("ratio peers-jdk25 main peer=sluice-push/okhttp " + where, runs));
     }
 
