@@ -41,6 +41,13 @@ class EndToEndTest {
     }
 
     @Test
+    void aLoadThatGoesOnForEverIsEnded() throws IOException {
+        String java = ProcessHandle.current().info().command().orElseThrow();
+        assertTrue(LoadTool.output(List.of(java, "-version"), 60).contains("\""));
+        assertEquals("", LoadTool.output(List.of("sleep", "3600"), 1));
+    }
+
+    @Test
     void aServerSurvivesABadBodyAndAnswersTheNextOne() throws IOException {
         for (Variant variant : Variant.values()) {
             try (ServerProcess server = ServerProcess.start(variant)) {
