@@ -818,7 +818,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** Units of work so far: octets looked at one by one, and probes of the search. */
     long steps() {
-        return steps + search.steps() + section.steps();
+        return steps + search.steps() + section.steps() + rules.steps();
     }
 
     /** Adds everything that can influence what comes next. */

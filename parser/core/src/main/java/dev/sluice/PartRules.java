@@ -286,6 +286,11 @@ final class PartRules {
         return errorDetail;
     }
 
+    /** {@return the work of reading Content-Disposition fields so far} */
+    long steps() {
+        return disposition.steps();
+    }
+
     /** {@return the number of parts with a file name so far} */
     long files() {
         return files;

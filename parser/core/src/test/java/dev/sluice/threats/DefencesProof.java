@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,15 +34,30 @@ import org.junit.jupiter.api.Test;
  */
 class DefencesProof {
     private static final int SHORT = 6;
-    private static final long SECONDS = 120;
+    private static final long SECONDS = 300;
     private static final String DETECTOR = "io.netty.customResourceLeakDetector=dev.sluice.buffer.CountingDetector";
     private static final Path CORE = Path.of("parser/core");
+    private static final Path SERVLET = Path.of("parser/servlet");
 
     private final Path root = ThreatsDocumentTest.root().toAbsolutePath().normalize();
     private final List<Path> classPath = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
             .map(entry -> Path.of(entry).toAbsolutePath().normalize())
             .toList();
+    private final List<Path> servletPath = servletPath();
+
+    /** The tests of these modules run with what is on their own class path. */
+    private enum Suite {
+        CORE,
+        BUFFER,
+        SERVLET;
+
+        static Suite of(String test) {
+            return test.startsWith("dev.sluice.buffer.")
+                    ? BUFFER
+                    : test.startsWith("dev.sluice.servlet.") ? SERVLET : CORE;
+        }
+    }
 
     private record Result(Sabotage sabotage, String verdict, String how, long millis) {
         boolean isCaught() {
@@ -137,51 +153,75 @@ class DefencesProof {
         return new Result(sabotage, verdict, how, (System.nanoTime() - start) / 1_000_000);
     }
 
+    /** What the build has written down, with the containers; core comes first, and does not know them. */
+    private List<Path> servletPath() {
+        try {
+            List<Path> path = new ArrayList<>();
+            path.add(root.resolve(SERVLET).resolve("target/test-classes"));
+            path.add(root.resolve(SERVLET).resolve("target/classes"));
+            String written = Files.readString(root.resolve(SERVLET).resolve("target/test-class-path"));
+            for (String entry : written.strip().split(File.pathSeparator)) {
+                path.add(Path.of(entry));
+            }
+            classPath.stream().filter(entry -> !path.contains(entry)).forEach(path::add);
+            return path;
+        } catch (IOException e) {
+            throw new UncheckedIOException("run .ci/prove-defences, which has it written", e);
+        }
+    }
+
     /**
-     * Compiles these sources in place of those that are there, and runs tests of one module or of both.
+     * Compiles these sources in place of those that are there, and runs tests of one module or of more.
      *
-     * @return as {@link ForkedRun}; of two modules, what their codes have in common
+     * @return as {@link ForkedRun}; of more than one module, what their codes have in common
      */
     private int run(Path work, Map<String, String> changed, List<String> tests)
             throws IOException, InterruptedException {
-        copy(root.resolve(CORE).resolve("src/main"), work.resolve(CORE).resolve("src/main"));
-        for (Map.Entry<String, String> file : changed.entrySet()) {
-            Path source = work.resolve(file.getKey());
-            Files.createDirectories(source.getParent());
-            Files.writeString(source, file.getValue());
+        for (String module : Sources.DEPLOYED) {
+            copy(root.resolve(module).resolve("src/main"), work.resolve(module).resolve("src/main"));
         }
-        List<Path> path = new ArrayList<>();
+        for (Map.Entry<String, String> file : changed.entrySet()) {
+            Files.writeString(work.resolve(file.getKey()), file.getValue());
+        }
         Set<Path> modules = changed.keySet().stream()
                 .map(file -> Path.of(file.substring(0, file.indexOf("/src/"))))
                 .collect(Collectors.toSet());
+        Map<Path, Path> overlays = new HashMap<>();
         for (Path module : modules) {
+            Path classes = root.resolve(module).resolve("target/classes");
             Path overlay = work.resolve(module).resolve("classes");
-            copy(root.resolve(module).resolve("target/classes"), overlay);
+            copy(classes, overlay);
             Files.deleteIfExists(overlay.resolve("module-info.class"));
-            path.add(overlay);
-        }
-        for (Path entry : classPath) {
-            if (modules.stream()
-                    .noneMatch(module -> entry.equals(root.resolve(module).resolve("target/classes")))) {
-                path.add(entry);
-            }
+            overlays.put(classes, overlay);
         }
         for (Path module : modules) {
-            compile(work, module, changed.keySet(), path);
+            compile(work, module, changed.keySet(), overlaid(servletPath, overlays));
         }
-        Map<Boolean, List<String>> byModule =
-                tests.stream().collect(Collectors.partitioningBy(test -> test.startsWith("dev.sluice.buffer.")));
+        Map<Suite, List<String>> bySuite = tests.stream().collect(Collectors.groupingBy(Suite::of));
         Set<Integer> codes = new TreeSet<>();
-        if (!byModule.get(false).isEmpty()) {
-            codes.add(run(work, path, "sluice.rootDir=" + root, byModule.get(false)));
-        }
-        if (!byModule.get(true).isEmpty()) { // these bring a leak detector of their own, and know no test kit
-            List<Path> ofBuffer = new ArrayList<>(path);
-            ofBuffer.removeIf(entry -> entry.equals(root.resolve("parser/testkit/target/classes")));
-            ofBuffer.add(root.resolve("buffer/target/test-classes"));
-            codes.add(run(work, ofBuffer, DETECTOR, byModule.get(true)));
+        for (Map.Entry<Suite, List<String>> suite : bySuite.entrySet()) {
+            List<Path> path = overlaid(suite.getKey() == Suite.SERVLET ? servletPath : classPath, overlays);
+            String property = "sluice.rootDir=" + root;
+            if (suite.getKey() == Suite.BUFFER) { // these bring a leak detector of their own, and know no test kit
+                path.remove(root.resolve("parser/testkit/target/classes"));
+                path.add(root.resolve("buffer/target/test-classes"));
+                property = DETECTOR;
+            }
+            codes.add(run(work, path, property, suite.getValue()));
         }
         return codes.size() == 1 ? codes.iterator().next() : ForkedRun.SOME_FAILED;
+    }
+
+    /** {@return the class path with the overlays of those of its modules that are changed} */
+    private static List<Path> overlaid(List<Path> path, Map<Path, Path> overlays) {
+        List<Path> all = new ArrayList<>();
+        List<Path> others = new ArrayList<>();
+        for (Path entry : path) {
+            Path overlay = overlays.get(entry);
+            (overlay != null ? all : others).add(overlay != null ? overlay : entry);
+        }
+        all.addAll(others);
+        return all;
     }
 
     private static int run(Path work, List<Path> path, String property, List<String> tests)

@@ -48,7 +48,7 @@ class DefencesTest {
     private static boolean exists(Path root, String test) throws IOException {
         int hash = test.indexOf('#');
         String type = hash < 0 ? test : test.substring(0, hash);
-        for (String module : List.of("parser/core", "buffer")) {
+        for (String module : List.of("parser/core", "buffer", "parser/servlet")) {
             Path source = root.resolve(module + "/src/test/java/" + type.replace('.', '/') + ".java");
             if (Files.exists(source)) {
                 return hash < 0 || Files.readString(source).contains(" " + test.substring(hash + 1) + "(");
@@ -68,6 +68,11 @@ class DefencesTest {
                 if (method.isAnnotationPresent(Covers.class) && !named.contains(test)) {
                     missing.add(test);
                 }
+            }
+        }
+        for (ServletThreats.Test test : ServletThreats.tests()) {
+            if (!named.contains(test.name())) {
+                missing.add(test.name());
             }
         }
         assertEquals(List.of(), missing);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import dev.sluice.Boundary;
 import dev.sluice.Deviation;
 import dev.sluice.MultipartException;
@@ -16,9 +17,12 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.testkit.HostileBodies;
+import dev.sluice.transfer.TransferDecoder;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /** Table M, two readers and two readings: what a firewall could read in another way is refused, or is the same at every split. */
 class DifferentialsTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
 
     private static void assertRefused(String contentType, Reason reason) {
@@ -243,7 +248,13 @@ class DifferentialsTest {
     @Covers(Threat.CVE_2026_33033)
     void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherOctets() throws IOException {
         String head = "--x\r\n" + Run.FIELD + "Content-Transfer-Encoding: base64\r\n\r\n";
-        for (String token : List.of(" ", "\r\n", "QQ", "Q \r\n", "\t")) {
+        List<String> tokens = List.of(" ", "\r\n", "QQ", "Q \r\n", "\t");
+        for (String token : tokens) {
+            for (int chunkSize : new int[] {1, 76, 8192, 64 << 10}) {
+                assertLookedAtOnce(Run.bytes(token.repeat((64 << 10) / token.length())), chunkSize);
+            }
+        }
+        for (String token : tokens) {
             for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
                 FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                         .multipart(multipart -> multipart.preset(preset))
@@ -251,14 +262,36 @@ class DifferentialsTest {
                         .limits(limits -> limits.maxFieldBytes(64 << 20))
                         .build();
                 long times = (20 << 20) / token.length();
-                try (MultipartForm form =
-                        MultipartForm.read(new Repeated(head, token, times, Run.TAIL), Boundary.of("x"), options)) {
+                Repeated body = new Repeated(head, token, times, Run.TAIL);
+                long before = THREADS.getCurrentThreadAllocatedBytes();
+                try (MultipartForm form = MultipartForm.read(body, Boundary.of("x"), options)) {
+                    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+                    assertTrue(allocated <= 4 * body.size(), "allocated: " + allocated);
                     long size = form.parts().get(0).size();
                     long letters = token.chars().filter(c -> c == 'Q').count() * times;
                     assertEquals(preset == Preset.STANDARD ? token.length() * times : letters * 6 / 8, size);
                 }
             }
         }
+    }
+
+    /** Decodes base64, and counts how often its octets are looked at, and what is allocated for it. */
+    private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
+        TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
+        byte[] decoded = new byte[TransferDecoder.mostFrom(chunkSize)];
+        long looks = 0;
+        long allocated = 0;
+        for (int at = 0; at < encoded.length; at += chunkSize) {
+            CountedOctets chunk =
+                    new CountedOctets(Arrays.copyOfRange(encoded, at, Math.min(at + chunkSize, encoded.length)));
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            decoder.decode(chunk, decoded);
+            allocated += THREADS.getCurrentThreadAllocatedBytes() - before;
+            looks += chunk.looks();
+            chunk.release();
+        }
+        assertEquals(encoded.length, looks, "in chunks of " + chunkSize);
+        assertTrue(allocated <= encoded.length, "allocated: " + allocated);
     }
 
     @Test

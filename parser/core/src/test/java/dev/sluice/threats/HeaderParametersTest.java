@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * Table C, header parameters: work linear in their length. There is no counter here, so the values are so long that
- * linear work takes milliseconds and quadratic work would take hours.
+ * Table C, header parameters: work linear in their length. Within a body it is counted in steps; values that are parsed
+ * on their own are so long that linear work takes milliseconds and quadratic work would take minutes.
  */
 @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
 class HeaderParametersTest {
@@ -91,7 +91,7 @@ class HeaderParametersTest {
         assertEquals(
                 List.of(),
                 Sources.linesWith(
-                        ".matches(\"", ".split(\"", ".replaceAll(", ".replaceFirst(", "Scanner", "StringTokenizer"));
+                        ".matches(\"", ".split(\"", ".replaceAll(", ".replaceFirst(", "Scanner", "java.util.regex"));
         parseAll(1 << 16);
     }
 
@@ -103,11 +103,11 @@ class HeaderParametersTest {
         for (String escape : List.of("\\\"", "\\\\", "\\x")) {
             String part = escaped + escape.repeat(4000) + "\"\r\n\r\n\r\n";
             Run run =
-                    Run.of(new Repeated("", part, 1000, "--x--"), options, 8192).assertAccepted();
+                    Run.of(new Repeated("", part, 200, "--x--"), options, 8192).assertAccepted();
             assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
             assertEquals(
                     escape.endsWith("x") ? 8000 : 4000,
-                    run.parts.get(999).filename().length());
+                    run.parts.get(199).filename().length());
         }
         Run.of(
                         new Repeated("", escaped + "\\\"".repeat(4000) + "\"\r\n\r\n\r\n", 1000, "--x--"),

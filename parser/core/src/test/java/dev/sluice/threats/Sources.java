@@ -11,8 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The main classes of the core and of the buffer module below it, as they are compiled and as they are written. */
+/**
+ * The main classes of the core and of the buffer module below it as they are compiled, and those of all modules that are
+ * deployed as they are written.
+ */
 final class Sources {
+    static final List<String> DEPLOYED =
+            List.of("buffer", "parser/core", "parser/servlet", "parser/micrometer", "parser/tika");
+
     static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .withImportOption(location -> !location.contains("testkit"))
@@ -23,7 +29,15 @@ final class Sources {
     /** {@return the lines of code that hold one of the texts, comments left out} */
     static List<String> linesWith(String... texts) {
         List<String> found = new ArrayList<>();
-        try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+        for (String module : DEPLOYED) {
+            found.addAll(linesWith(Path.of("../..", module, "src/main/java"), texts));
+        }
+        return found;
+    }
+
+    private static List<String> linesWith(Path directory, String... texts) {
+        List<String> found = new ArrayList<>();
+        try (Stream<Path> sources = Files.walk(directory)) {
             for (Path source :
                     sources.filter(path -> path.toString().endsWith(".java")).toList()) {
                 for (String line : Files.readAllLines(source)) {

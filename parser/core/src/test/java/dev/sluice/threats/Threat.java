@@ -237,13 +237,7 @@ enum Threat {
             "Struts",
             "files stay when a field of the same form breaks a limit"),
     CVE_2017_1000098(Table.TEMPORARY_FILES, "CVE-2017-1000098", "Go", "an open descriptor for each part"),
-    CVE_2026_3260(
-            Table.TEMPORARY_FILES,
-            "CVE-2026-3260",
-            "Undertow",
-            "the body of a GET is spooled to disk",
-            "the library is given bodies and knows no methods; that GET, HEAD and DELETE are not parsed is a matter of"
-                    + " parser/servlet"),
+    CVE_2026_3260(Table.TEMPORARY_FILES, "CVE-2026-3260", "Undertow", "the body of a GET is spooled to disk"),
     CVE_2025_54121(
             Table.TEMPORARY_FILES,
             "CVE-2025-54121",

@@ -33,7 +33,7 @@ class ThreatsDocumentTest {
             TextInjectionTest.class,
             DifferentialsTest.class);
 
-    private static Map<Threat, Set<String>> testsByThreat() {
+    private static Map<Threat, Set<String>> testsByThreat() throws IOException {
         Map<Threat, Set<String>> tests = new EnumMap<>(Threat.class);
         for (Class<?> type : TESTS) {
             for (Method method : type.getDeclaredMethods()) {
@@ -45,19 +45,25 @@ class ThreatsDocumentTest {
                 }
             }
         }
+        for (ServletThreats.Test test : ServletThreats.tests()) {
+            assertTrue(test.threat() != null, "named after no threat: " + test);
+            tests.computeIfAbsent(test.threat(), key -> new TreeSet<>()).add(test.shortName());
+        }
         return tests;
     }
 
-    private static String document() {
+    private static String document() throws IOException {
         StringBuilder text = new StringBuilder("# Threats, and the test of each\n\n")
                 .append(
                         "What has been broken in other products that read multipart bodies, and the test that makes the same\n")
                 .append("attack on this library. Made from `Threat.java`, next to the tests in\n")
                 .append(
                         "[`parser/core/src/test/java/dev/sluice/threats`](../core/src/test/java/dev/sluice/threats), and checked\n")
+                .append("against it. `ContainerThreatsTest` makes attacks through Jetty, Tomcat and Undertow, in\n")
                 .append(
-                        "against it. `.ci/prove-defences` takes the defences away, one by one, and requires the test named\n")
-                .append("here to fail.\n");
+                        "[`parser/servlet`](../servlet/src/test/java/dev/sluice/servlet/container/ContainerThreatsTest.java).\n")
+                .append(
+                        "`.ci/prove-defences` takes the defences away, one by one, and requires the tests named here to fail.\n");
         Map<Threat, Set<String>> tests = testsByThreat();
         for (Threat.Table table : Threat.Table.values()) {
             text.append("\n## ").append(table.letter).append(". ").append(table.title);
@@ -80,7 +86,7 @@ class ThreatsDocumentTest {
     }
 
     @Test
-    void everyThreatHasATestOrAReason() {
+    void everyThreatHasATestOrAReason() throws IOException {
         Map<Threat, Set<String>> tests = testsByThreat();
         Set<String> ids = new HashSet<>();
         for (Threat threat : Threat.values()) {

@@ -1,0 +1,59 @@
+package dev.sluice.threats;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
+
+/** A buffer that counts how often its octets are looked at or copied. */
+final class CountedOctets extends UnpooledHeapByteBuf {
+    private long looks;
+
+    CountedOctets(byte[] octets) {
+        super(UnpooledByteBufAllocator.DEFAULT, octets, octets.length);
+    }
+
+    long looks() {
+        return looks;
+    }
+
+    /** Nobody gets past the counter. */
+    @Override
+    public boolean hasArray() {
+        return false;
+    }
+
+    @Override
+    public byte[] array() {
+        throw new UnsupportedOperationException("octets are counted");
+    }
+
+    @Override
+    protected byte _getByte(int index) {
+        looks++;
+        return super._getByte(index);
+    }
+
+    @Override
+    protected long _getLong(int index) {
+        looks += Long.BYTES;
+        return super._getLong(index);
+    }
+
+    @Override
+    protected long _getLongLE(int index) {
+        looks += Long.BYTES;
+        return super._getLongLE(index);
+    }
+
+    @Override
+    public ByteBuf getBytes(int index, byte[] target, int at, int length) {
+        looks += length;
+        return super.getBytes(index, target, at, length);
+    }
+
+    @Override
+    public ByteBuf getBytes(int index, ByteBuf target, int at, int length) {
+        looks += length;
+        return super.getBytes(index, target, at, length);
+    }
+}

@@ -1,0 +1,402 @@
+package dev.sluice.servlet.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Limits;
+import dev.sluice.MultipartException;
+import dev.sluice.form.CapacityException;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.AsyncForm;
+import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import io.netty.buffer.ByteBuf;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Attacks of {@code parser/docs/threats.md} that go for the adapter: through the filter, in each container. A test is
+ * named after its row, and fails if the defence is removed.
+ */
+@Timeout(120)
+class ContainerThreatsTest {
+    /** The size of the chunk that is none, and ends a body. */
+    private static final int END_OF_CHUNKS = 5;
+
+    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", Form.noise(100_000, 1));
+
+    @TempDir
+    Path directory;
+
+    private final WorkServlet servlet = new WorkServlet();
+    private final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+    private Store store;
+
+    @BeforeEach
+    void open() throws IOException {
+        store = new Store(Files.createDirectory(directory.resolve("spool")));
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        store.close();
+    }
+
+    private String next() throws InterruptedException {
+        String next = seen.poll(20, TimeUnit.SECONDS);
+        assertNotNull(next, "the servlet was not called");
+        return next;
+    }
+
+    private WebApp app() throws IOException {
+        return new WebApp(Files.createTempDirectory(directory, "container"))
+                .largeBodies()
+                .servlet("/app/*", servlet);
+    }
+
+    private static void attempt(WorkServlet.Work work, HttpServletRequest request, HttpServletResponse response) {
+        try {
+            work.run(request, response);
+        } catch (Exception e) {
+            // as without the filter: the container has no configuration for forms
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void cve_2026_3260_theBodyOfAGetAHeadOrADeleteIsNotParsed(ServletContainer kind) throws Exception {
+        servlet.at("/work", (request, response) -> {
+            attempt((asked, ignored) -> asked.getParts(), request, response);
+            attempt((asked, ignored) -> asked.getParameterMap(), request, response);
+            String left = store.files() + " files, " + store.memory() + " octets in memory, ";
+            seen.add(left + request.getInputStream().readAllBytes().length + " octets unread");
+        });
+        FormOptions options = store.options().spillThreshold(0).build();
+        for (MultipartFilter filter : List.of(
+                MultipartFilter.of(options),
+                MultipartFilter.builder(options).eager().build())) {
+            try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
+                for (String method : List.of("GET", "HEAD", "DELETE")) {
+                    try (RawHttp connection = container.connect()) {
+                        connection.send(Form.request(method, "/app/work", Form.CONTENT_TYPE, FORM.body()));
+                        assertEquals(
+                                "0 files, 0 octets in memory, " + FORM.body().length + " octets unread",
+                                next(),
+                                method);
+                    }
+                }
+            }
+        }
+    }
+
+    /** What comes of the form of a request, in words. */
+    private void receive(HttpServletRequest request, HttpServletResponse response) throws Exception {
+        if ("async".equals(request.getQueryString())) {
+            tellWhatComesOf(MultipartRequests.receive(request), request);
+        } else {
+            try {
+                seen.add(request.getParts().size() + " parts");
+            } catch (MultipartRequestException e) {
+                seen.add(told(e));
+            }
+        }
+    }
+
+    private void tellWhatComesOf(AsyncForm form, HttpServletRequest request) {
+        form.completion().whenComplete((done, failure) -> {
+            seen.add(failure == null ? done.parts().size() + " parts" : told(failure));
+            request.getAsyncContext().complete();
+        });
+    }
+
+    private static String told(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof MultipartException refused) {
+                return refused.httpStatus() + " " + refused.reason();
+            } else if (cause instanceof CapacityException full) {
+                return full.httpStatus() + " " + full.resource();
+            }
+        }
+        return failure.toString();
+    }
+
+    private static byte[] chunked(String target, byte[] body) {
+        return Form.join(
+                Form.head("POST", target, "Content-Type: " + Form.CONTENT_TYPE, "Transfer-Encoding: chunked"),
+                Form.chunked(body, 1000));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void cve_2026_34829_theLimitHoldsForABodyThatDoesNotSayItsLength(ServletContainer kind) throws Exception {
+        servlet.at("/work", this::receive);
+        byte[] body = FORM.body();
+        for (int more : new int[] {0, -1}) {
+            MultipartFilter filter = MultipartFilter.of(store.options()
+                    .limits(limits -> limits.maxBodyBytes(body.length + more))
+                    .build());
+            try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
+                for (String target : List.of("/app/work", "/app/work?async")) {
+                    try (RawHttp connection = container.connect()) {
+                        connection.send(chunked(target, body));
+                        assertEquals(more == 0 ? "2 parts" : "413 BODY_TOO_LARGE", next(), target);
+                    }
+                }
+            }
+            store.assertEmpty(kind);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void pythonMultipart_297_aLengthThatIsNoneIsRefusedAndNoneIsBelieved(ServletContainer kind) throws Exception {
+        servlet.at("/work", this::receive);
+        byte[] body = FORM.body();
+        MultipartFilter filter = MultipartFilter.of(store.options()
+                .limits(limits -> limits.maxBodyBytes(body.length))
+                .build());
+        long[] announced = new long[1];
+        Filter lying = (request, response, chain) -> chain.doFilter(
+                announced[0] == 0 ? request : announcing((HttpServletRequest) request, announced[0]), response);
+        try (RunningContainer container = kind.start(app().filter("/*", lying).filter("/app/*", filter))) {
+            for (String length :
+                    List.of("-1", "+5", "1e3", "99999999999999999999", "5\r\nContent-Length: 6", "5, 6", "0x10", "")) {
+                try (RawHttp connection = container.connect()) {
+                    connection.send(Form.head(
+                            "POST", "/app/work", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + length));
+                    assertEquals(400, connection.answer().status(), length);
+                }
+            }
+            assertTrue(seen.isEmpty(), () -> seen + " in spite of a length that is none");
+            for (long length : new long[] {Long.MIN_VALUE, -5, -1, 1}) {
+                announced[0] = length;
+                for (String target : List.of("/app/work", "/app/work?async")) {
+                    try (RawHttp connection = container.connect()) {
+                        connection.send(chunked(target, body));
+                        assertEquals("2 parts", next(), target);
+                    }
+                    try (RawHttp connection = container.connect()) {
+                        connection.send(chunked(target, Form.join(body, new byte[] {'\n'})));
+                        assertEquals("413 BODY_TOO_LARGE", next(), target);
+                    }
+                }
+            }
+        }
+        store.assertEmpty(kind);
+    }
+
+    /** A request as a container would show it that believes any Content-Length. */
+    private static HttpServletRequest announcing(HttpServletRequest request, long length) {
+        return new HttpServletRequestWrapper(request) {
+            @Override
+            public long getContentLengthLong() {
+                return length;
+            }
+
+            @Override
+            public int getContentLength() {
+                return (int) length;
+            }
+        };
+    }
+
+    /** Keeps who calls it. */
+    private record ThreadsOf(Set<Thread> threads, Runnable onWrite) implements PartSink {
+        @Override
+        public void write(ByteBuf data) {
+            threads.add(Thread.currentThread());
+            onWrite.run();
+        }
+
+        @Override
+        public void complete() {
+            threads.add(Thread.currentThread());
+        }
+
+        @Override
+        public void close() {
+            threads.add(Thread.currentThread());
+        }
+    }
+
+    private static boolean isForConnections(Thread thread) {
+        return Stream.of("I/O", "Poller", "Acceptor", "acceptor", "selector").anyMatch(thread.getName()::contains);
+    }
+
+    /** Undertow calls read listeners, and so the sinks of an asynchronous form, on the threads of its connections. */
+    @ParameterizedTest
+    @EnumSource
+    void cve_2025_54121_sinksRunOnThreadsForServletsWhoeverResumes(ServletContainer kind) throws Exception {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        Set<Thread> threadsOfServlets = ConcurrentHashMap.newKeySet();
+        CompletableFuture<AsyncForm> received = new CompletableFuture<>();
+        Set<Thread> asyncThreads = ConcurrentHashMap.newKeySet();
+        servlet.at("/async", (request, response) -> {
+            PartSink sink =
+                    new ThreadsOf(asyncThreads, () -> received.getNow(null).pause());
+            AsyncForm form =
+                    MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(sink)));
+            tellWhatComesOf(form, request);
+            received.complete(form);
+        });
+        servlet.at("/work", (request, response) -> {
+            threadsOfServlets.add(Thread.currentThread());
+            seen.add(request.getParts().size() + " parts");
+        });
+        MultipartFilter filter = MultipartFilter.builder(store.options()
+                        .decider(part -> PartDecision.to(new ThreadsOf(threads, () -> {})))
+                        .build())
+                .noMinimumRate()
+                .build();
+        try (RunningContainer container = kind.start(app().filter("/app/*", filter));
+                RawHttp connection = container.connect()) {
+            connection.send(FORM.post("/app/work"));
+            assertEquals("0 parts", next());
+            assertEquals(200, connection.answer().status());
+            byte[] body = FORM.body();
+            connection.send(Form.head(
+                    "POST", "/app/async", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + body.length));
+            AsyncForm form = received.get(20, TimeUnit.SECONDS);
+            connection.send(body);
+            Eventually.isTrue(
+                    () -> {
+                        form.resume();
+                        return !seen.isEmpty();
+                    },
+                    () -> "the form does not come to its end");
+            assertEquals("0 parts", next());
+        }
+        assertEquals(threadsOfServlets, threads);
+        assertFalse(threads.stream().anyMatch(ContainerThreatsTest::isForConnections), threads::toString);
+        assertFalse(asyncThreads.contains(Thread.currentThread()), "a sink ran on the thread that resumed");
+        assertTrue(
+                kind == ServletContainer.UNDERTOW
+                        || asyncThreads.stream().noneMatch(ContainerThreatsTest::isForConnections),
+                asyncThreads::toString);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void cve_2023_26048_aFieldOfAnySizeIsRefusedInAHeapOf64Mebibytes(ServletContainer kind) throws Exception {
+        Process child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:MaxDirectMemorySize=32m",
+                        "-XX:+ExitOnOutOfMemoryError",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Child.class.getName(),
+                        kind.name(),
+                        directory.toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader told = child.inputReader(StandardCharsets.US_ASCII)) {
+            int port = Integer.parseInt(told.readLine());
+            assertEquals("413 BODY_TOO_LARGE", sendField(port, "/limited/parts", 1 << 30, told));
+            assertEquals("507 SPOOL_QUOTA", sendField(port, "/unlimited/parts", 1 << 30, told));
+            assertEquals("413 IN_MEMORY_TOO_LARGE", sendField(port, "/unlimited/text", 72 << 20, told));
+            child.getOutputStream().close();
+            assertEquals("0 files, 0 octets in memory", told.readLine());
+            assertTrue(child.waitFor(1, TimeUnit.MINUTES));
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+
+    /** Sends a field without a file name, for as long as it is read. {@return what the child says of it} */
+    private static String sendField(int port, String target, long size, BufferedReader told) throws IOException {
+        byte[] chunk = Form.chunked(new byte[1 << 20], 1 << 20);
+        byte[] open = new Form()
+                .part("Content-Disposition: form-data; name=\"f\"", "")
+                .open();
+        byte[] head = chunked(target, Arrays.copyOf(open, open.length - 2)); // without the end of the line
+        try (RawHttp connection = new RawHttp(port)) {
+            connection.send(head, 0, head.length - END_OF_CHUNKS);
+            for (long sent = 0; sent < size && !told.ready(); sent += 1 << 20) {
+                connection.send(chunk, 0, chunk.length - END_OF_CHUNKS);
+            }
+            connection.send(
+                    Form.chunked(("\r\n--" + Form.BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII), 99));
+        } catch (IOException e) {
+            // it was refused: the container closes what it does not read
+        }
+        return told.readLine();
+    }
+
+    /** A container in a JVM of its own; says what comes of requests, and stops at the end of its input. */
+    static final class Child {
+        private Child() {}
+
+        public static void main(String[] arguments) throws Exception {
+            Path root = Path.of(arguments[1]);
+            MemoryBudget memory = MemoryBudget.of(8 << 20);
+            try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("small"))
+                    .maxBytes(80 << 20)
+                    .keepFreeBytes(0)
+                    .open()) {
+                FormOptions limited = FormOptions.builder(spool, memory).build();
+                FormOptions unlimited = limited.toBuilder()
+                        .limits(Limits.Builder::unlimitedBodyBytes)
+                        .build();
+                WebApp app = new WebApp(Files.createDirectory(root.resolve("child")))
+                        .largeBodies()
+                        .servlet("/*", servlet())
+                        .filter("/limited/*", MultipartFilter.of(limited))
+                        .filter("/unlimited/*", MultipartFilter.of(unlimited));
+                try (RunningContainer container =
+                        ServletContainer.valueOf(arguments[0]).start(app)) {
+                    System.out.println(container.port());
+                    while (System.in.read() >= 0) {}
+                    Eventually.isTrue(() -> spool.files() == 0 && memory.used() == 0, spool::toString);
+                    System.out.println(spool.files() + " files, " + memory.used() + " octets in memory");
+                }
+            }
+        }
+
+        private static WorkServlet servlet() {
+            return new WorkServlet()
+                    .at("/limited/parts", (request, response) -> tell(request::getParts))
+                    .at("/unlimited/parts", (request, response) -> tell(request::getParts))
+                    .at("/unlimited/text", (request, response) -> tell(() -> request.getParameter("f")));
+        }
+
+        private static void tell(Callable<Object> form) throws Exception {
+            try {
+                System.out.println("accepted: " + form.call());
+            } catch (MultipartRequestException e) {
+                System.out.println(told(e));
+                throw e;
+            }
+        }
+    }
+}
