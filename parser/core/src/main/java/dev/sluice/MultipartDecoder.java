@@ -827,6 +827,7 @@ public final class MultipartDecoder implements AutoCloseable {
         deviations.addTo(hash);
         if (failure != null) {
             hash.add(failure.reason().ordinal()).add(failure.offset()).add(failure.partIndex());
+            hash.add(Objects.hashCode(failure.getMessage()));
         }
         if (state == State.FAILED || state == State.ENDED || state == State.RELEASED) {
             return hash;

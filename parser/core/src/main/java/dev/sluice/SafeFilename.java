@@ -52,7 +52,7 @@ final class SafeFilename {
      */
     static String of(String filename) {
         int slash = Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\'));
-        StringBuilder base = new StringBuilder(filename.length() - slash - 1);
+        StringBuilder base = new StringBuilder();
         filename.substring(slash + 1)
                 .codePoints()
                 .filter(SafeFilename::isKept)
@@ -62,8 +62,7 @@ final class SafeFilename {
     }
 
     private static boolean isDevice(String name) {
-        int dot = name.indexOf('.');
-        String stem = dot < 0 ? name : name.substring(0, dot);
+        String stem = name.substring(0, (name + '.').indexOf('.'));
         return DEVICES.contains(stem.strip().toLowerCase(Locale.ROOT));
     }
 
@@ -108,19 +107,18 @@ final class SafeFilename {
         if (size(name) <= MAX_BYTES) {
             return name;
         }
-        int dot = name.lastIndexOf('.');
-        String extension = dot > 0 && size(name.substring(dot)) <= 32 ? name.substring(dot) : "";
+        String tail = name.substring(Math.max(0, name.lastIndexOf('.'))); // too long where there is no dot
+        String extension = size(tail) <= 32 ? tail : "";
         int room = MAX_BYTES - size(extension);
         int end = 0;
-        while (end < name.length()) {
+        for (; ; ) { // the name is longer than that
             int c = name.codePointAt(end);
             room -= size(Character.toString(c));
             if (room < 0) {
-                break;
+                return trim(name.substring(0, end)) + extension;
             }
             end += Character.charCount(c);
         }
-        return trim(name.substring(0, end)) + extension;
     }
 
     private static int size(String text) {

@@ -179,6 +179,8 @@ class SafeFilenameTest {
     @Test
     void anExtensionThatIsTooLongIsCutLikeTheRest() {
         assertSafe("a." + "b".repeat(253), "a." + "b".repeat(300));
+        assertSafe("a".repeat(223) + "." + "b".repeat(31), "a".repeat(300) + "." + "b".repeat(31));
+        assertSafe("a".repeat(255), "a".repeat(300) + "." + "b".repeat(32));
     }
 
     @Test

@@ -7,9 +7,12 @@ import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartDecoder.State;
 import dev.sluice.testkit.Corpus;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -19,9 +22,48 @@ import org.junit.jupiter.api.Test;
  * <p>Let D(k) be the state of the decoder, and all it has handed out, after the first k octets in one chunk. If for all j &lt; k feeding
  * the octets [j, k) in one chunk to a decoder in D(j) gives D(k), then by induction each of the 2^(n-1) partitions of the body ends in D(n).
  * States are compared by {@link StateHash}; {@link StateHashTest} sees to it that no field is forgotten.
+ *
+ * <p>Which of its ways the search takes through a chunk depends on how much came before. So small bodies are never searched by
+ * grams or by passes over spans, unless the search is {@linkplain HeldSearch held} there. With it held, feeding [j, k) must give the
+ * D(k) of the search that is not: so it does not matter either which way is taken through which chunk.
  */
 class SplitProofTest {
     private static final int LARGEST = Integer.getInteger("sluice.splitProof.largest", 2048);
+    private static final int LARGEST_HELD = Integer.getInteger("sluice.splitProof.largestHeld", 512);
+
+    /** From which length of a delimiter on it is searched by grams: over an array, and over memory where passes gain nothing. */
+    private static final int LEAST_OF_GRAMS = 32;
+
+    private static final int LEAST_OF_GRAMS_ALONE = 16;
+
+    /** Through which memory, and by which search. */
+    private enum Way {
+        AS_IT_COMES(false, false, false),
+        GRAMS(false, true, true),
+        SPANS(false, true, false),
+        DIRECT_GRAMS(true, true, true),
+        DIRECT_SPANS(true, true, false);
+
+        private final boolean direct;
+        private final boolean held;
+        private final boolean grams;
+
+        Way(boolean direct, boolean held, boolean grams) {
+            this.direct = direct;
+            this.held = held;
+            this.grams = grams;
+        }
+
+        /** {@return whether there are passes over spans in such memory} */
+        boolean hasPasses() {
+            return !direct || Runtime.version().feature() >= 25;
+        }
+
+        /** {@return whether such a delimiter is searched by grams this way} */
+        boolean usesGrams(Boundary boundary) {
+            return grams && boundary.delimiter().length() >= (hasPasses() ? LEAST_OF_GRAMS : LEAST_OF_GRAMS_ALONE);
+        }
+    }
 
     @Test
     void everyPartitionOfEverySmallCaseGivesTheSameResultInEveryPreset() {
@@ -45,6 +87,56 @@ class SplitProofTest {
                 .filter(c -> c.body().length <= 300)
                 .forEach(c ->
                         limits(c.body().length).forEach(limits -> proof(c.id(), c.contentType(), c.body(), limits)));
+    }
+
+    @Test
+    void everyPartitionGivesTheSameResultByWhicheverSearch() {
+        AtomicLong pairs = new AtomicLong();
+        Stream<Runnable> cases = Corpus.cases().stream()
+                .filter(c -> c.body().length >= 2 * LEAST_OF_GRAMS && c.body().length <= LARGEST_HELD)
+                .flatMap(c -> Stream.of(Preset.STANDARD, Preset.COMPATIBLE)
+                        .flatMap(preset -> proof(c.id(), c.contentType(), c.body(), preset)))
+                .flatMap(proof -> Stream.of(Way.GRAMS, Way.DIRECT_GRAMS)
+                        .filter(way -> way.usesGrams(proof.boundary))
+                        .map(way -> () -> pairs.addAndGet(proof.run(way))));
+        Stream<Runnable> made = SearchedBodies.all().stream()
+                .flatMap(body -> Stream.of(Preset.STANDARD, Preset.COMPATIBLE)
+                        .map(preset ->
+                                new Proof(body.name(), body.boundary(), body.octets(), preset, Limits.defaults())))
+                .flatMap(proof -> Stream.of(Way.GRAMS, Way.SPANS, Way.DIRECT_GRAMS, Way.DIRECT_SPANS)
+                        .filter(way -> !way.grams || way.usesGrams(proof.boundary))
+                        .map(way -> () -> pairs.addAndGet(proof.run(way))));
+        List<Runnable> proofs = Stream.concat(made, cases).toList();
+        proofs.parallelStream().forEach(Runnable::run);
+        System.out.println("the same with the search held: " + proofs.size() + " bodies x presets x searches, " + pairs
+                + " pairs");
+        assertTrue(proofs.size() > 200, "bodies proved: " + proofs.size());
+    }
+
+    /** Else the proof before this one would prove nothing. */
+    @Test
+    void theSearchesThatAreHeldAreUsed() {
+        for (Way way : Way.values()) {
+            int met = 0;
+            int cleared = 0;
+            for (SearchedBodies.Body body : SearchedBodies.all()) {
+                Boundary boundary = Boundary.of(body.boundary().value()); // no grams yet
+                if (way.grams && !way.usesGrams(boundary)) {
+                    continue;
+                }
+                Proof proof = new Proof(body.name(), boundary, body.octets(), Preset.COMPATIBLE, Limits.defaults());
+                for (Proof.Run run : proof.everyCut(way)) {
+                    met += run.passesThatMet;
+                    cleared += run.passesThatCleared;
+                }
+                assertEquals(way.grams, HeldSearch.hasUsedGrams(boundary), () -> way + " " + body.name());
+            }
+            if (!way.grams) {
+                boolean passes = way.held && way.hasPasses();
+                assertEquals(passes, met > 1000, way + ": passes that met something: " + met);
+                assertEquals(passes, cleared > 1000, way + ": passes that met nothing: " + cleared);
+            }
+        }
     }
 
     /** Limits that are hit at the first octets, in the middle and at the last octet. */
@@ -84,16 +176,44 @@ class SplitProofTest {
     }
 
     private record Proof(String id, Boundary boundary, byte[] body, Preset preset, Limits limits) {
-        long run() {
-            MultipartOptions options = MultipartOptions.builder()
+        /** Octets of data from which on a pass over a span has cleared some of them, if it has not met anything. */
+        private static final int CLEARED = 256 + 74 + 8;
+
+        private MultipartOptions options() {
+            return MultipartOptions.builder()
                     .preset(preset)
                     .limits(limits)
-                    .allocator(new UnpooledByteBufAllocator(false)) // millions of short lives
+                    .allocator(new UnpooledByteBufAllocator(false, true)) // millions of short lives
                     .build();
+        }
+
+        private ByteBuf direct() {
+            return new UnpooledByteBufAllocator(true, true)
+                    .directBuffer(body.length)
+                    .writeBytes(body);
+        }
+
+        /** {@return the runs over the whole body in two chunks} */
+        List<Run> everyCut(Way way) {
+            ByteBuf direct = direct();
+            List<Run> runs = IntStream.range(0, body.length)
+                    .mapToObj(j -> new Run(options(), way, direct, j, body.length))
+                    .toList();
+            direct.release();
+            return runs;
+        }
+
+        long run() {
+            return run(Way.AS_IT_COMES);
+        }
+
+        long run(Way way) {
+            MultipartOptions options = options();
+            ByteBuf direct = direct();
             long[] whole = new long[body.length + 1];
             int failedAt = body.length + 1;
             for (int k = 0; k <= body.length; k++) {
-                Run run = new Run(options, 0, k);
+                Run run = new Run(options, Way.AS_IT_COMES, direct, 0, k);
                 whole[k] = run.hash;
                 if (failedAt > body.length && run.failed) {
                     failedAt = k;
@@ -106,26 +226,36 @@ class SplitProofTest {
             long pairs = 0;
             int last = Math.min(failedAt, body.length); // a failed decoder takes no more input
             for (int k = 2; k <= last; k++) {
-                for (int j = 1; j < k; j++) {
-                    if (new Run(options, j, k).hash != whole[k]) {
-                        throw new AssertionError(
-                                id + " " + preset + ": [0," + j + ")[" + j + "," + k + ") differs from [0," + k + ")");
+                for (int j = way.held ? 0 : 1; j < k; j++) {
+                    if (new Run(options, way, direct, j, k).hash != whole[k]) {
+                        throw new AssertionError(id + " " + preset + " " + way + ": [0," + j + ")[" + j + "," + k
+                                + ") differs from [0," + k + ")");
                     }
                     pairs++;
                 }
             }
+            assertEquals(1, direct.refCnt());
+            direct.release();
             return pairs;
         }
 
         /** One decoder fed with one or two chunks. */
         private final class Run {
             private final StateHash handedOut = new StateHash();
+            private final Way way;
+            private final ByteBuf direct;
             private final MultipartDecoder decoder;
+            private final HeldSearch search;
             private final boolean failed;
             private final long hash;
+            private int passesThatMet;
+            private int passesThatCleared;
 
-            Run(MultipartOptions options, int j, int k) {
+            Run(MultipartOptions options, Way way, ByteBuf direct, int j, int k) {
+                this.way = way;
+                this.direct = direct;
                 decoder = MultipartDecoder.create(boundary, options);
+                search = HeldSearch.of(decoder);
                 if (j > 0) {
                     feed(0, j);
                 }
@@ -136,9 +266,12 @@ class SplitProofTest {
             }
 
             private void feed(int from, int to) {
-                decoder.feed(Unpooled.wrappedBuffer(body, from, to - from));
+                decoder.feed(
+                        way.direct
+                                ? direct.setIndex(from, to).retain()
+                                : Unpooled.wrappedBuffer(body, from, to - from));
                 try {
-                    for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                    for (Event event; (event = next()) != Event.NEED_INPUT; ) {
                         if (event == Event.DATA) {
                             checkData(decoder.data());
                         } else {
@@ -155,6 +288,20 @@ class SplitProofTest {
                 }
             }
 
+            private Event next() throws MultipartException {
+                if (!way.held) {
+                    return decoder.next();
+                }
+                search.hold(way.grams);
+                Event event = decoder.next();
+                if (search.hasPassMetACandidate()) {
+                    passesThatMet++;
+                } else if (event == Event.DATA && decoder.data().readableBytes() >= CLEARED && way.hasPasses()) {
+                    passesThatCleared++;
+                }
+                return event;
+            }
+
             private long text(String text) {
                 return text == null ? -1 : text.hashCode();
             }
@@ -168,9 +315,10 @@ class SplitProofTest {
                 boolean ofBody = octets.hasArray() && octets.array() == body;
                 boolean right = ofBody
                         ? octets.arrayOffset() + octets.readerIndex() == at
-                        : octets.equals(Unpooled.wrappedBuffer(body, at, octets.readableBytes()));
+                        : ByteBufUtil.equals(octets, octets.readerIndex(), direct, at, octets.readableBytes());
                 if (!right) {
-                    throw new AssertionError(id + " " + preset + ": other data at " + at + " than the body has there");
+                    throw new AssertionError(
+                            id + " " + preset + " " + way + ": other data at " + at + " than the body has there");
                 }
             }
         }

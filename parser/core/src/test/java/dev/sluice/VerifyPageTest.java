@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -12,13 +15,16 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,6 +32,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class VerifyPageTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final String VERIFY = ".github/VERIFY.md";
+    private static final String SECURITY = ".github/SECURITY.md";
+    private static final int DECODER = 2;
+    private static final int FORMS = 3;
+    private static final int FILTER = 4;
 
     private static Stream<String> found(String pattern, String text) {
         return Pattern.compile(pattern).matcher(text).results().map(result -> result.group(1));
@@ -114,7 +124,7 @@ class VerifyPageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {VERIFY, ".github/SECURITY.md", ".github/CONTRIBUTING.md"})
+    @ValueSource(strings = {VERIFY, SECURITY, ".github/CONTRIBUTING.md"})
     void everyLinkLeadsSomewhere(String page) throws IOException {
         Path directory = ROOT.resolve(page).getParent();
         List<String> links = Pattern.compile("\\]\\(([^)#]+)[)#]")
@@ -131,27 +141,79 @@ class VerifyPageTest {
                         .toList());
     }
 
-    /** The table of the policy's limits, against what the library does when nothing is set. */
+    /** The table of limits, against what the library does when nothing is set. */
     @Test
-    void theDefaultsThatAreToldAreTheDefaults() throws IOException {
-        Limits limits = Limits.defaults();
-        String page = page(".github/SECURITY.md");
-        assertEquals("unlimited", told(page, "maxBodyBytes"));
-        assertEquals(Long.MAX_VALUE, limits.maxBodyBytes());
-        assertEquals(String.valueOf(limits.maxParts()), told(page, "maxParts"));
-        assertEquals(limits.maxHeadersPerPart(), Integer.parseInt(told(page, "maxHeadersPerPart")));
-        assertEquals((limits.maxHeaderBytesPerPart() >> 10) + " KiB", told(page, "maxHeaderBytesPerPart"));
-        assertEquals((limits.maxHeaderBytes() >> 10) + " KiB", told(page, "maxHeaderBytes"));
-        assertEquals((limits.maxFieldBytes() >> 10) + " KiB", told(page, "maxFieldBytes"));
-        assertEquals((limits.maxPreambleBytes() >> 10) + " KiB", told(page, "maxPreambleBytes"));
-        assertEquals(limits.maxPreambleBytes(), limits.maxEpilogueBytes());
+    void theDefaultsThatAreToldAreTheDefaults(@TempDir Path directory) throws IOException {
+        Limits decoder = Limits.defaults();
+        assertEquals(told(decoder), asked(DECODER));
+        assertEquals("unlimited", told("maxPartBytes", DECODER));
+        assertEquals(Long.MAX_VALUE, decoder.maxPartBytes());
+
+        FormOptions forms = FormOptions.inMemory(MemoryBudget.unlimited()).build();
+        Limits ofForms = forms.multipart().limits();
+        assertEquals(told(ofForms), asked(FORMS));
+        assertEquals("as the body", told("maxPartBytes", FORMS));
+        assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may be the whole body");
+        assertEquals(size(forms.spillThreshold()), told("spillThreshold", FORMS));
+        assertEquals(size(forms.maxInMemoryBytes()), told("maxInMemoryBytes", FORMS));
+        try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"))) {
+            assertEquals(size(spool.maxBytes()), told("spool directory", FORMS).split(" / ")[0]);
+        }
     }
 
-    private static String told(String page, String limit) {
-        String row = Arrays.stream(page.split("\n"))
-                .filter(line -> line.startsWith("| `" + limit + "`"))
+    /** That the filter itself does so is seen by {@code FilterParametersTest} beside it. */
+    @Test
+    void theFilterIsToldToLimitWhatFormsDo() throws IOException {
+        assertEquals(asked(FORMS), asked(FILTER));
+        for (String limit : List.of("maxPartBytes", "spillThreshold", "maxInMemoryBytes")) {
+            assertEquals(told(limit, FORMS), told(limit, FILTER), limit);
+        }
+        assertEquals("same", told("spool directory", FILTER));
+        assertEquals("a quarter of the heap", told("memory of all forms", FILTER));
+        assertEquals("240 B/s / 5 s", told("minimum rate", FILTER));
+    }
+
+    private static Map<String, String> told(Limits limits) {
+        assertEquals(limits.maxPreambleBytes(), limits.maxEpilogueBytes());
+        Map<String, String> told = new LinkedHashMap<>();
+        told.put("maxBodyBytes", size(limits.maxBodyBytes()));
+        told.put("maxParts", count(limits.maxParts()));
+        told.put("maxFiles", count(limits.maxFiles()));
+        told.put("maxFieldBytes", size(limits.maxFieldBytes()));
+        told.put("maxHeaderBytesPerPart", size(limits.maxHeaderBytesPerPart()));
+        told.put("maxHeadersPerPart", count(limits.maxHeadersPerPart()));
+        told.put("maxHeaderBytes", size(limits.maxHeaderBytes()));
+        told.put("maxPreambleBytes", size(limits.maxPreambleBytes()));
+        return told;
+    }
+
+    /** The same limits as the page has them. */
+    private static Map<String, String> asked(int column) throws IOException {
+        Map<String, String> asked = new LinkedHashMap<>();
+        for (String limit : told(Limits.defaults()).keySet()) {
+            asked.put(limit, told(limit, column));
+        }
+        return asked;
+    }
+
+    private static String count(long limit) {
+        return limit == Long.MAX_VALUE ? "unlimited" : String.valueOf(limit);
+    }
+
+    private static String size(long octets) {
+        if (octets == Long.MAX_VALUE) {
+            return "unlimited";
+        }
+        int unit = Long.numberOfTrailingZeros(octets) / 10;
+        return (octets >> 10 * unit)
+                + List.of(" octets", " KiB", " MiB", " GiB").get(unit);
+    }
+
+    private static String told(String limit, int column) throws IOException {
+        String row = Arrays.stream(page(SECURITY).split("\n"))
+                .filter(line -> line.startsWith("| `" + limit + "`") || line.startsWith("| " + limit))
                 .findFirst()
                 .orElseThrow();
-        return row.split("\\|")[2].strip();
+        return row.split("\\|")[column].strip();
     }
 }

@@ -1,23 +1,32 @@
 package dev.sluice.concurrency;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
+import dev.sluice.HeldSearch;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
+import dev.sluice.buffer.Delimiter;
+import dev.sluice.buffer.SharedTables;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
+import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 
 /** One boundary for several decoders, each on a thread of its own. */
 class SharedBoundaryTest {
-    private static final String VALUE = "a-boundary-that-is-shared";
+    private static final String VALUE = "a-boundary-that-decoders-share";
     private static final int ROUNDS = 20_000;
+    private static final int SCHEDULES = 60;
 
-    /** So much is searched before the search makes its tables, which the boundary keeps, with what comes after it. */
-    private static final int LONG = 20_000;
+    /** After 16 KiB the search makes its tables, which the boundary keeps: with the next chunk, as no delimiter fits behind these. */
+    private static final int LONG = 16 * 1024 + 10;
 
     private static final String REST = "y".repeat(300);
 
@@ -73,9 +82,30 @@ class SharedBoundaryTest {
                 Boundary boundary = Boundary.of(VALUE);
                 try (MultipartDecoder one = decoder(boundary);
                         MultipartDecoder two = decoder(boundary)) {
+                    assertFalse(HeldSearch.hasUsedGrams(boundary), "made before the race");
                     assertEquals(List.of(expected, expected), race.run(() -> sizes(one), () -> sizes(two)));
+                    assertTrue(HeldSearch.hasUsedGrams(boundary), "not made in the race");
                 }
             }
         }
+    }
+
+    /**
+     * Schedule by schedule: nobody sees the tables before they are filled. That nobody sees them out of order either is a matter of the
+     * field that publishes them, which {@code SharedTypesTest} looks at.
+     */
+    @Test
+    void nobodySeesTablesThatAnotherHasNotFilled() {
+        long[] filled = SharedTables.grams(Delimiter.of(ascii(VALUE)));
+        Lincheck.runConcurrentTest(Race.times(SCHEDULES), () -> {
+            Delimiter delimiter = Delimiter.of(ascii(VALUE));
+            Callable<Void> runner = () -> {
+                if (!Arrays.equals(filled, SharedTables.grams(delimiter))) {
+                    throw new AssertionError("tables that are not filled");
+                }
+                return null;
+            };
+            Race.explore(runner, runner);
+        });
     }
 }

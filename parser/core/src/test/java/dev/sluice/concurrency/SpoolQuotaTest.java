@@ -7,6 +7,7 @@ import dev.sluice.form.CapacityException;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpillSink;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.form.SpoolRoom;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,10 +15,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The quota of a spool that several threads write to. */
+/** The quota of a spool that several threads write to: schedules of threads tried one by one, and rounds of threads with real files. */
 class SpoolQuotaTest {
     private static final int ROUNDS = 60;
     private static final int FILES = 5;
@@ -26,8 +33,76 @@ class SpoolQuotaTest {
     /** More than there is room for, also where one of them is alone. */
     private static final int OCTETS = 120;
 
+    private static final int ROOM = 10;
+
     @TempDir
     Path root;
+
+    /** The one spool for all schedules, each of which begins with an empty quota: opening one is work for the disk. */
+    private static SpoolDirectory shared;
+
+    @BeforeAll
+    static void openShared(@TempDir Path directory) throws IOException {
+        shared = SpoolDirectory.builder(directory)
+                .maxBytes(ROOM)
+                .keepFreeBytes(0)
+                .open();
+    }
+
+    @AfterAll
+    static void closeShared() throws IOException {
+        shared.close();
+    }
+
+    /** Two files, each of a thread, and anybody who looks. */
+    public static final class Writers {
+        private final SpoolRoom room = new SpoolRoom(shared);
+        private int one;
+        private int two;
+
+        @Operation(nonParallelGroup = "one")
+        public boolean oneGrows(@Param(gen = IntGen.class, conf = "1:8") int octets) {
+            boolean reserved = room.reserves(octets);
+            one += reserved ? octets : 0;
+            return reserved;
+        }
+
+        @Operation(nonParallelGroup = "one")
+        public void oneIsDeleted() {
+            room.giveBack(one);
+            one = 0;
+        }
+
+        @Operation(nonParallelGroup = "two")
+        public boolean twoGrows(@Param(gen = IntGen.class, conf = "1:8") int octets) {
+            boolean reserved = room.reserves(octets);
+            two += reserved ? octets : 0;
+            return reserved;
+        }
+
+        @Operation(nonParallelGroup = "two")
+        public void twoIsDeleted() {
+            room.giveBack(two);
+            two = 0;
+        }
+
+        @Operation
+        public long used() {
+            return room.used();
+        }
+    }
+
+    @Test
+    void filesThatShareAQuotaSeeItAsIfTheyCameOneAfterTheOther() {
+        new ModelCheckingOptions()
+                .iterations(Race.times(15))
+                .invocationsPerIteration(100)
+                .threads(2)
+                .actorsPerThread(2)
+                .actorsBefore(1)
+                .actorsAfter(2)
+                .check(Writers.class);
+    }
 
     private static void requireWithin(SpoolDirectory spool) {
         long bytes = spool.bytes();

@@ -1,0 +1,87 @@
+package dev.sluice;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Bodies with enough data in one piece for each way in which it may be searched, and with what may lead a search astray. */
+final class SearchedBodies {
+    /** Lengths of delimiters: too short for grams; enough where there are no passes; enough anywhere. */
+    private static final List<Boundary> BOUNDARIES = List.of(
+            Boundary.of("boundary"),
+            Boundary.of("boundary-of-20-octet"),
+            Boundary.of("----WebKitFormBoundary7MA4YWxkTrZu0gW7"));
+
+    private static final String HEAD = "\r\nContent-Disposition: form-data; name=\"";
+
+    /** Octets that differ from CR and from the last ones of the delimiters in a bit or by one, or not at all. */
+    private static final String FILLER = "abc\u008d\u000c\u000edyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
+
+    /** The same without those that are equal to CR or to the last ones. */
+    private static final String CLEAR = "abc\u008d\u000c\u000edz\u00f9\u00ff8x\u00b76W\u00d7V0g\u00f4u\u0000\u0080";
+
+    record Body(String name, Boundary boundary, byte[] octets) {}
+
+    private SearchedBodies() {}
+
+    static List<Body> all() {
+        return BOUNDARIES.stream()
+                .flatMap(boundary -> Stream.of(stretches(boundary), pieces(boundary), candidates(boundary)))
+                .toList();
+    }
+
+    /** Nothing in the way for some hundred octets, and a part so short that the next span starts with its delimiter and has no other. */
+    private static Body stretches(Boundary boundary) {
+        return body("stretches", boundary, clear(330), clear(5), clear(420));
+    }
+
+    /** What a delimiter consists of. */
+    private static Body pieces(Boundary boundary) {
+        String text = "\r\n--" + boundary.value();
+        int length = text.length();
+        String[] pieces = {
+            text.substring(0, length - 1),
+            text.substring(0, length / 2),
+            text.substring(2),
+            "\r" + text.substring(2),
+            "\r\r" + text.substring(1, length - 1),
+            text.substring(length / 2),
+            text.substring(0, length - 1) + text.substring(0, length - 2)
+        };
+        StringBuilder content = new StringBuilder();
+        for (int i = 0; i < pieces.length; i++) {
+            content.append(filler(31 + i)).append(pieces[i]);
+        }
+        return body("pieces", boundary, content.append('!').append(filler(290)).toString());
+    }
+
+    /** The first octet of a delimiter and its last one, as far from each other as in it; in the middle of a span, and at its start. */
+    private static Body candidates(Boundary boundary) {
+        String text = boundary.value();
+        String candidate = "\r\n" + filler(text.length() + 1) + text.charAt(text.length() - 1);
+        String content = filler(150) + candidate + filler(140) + candidate + filler(40);
+        return body("candidates", boundary, content, "", candidate + filler(300));
+    }
+
+    private static String filler(int length) {
+        return repeat(FILLER, length);
+    }
+
+    private static String clear(int length) {
+        return repeat(CLEAR, length);
+    }
+
+    private static String repeat(String text, int length) {
+        return text.repeat(length / text.length() + 1).substring(0, length);
+    }
+
+    private static Body body(String name, Boundary boundary, String... contents) {
+        StringBuilder body = new StringBuilder();
+        for (int part = 0; part < contents.length; part++) {
+            body.append("--").append(boundary.value()).append(HEAD).append(part).append("\"\r\n\r\n");
+            body.append(contents[part]).append("\r\n");
+        }
+        body.append("--").append(boundary.value()).append("--\r\n");
+        return new Body(name + " " + boundary.value(), boundary, body.toString().getBytes(StandardCharsets.ISO_8859_1));
+    }
+}

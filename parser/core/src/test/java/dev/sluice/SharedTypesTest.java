@@ -1,0 +1,116 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.buffer.Delimiter;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.ReadOnlyBufferException;
+import java.nio.charset.Charset;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What decoders on several threads share is published by its final fields (Java Language Specification, section 17.5), whichever way
+ * it gets from one thread to the other. Threads that race on x86 would not notice a field that is not: the processor keeps the
+ * order of writes. So the fields themselves are looked at, and those of all they hold.
+ */
+class SharedTypesTest {
+    private static final Class<?>[] SHARED = {
+        Boundary.class, Delimiter.class, Limits.class, MultipartOptions.class, Preset.class
+    };
+
+    /** Fields that are not final, and why they may be read by any thread all the same. */
+    private static final Map<String, String> NOT_FINAL = Map.of(
+            "Delimiter.grams",
+            "volatile: filled before it is written, never written to afterwards; who reads it sees all that came before the"
+                    + " write (section 17.4.5). A second table made meanwhile holds the same");
+
+    /** Final fields whose objects could be changed, and why they are not. */
+    private static final Map<String, String> CHANGEABLE = Map.of(
+            "Boundary.deviations", "an unmodifiable list",
+            "Delimiter.text", "written by the constructor's caller only, before the constructor",
+            "Delimiter.constant", "read-only, and neither retained nor released by anybody",
+            "Delimiter.grams", "see above",
+            "MultipartOptions.allocator", "the caller's: allocators are made to be shared");
+
+    private static final Set<Class<?>> UNCHANGEABLE = Set.of(String.class, Charset.class);
+
+    @Test
+    void everyFieldOfWhatIsSharedIsFinalAndHoldsWhatCannotChange() {
+        Set<String> notFinal = new TreeSet<>();
+        Set<String> changeable = new TreeSet<>();
+        for (Class<?> type : ReachableTypes.from(SHARED).own()) {
+            assertTrue(Modifier.isFinal(type.getModifiers()), () -> type + " can have subclasses with other fields");
+            notFinal.addAll(notFinal(type));
+            for (Field field : ReachableTypes.fields(type)) {
+                if (!isUnchangeable(field.getType())) {
+                    changeable.add(name(field));
+                }
+            }
+        }
+        assertEquals(NOT_FINAL.keySet(), notFinal);
+        assertEquals(CHANGEABLE.keySet(), changeable);
+    }
+
+    @Test
+    void theTypesThatTheSharedOnesHoldAreFollowed() {
+        Set<Class<?>> own = ReachableTypes.from(SHARED).own();
+        assertTrue(own.containsAll(List.of(SHARED)), own::toString);
+        assertTrue(own.containsAll(List.of(ReportedDeviation.class, Deviation.class)), own::toString);
+        assertEquals(
+                Set.of(String.class, Charset.class, List.class, ByteBuf.class, ByteBufAllocator.class),
+                ReachableTypes.from(SHARED).foreign());
+    }
+
+    @Test
+    void aFieldThatIsNotFinalIsWrittenByVolatileWritesOnly() throws ReflectiveOperationException {
+        Field grams = Delimiter.class.getDeclaredField("grams");
+        assertTrue(Modifier.isVolatile(grams.getModifiers()), grams::toString);
+        assertEquals(Set.of(name(grams)), NOT_FINAL.keySet());
+    }
+
+    @Test
+    void whatASharedBoundaryHandsOutCannotBeChanged() throws MultipartException {
+        Boundary boundary = Boundary.from("multipart/form-data; boundary=a=b", Preset.COMPATIBLE);
+        assertThrows(
+                UnsupportedOperationException.class,
+                () -> boundary.deviations().add(new ReportedDeviation(Deviation.PREAMBLE, 0, 0)));
+        ByteBuf text = boundary.delimiter().text(0, 4);
+        assertThrows(ReadOnlyBufferException.class, () -> text.setByte(0, 'x'));
+        text.release();
+        assertEquals(1, boundary.delimiter().text(0, 4).refCnt());
+    }
+
+    /** {@return the fields of a type that are not final} */
+    static Set<String> notFinal(Class<?> type) {
+        return ReachableTypes.fields(type).stream()
+                .filter(field -> !Modifier.isFinal(field.getModifiers()))
+                .map(SharedTypesTest::name)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** {@return the fields that are not final, and have a reason here} */
+    static Set<String> explained() {
+        return NOT_FINAL.keySet();
+    }
+
+    private static boolean isUnchangeable(Class<?> type) {
+        return type.isPrimitive()
+                || type.isEnum()
+                || UNCHANGEABLE.contains(type)
+                || ReachableTypes.from(SHARED).own().contains(type);
+    }
+
+    private static String name(Field field) {
+        return field.getDeclaringClass().getSimpleName() + "." + field.getName();
+    }
+}

@@ -1,0 +1,37 @@
+package dev.sluice.form;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** The quota of a spool, without the files: a model checker cannot go through what the file system does. */
+public final class SpoolRoom {
+    private final SpoolDirectory spool;
+
+    /** Begins with nothing reserved, whatever was before. */
+    public SpoolRoom(SpoolDirectory spool) {
+        this.spool = spool;
+        giveBack(spool.bytes());
+    }
+
+    /** {@return whether there was room for so many octets, which are reserved then} */
+    public boolean reserves(int octets) {
+        try {
+            spool.reserve(octets);
+            return true;
+        } catch (CapacityException e) {
+            return false;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Gives back what a file that is gone had reserved. */
+    public void giveBack(long octets) {
+        spool.forget(octets);
+    }
+
+    /** {@return the octets reserved} */
+    public long used() {
+        return spool.bytes();
+    }
+}
