@@ -12,32 +12,30 @@ import java.util.function.Function;
 
 /** A parser whose reading is compared with Sluice's. */
 enum Contender {
-    FILEUPLOAD2("Commons FileUpload 2", false, true, PeerKind.FILEUPLOAD2),
-    FILEUPLOAD1("Commons FileUpload 1", false, true, PeerKind.FILEUPLOAD1),
-    TOMCAT("Tomcat 11", false, true, PeerKind.TOMCAT),
-    JETTY("Jetty 12.1", true, true, PeerKind.JETTY),
-    NETTY42("Netty 4.2", true, true, PeerKind.NETTY42_KEPT),
-    NETTY41("Netty 4.1", true, true, Contender::quietNetty41),
-    NETTY_CONTRIB("netty-contrib", true, true, PeerKind.NETTY_CONTRIB),
-    UNDERTOW("Undertow", true, true, UndertowParts::new),
-    SPRING("Spring WebFlux", true, true, PeerKind.SPRING),
-    OKHTTP("OkHttp", false, false, PeerKind.OKHTTP),
-    MIMEPULL("mimepull", false, false, MimepullParts::new),
-    ARMERIA("Armeria", true, true, ArmeriaParts::new),
-    HELIDON("Helidon 4", false, true, PeerKind.HELIDON);
+    FILEUPLOAD2("Commons FileUpload 2", true, PeerKind.FILEUPLOAD2),
+    FILEUPLOAD1("Commons FileUpload 1", true, PeerKind.FILEUPLOAD1),
+    TOMCAT("Tomcat 11", true, PeerKind.TOMCAT),
+    JETTY("Jetty 12.1", true, PeerKind.JETTY),
+    NETTY42("Netty 4.2", true, PeerKind.NETTY42_KEPT),
+    NETTY41("Netty 4.1", true, Contender::quietNetty41),
+    NETTY_CONTRIB("netty-contrib", true, PeerKind.NETTY_CONTRIB),
+    UNDERTOW("Undertow", true, UndertowParts::new),
+    SPRING("Spring WebFlux", true, PeerKind.SPRING),
+    OKHTTP("OkHttp", false, PeerKind.OKHTTP),
+    MIMEPULL("mimepull", false, MimepullParts::new),
+    ARMERIA("Armeria", true, ArmeriaParts::new),
+    HELIDON("Helidon 4", true, PeerKind.HELIDON);
 
     private final String title;
-    private final boolean takesChunks;
     private final boolean tellsNames;
     private final Function<Body, Peer> opener;
 
-    Contender(String title, boolean takesChunks, boolean tellsNames, PeerKind kind) {
-        this(title, takesChunks, tellsNames, body -> kind.open(body, 0, Memory.WRAPPED_EACH));
+    Contender(String title, boolean tellsNames, PeerKind kind) {
+        this(title, tellsNames, body -> kind.open(body, 0, Memory.WRAPPED_EACH));
     }
 
-    Contender(String title, boolean takesChunks, boolean tellsNames, Function<Body, Peer> opener) {
+    Contender(String title, boolean tellsNames, Function<Body, Peer> opener) {
         this.title = title;
-        this.takesChunks = takesChunks;
         this.tellsNames = tellsNames;
         this.opener = opener;
     }
@@ -60,11 +58,6 @@ enum Contender {
 
     static Contender of(String id) {
         return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
-    }
-
-    /** Whether it is fed chunk by chunk; the others read a stream into a buffer of their own. */
-    boolean takesChunks() {
-        return takesChunks;
     }
 
     /** Whether it reads name and file name; the others leave that to the caller. */

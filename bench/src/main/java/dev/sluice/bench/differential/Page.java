@@ -180,7 +180,10 @@ final class Page {
                 "Every body of the corpus is cut into two chunks at every octet, and what is read is compared with what is ");
         text.append(
                 "read of the whole body. For Sluice, reason and place of a refusal and the parts before it have to be the ");
-        text.append("same too. %s bodies of %s octets".formatted(number(report.bodies()), number(report.octets())));
+        text.append(
+                "same too. Commons FileUpload, Tomcat, OkHttp, mimepull and Helidon pull from a stream into a buffer ");
+        text.append("of their own: there a cut is where one read ends, and the next has to go on. ");
+        text.append("%s bodies of %s octets".formatted(number(report.bodies()), number(report.octets())));
         text.append(
                 report.skipped() == 0
                         ? ".\n\n"
@@ -205,12 +208,13 @@ final class Page {
                         "`" + kind.around().replace("|", "\\|") + "`"));
             }
         }
-        if (report.readers().stream()
-                .anyMatch(row -> row.reader().equals(Contender.ARMERIA.title()) && row.wrong() > 0)) {
-            text.append(
-                    "\nArmeria does not know a delimiter that is cut between its boundary and the line end or the dashes ");
-            text.append("behind it: the next part becomes content of the one before, or the end is missing. Its own ");
-            text.append("`Multipart.aggregate()`, on its own threads, reads the same (`ArmeriaPartsTest`).\n");
+        List<String> causes = report.readers().stream()
+                .filter(row -> row.wrong() > 0)
+                .flatMap(row -> Explanations.ofSplits(row.reader()).stream())
+                .distinct()
+                .toList();
+        if (!causes.isEmpty()) {
+            text.append('\n').append(String.join("\n\n", causes)).append('\n');
         }
     }
 

@@ -58,13 +58,11 @@ final class Splits {
         readers.add(new Reader("Sluice, STANDARD", Sluice.STANDARD::read, exactly, true));
         readers.add(new Reader("Sluice, STRICT", Sluice.STRICT::read, exactly, true));
         for (Contender contender : Contender.here()) {
-            if (contender.takesChunks()) {
-                readers.add(new Reader(
-                        contender.title(),
-                        (boundary, body) -> contender.read(body),
-                        Reading::sameOutcome,
-                        contender.tellsNames()));
-            }
+            readers.add(new Reader(
+                    contender.title(),
+                    (boundary, body) -> contender.read(body),
+                    Reading::sameOutcome,
+                    contender.tellsNames()));
         }
     }
 

@@ -34,6 +34,16 @@ class RegressionTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void everyFindingIsExplained(Target target) throws IOException {
+        String page = Files.readString(FINDINGS.resolve("README.md"));
+        for (Path finding : findings(target)) {
+            String name = target + "/" + finding.getFileName();
+            assertTrue(page.contains("| `" + name + "` |"), name);
+        }
+    }
+
     private static List<Path> findings(Target target) throws IOException {
         Path directory = FINDINGS.resolve(target.toString());
         if (!Files.isDirectory(directory)) {

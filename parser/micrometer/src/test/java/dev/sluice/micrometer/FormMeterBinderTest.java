@@ -105,6 +105,11 @@ class FormMeterBinderTest {
     }
 
     @Test
+    void allTheseTestsRunWithoutHdrHistogram() {
+        assertThrows(ClassNotFoundException.class, () -> Class.forName("org.HdrHistogram.Histogram"));
+    }
+
+    @Test
     void aCompleteFormIsCountedWithItsPartsAndItsBytes() throws IOException {
         byte[] body = body("1", "22", "f".repeat(50), "g".repeat(1000), "h".repeat(2000));
         try (MultipartForm form = read(body, options().build())) {

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Sinks and whatever depends on {@link #completion()} run on threads of the container, one at a time, and no lock is
  * held meanwhile. What a slow consumer does not want yet is left to TCP: {@link #pause()} it, and {@link #resume()}.
+ * Jetty and Tomcat call on threads for applications. Undertow calls on a thread of its connections, which all of them
+ * share: there a sink must not block for long, and parts should go to memory, or to another thread.
  *
  * <p>All methods may be called by any thread at any time, from sinks too.
  */

@@ -9,10 +9,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A {@link SoakHost} with a small heap of fixed size, and what can be seen of it from outside. */
+/**
+ * A {@link SoakHost} with a small heap of fixed size, and what can be seen of it from outside. All of its heap is
+ * resident from the start, what the virtual machine needs for itself is bounded, and the C library keeps few pools of
+ * memory, so that resident memory which still grows has been allocated and not been freed.
+ */
 final class HostProcess implements AutoCloseable {
     static final int HEAP_MEBIBYTES = 128;
     static final int DIRECT_MEBIBYTES = 64;
+    private static final int CODE_MEBIBYTES = 64;
+    private static final int METASPACE_MEBIBYTES = 64;
 
     private static final long PATIENCE_SECONDS = 60;
 
@@ -24,11 +30,14 @@ final class HostProcess implements AutoCloseable {
 
     HostProcess(Path directory, long maxBodyBytes, long keepFreeBytes) throws IOException {
         this.directory = directory;
-        this.process = new ProcessBuilder(
+        ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xms" + HEAP_MEBIBYTES + "m",
                         "-Xmx" + HEAP_MEBIBYTES + "m",
+                        "-XX:+AlwaysPreTouch",
                         "-XX:MaxDirectMemorySize=" + DIRECT_MEBIBYTES + "m",
+                        "-XX:ReservedCodeCacheSize=" + CODE_MEBIBYTES + "m",
+                        "-XX:MaxMetaspaceSize=" + METASPACE_MEBIBYTES + "m",
                         "-XX:+UseSerialGC",
                         "-XX:+ExitOnOutOfMemoryError",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
@@ -38,8 +47,9 @@ final class HostProcess implements AutoCloseable {
                         directory.toString(),
                         Long.toString(maxBodyBytes),
                         Long.toString(keepFreeBytes))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("MALLOC_ARENA_MAX", "2");
+        this.process = builder.start();
         this.answers = process.inputReader();
         this.questions = process.outputWriter();
         this.port = Integer.parseInt(line());

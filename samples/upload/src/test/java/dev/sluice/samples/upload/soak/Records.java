@@ -46,6 +46,11 @@ final class Records {
         Files.writeString(page, new Page().of(all));
     }
 
+    /** {@return the page of the figures in {@code json}} */
+    static String page(Path json) throws IOException {
+        return new Page().of(JSON.readTree(json.toFile()));
+    }
+
     /** Writes Markdown. */
     private static final class Page {
         private final StringBuilder text = new StringBuilder();
@@ -106,18 +111,7 @@ final class Records {
                     "At this rate 10,000,000 take %.1f hours.",
                     1e7 / count * result.get("seconds").asDouble() / 3600);
             line("");
-            line("| figure | before | after | slope per 10^6 uploads | rise of the line | allowed |");
-            line("|---|--:|--:|--:|--:|--:|");
-            for (JsonNode trend : result.get("trends")) {
-                line(
-                        "| %s | %,.0f | %,.0f | %,.2f | %,.2f | %,.0f |",
-                        trend.get("what").asText(),
-                        trend.get("before").asDouble(),
-                        trend.get("after").asDouble(),
-                        trend.get("perMillion").asDouble(),
-                        trend.get("rise").asDouble(),
-                        trend.get("allowed").asDouble());
-            }
+            trends(result.get("trends"));
             line("");
             line("| upload | count | answer |");
             line("|---|--:|---|");
@@ -127,6 +121,43 @@ final class Records {
                         kind.name().toLowerCase(Locale.ROOT).replace('_', ' '),
                         result.get("kinds").path(kind.name()).asLong(),
                         kind.leaves() ? "not waited for" : kind.status());
+            }
+        }
+
+        private void trends(JsonNode trends) {
+            boolean scatter = trends.path(0).has("least");
+            if (scatter) {
+                line(
+                        "Looked at after each round, when nothing is under way, from the fourth round on; scatter is the least"
+                                + " and the most. More than allowed may neither the line rise, nor the median of the last quarter"
+                                + " of the points be above that of the first. A step in the last eighth shows in the scatter only.");
+                line("");
+                line(
+                        "| figure | before | after | scatter | medians | slope per 10^6 uploads | rise of the line | allowed |");
+                line("|---|--:|--:|--:|--:|--:|--:|--:|");
+            } else {
+                line("| figure | before | after | slope per 10^6 uploads | rise of the line | allowed |");
+                line("|---|--:|--:|--:|--:|--:|");
+            }
+            for (JsonNode trend : trends) {
+                String between = scatter
+                        ? String.format(
+                                Locale.ROOT,
+                                "%,.0f to %,.0f | %,.0f, %,.0f | ",
+                                trend.get("least").asDouble(),
+                                trend.get("most").asDouble(),
+                                trend.get("early").asDouble(),
+                                trend.get("late").asDouble())
+                        : "";
+                line(
+                        "| %s | %,.0f | %,.0f | %s%,.2f | %,.2f | %,.0f |",
+                        trend.get("what").asText(),
+                        trend.get("before").asDouble(),
+                        trend.get("after").asDouble(),
+                        between,
+                        trend.get("perMillion").asDouble(),
+                        trend.get("rise").asDouble(),
+                        trend.get("allowed").asDouble());
             }
         }
 

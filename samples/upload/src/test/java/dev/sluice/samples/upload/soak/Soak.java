@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -94,6 +95,12 @@ final class Soak {
         figures.set("results", Records.tree(results));
         keep("diskFull", figures, start);
         return results.stream().allMatch(DiskFullSoak.Result::isGood) ? 0 : 1;
+    }
+
+    @Command(name = "page", description = "Writes the page anew from the figures.")
+    int page() throws IOException {
+        Files.writeString(Objects.requireNonNull(page, "--page"), Records.page(Objects.requireNonNull(json, "--json")));
+        return 0;
     }
 
     @Command(name = "record", description = "Writes down what another test has shown.")

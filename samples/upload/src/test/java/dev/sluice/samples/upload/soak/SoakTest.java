@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.soak.Trend.Point;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.LongToDoubleFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,9 +35,7 @@ class SoakTest {
 
     @Test
     void aFigureThatGrowsWithEachUploadIsNotFlat() {
-        List<Point> noise = LongStream.range(0, 20)
-                .mapToObj(i -> new Point(i * 50_000, 5000 + (i % 3) * 100))
-                .toList();
+        List<Point> noise = points(i -> 5000 + i % 3 * 100);
         assertTrue(Trend.of("heap, KiB", noise, 1024, 256).isFlat());
 
         List<Point> leak = noise.stream()
@@ -43,6 +44,43 @@ class SoakTest {
         Trend trend = Trend.of("heap, KiB", leak, 1024, 256);
         assertFalse(trend.isFlat(), trend::toString);
         assertEquals(2e6 / 1024, trend.perMillion(), 100);
+    }
+
+    @Test
+    void aLateStepIsNotFlat() {
+        Trend trend = Trend.of("heap, KiB", points(i -> 5000 + i % 3 * 100 + (i >= 17 ? 1200 : 0)), 1024, 256);
+        assertTrue(trend.rise() < trend.allowed(), trend::toString);
+        assertFalse(trend.isFlat(), trend::toString);
+        assertEquals(6400, trend.most());
+        assertEquals(5000, trend.least());
+    }
+
+    @Test
+    void aStepThatWhatCameBeforeHidesFromTheLineIsNotFlat() {
+        Trend trend = Trend.of("heap, KiB", points(i -> i == 0 ? 20_000 : i < 16 ? 5000 : 8000), 1024, 256);
+        assertTrue(trend.rise() < 0, trend::toString);
+        assertFalse(trend.isFlat(), trend::toString);
+        assertEquals(5000, trend.early());
+        assertEquals(8000, trend.late());
+    }
+
+    @Test
+    void oneFigureThatStandsOutIsNoRise() {
+        assertTrue(Trend.of("heap, KiB", points(i -> i == 10 ? 9000 : 5000), 1024, 256)
+                .isFlat());
+    }
+
+    private static List<Point> points(LongToDoubleFunction value) {
+        return LongStream.range(0, 20)
+                .mapToObj(i -> new Point(i * 50_000, value.applyAsDouble(i)))
+                .toList();
+    }
+
+    /** The figures themselves are those of the last run, however it was; only that the page tells them is seen here. */
+    @Test
+    void thePageIsMadeOfWhatIsRecorded() throws IOException {
+        Path docs = Path.of("..", "..", "parser", "docs");
+        assertEquals(Files.readString(docs.resolve("soak.md")), Records.page(docs.resolve("soak.json")));
     }
 
     @Test

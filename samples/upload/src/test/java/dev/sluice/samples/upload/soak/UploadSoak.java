@@ -130,13 +130,26 @@ final class UploadSoak {
             opened += sender.client.connections();
         }
         List<Trend> trends = List.of(
-                trend("heap after collection, KiB", samples, s -> s.vitals().heap() / 1024.0, 1024, 256),
+                trend(
+                        "heap after collection, without the pool, KiB",
+                        samples,
+                        s -> s.vitals().heap() / 1024.0,
+                        1024,
+                        256),
+                trend("heap of the pool, KiB", samples, s -> s.vitals().pool() / 1024.0, 8192, 256),
                 trend("direct memory, KiB", samples, s -> s.vitals().direct() / 1024.0, 4096, 256),
                 trend("descriptors", samples, s -> s.vitals().descriptors(), 2, 0.5),
                 trend("threads", samples, s -> s.vitals().threads(), 3, 0.5),
                 trend("files", samples, Sample::files, 0, 0),
-                // What the collector and the compiler of the virtual machine have touched counts here too.
-                trend("resident memory, KiB", samples, s -> s.resident() / 1024.0, 64 << 10, 2048));
+                trend(
+                        "metaspace and compiled code, KiB",
+                        samples,
+                        s -> s.vitals().ownMemory() / 1024.0,
+                        8192,
+                        256),
+                // All of the heap is in it from the start. An allocation of 32 octets, the least there is, that each
+                // upload forgets outgrows the floor after half a million of them.
+                trend("resident memory, KiB", samples, s -> s.resident() / 1024.0, 16 << 10, 1024));
         return new Result(sent, connections, opened, seconds, kinds, trends, faults);
     }
 
