@@ -231,11 +231,6 @@ public final class ChunkMemory {
                 : ViewKernel.pairs(view(), i + shift, limit + shift, distance, first, last) - shift;
     }
 
-    /** {@return whether {@link #anyPair} is ever worth a call on a flat chunk} */
-    boolean hasPasses() {
-        return leastOfPass() < ViewKernel.NONE;
-    }
-
     /** {@return octets from which on {@link #anyPair} is worth a call on a flat chunk} */
     int leastOfPass() {
         return array != null ? ArrayKernel.LEAST_OF_PASS : ViewKernel.LEAST_OF_PASS;

@@ -167,7 +167,7 @@ public final class DelimiterSearch {
         int i = from;
         int inUseFrom = from;
         int alarms = FREE_ALARMS;
-        boolean grams = stride >= (chunk.hasPasses() ? MIN_STRIDE_BESIDE_VECTORS : MIN_STRIDE);
+        boolean grams = stride >= minStride(chunk.leastOfPass());
         while (i < limit) {
             int end = limit;
             long pause = grams ? gramsFrom - searched - (i - from) : NEVER;
@@ -189,6 +189,11 @@ public final class DelimiterSearch {
             }
         }
         return compare(chunk, i, to, to);
+    }
+
+    /** {@return the shortest stride with which grams are faster than what else there is for a chunk} */
+    static int minStride(int leastOfPass) {
+        return leastOfPass < ViewKernel.NONE ? MIN_STRIDE_BESIDE_VECTORS : MIN_STRIDE;
     }
 
     /* A gram at q lies in the delimiters that start at q - stride + 1 to q. Returns the first start not ruled out. */

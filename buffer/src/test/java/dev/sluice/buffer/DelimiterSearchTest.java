@@ -244,6 +244,8 @@ class DelimiterSearchTest {
         assertTrue(steps(BufferKind.HEAP, body, "b".repeat(27), false, 8192) > body.length / 8, "passes");
         assertTrue(steps(BufferKind.HEAP, body, "b".repeat(28), false, 8192) < body.length / 20, "grams");
         assertTrue(steps(BufferKind.UNTRACKED_COMPOSITE, body, "b".repeat(28), false, 8192) >= body.length, "neither");
+        assertEquals(29, DelimiterSearch.minStride(ArrayKernel.LEAST_OF_PASS));
+        assertEquals(13, DelimiterSearch.minStride(ViewKernel.NONE), "no passes");
     }
 
     @ParameterizedTest
