@@ -60,8 +60,8 @@ enum LoadTool {
         }
     };
 
-    private static final int ATTEMPTS = 2;
-    private static final int PATIENCE_SECONDS = 60;
+    private static final int ATTEMPTS = 5;
+    private static final int PATIENCE_SECONDS = 10;
     private static final String BODY = "body.bin";
     private static final String SCRIPT = """
         local file = io.open("%s", "rb")
@@ -145,7 +145,7 @@ enum LoadTool {
         }
     }
 
-    /** {@return what a program writes, which is killed if it goes on: h2load does so now and then on a busy machine} */
+    /** {@return what a program writes; it is killed if it goes on, as h2load with 1,000 connections does now and then} */
     static String output(List<String> command, int seconds) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         CompletableFuture<Void> end = CompletableFuture.runAsync(
