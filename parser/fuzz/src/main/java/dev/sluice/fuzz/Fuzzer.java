@@ -49,8 +49,12 @@ final class Fuzzer {
         return directory.resolve("findings");
     }
 
-    /** Runs for so many seconds or executions, whichever comes first; 0 is no bound. */
-    Run run(long seconds, long executions) throws IOException, InterruptedException {
+    /**
+     * Runs for so many seconds or executions, whichever comes first; 0 is no bound.
+     *
+     * @param comparisons whether the engine also learns from what the target compares, which makes it several times slower
+     */
+    Run run(long seconds, long executions, boolean comparisons) throws IOException, InterruptedException {
         Path corpus = Files.createDirectories(directory.resolve("corpus"));
         Path seeds = directory.resolve("seeds");
         Seeds.write(target, seeds);
@@ -75,6 +79,7 @@ final class Fuzzer {
                 "--instrumentation_includes=" + instrumented,
                 "--custom_hook_includes=" + instrumented,
                 "--mutator_framework=false",
+                "--trace=" + (comparisons ? "all" : "cov"),
                 "--reproducer_path=" + findings(),
                 "-artifact_prefix=" + findings() + "/",
                 "-max_len=" + target.largest(),

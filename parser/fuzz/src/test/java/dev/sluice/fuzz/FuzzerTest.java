@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A short run with the engine, and the record of what was run. */
 class FuzzerTest {
@@ -18,10 +20,11 @@ class FuzzerTest {
     @TempDir
     Path directory;
 
-    @Test
-    void aShortRunGetsBeyondTheSeedsAndFindsNothing() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aShortRunGetsBeyondTheSeedsAndFindsNothing(boolean comparisons) throws Exception {
         Fuzzer fuzzer = new Fuzzer(Target.EVERY, directory, CLASS_PATH);
-        Fuzzer.Run run = fuzzer.run(60, 20_000);
+        Fuzzer.Run run = fuzzer.run(60, 20_000, comparisons);
         assertFalse(run.found(), run.output());
         assertTrue(run.executions() > Seeds.of(Target.EVERY).size(), run.output());
         assertTrue(run.coverage() > 1000, run.output());
