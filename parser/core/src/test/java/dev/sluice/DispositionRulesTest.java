@@ -68,6 +68,9 @@ class DispositionRulesTest {
     @Test
     void aDispositionWithoutATypeIsRefused() {
         assertRefused(ALL, disposition("^; name=\"a\""), MALFORMED, 0);
+        assertEquals(
+                List.of(),
+                Verdict.decode(COMPATIBLE, disposition("; name=\"a\"")).deviations());
         assertRefused(ALL, disposition("^\"form-data\"; name=\"a\""), MALFORMED, 0);
         assertRefused(ALL, "--x\r\nContent-Disposition:^\r\n\r\nv\r\n--x--", MALFORMED, 0);
     }
@@ -118,6 +121,9 @@ class DispositionRulesTest {
                         0),
                 "a",
                 "a\"b.jsp");
+        assertReported(COMPATIBLE, disposition("form-data; name ^= a"), Deviation.DISPOSITION_SYNTAX, 0);
+        assertReported(COMPATIBLE, disposition("form-data; name=^ a"), Deviation.DISPOSITION_SYNTAX, 0);
+        assertRefused(COMPATIBLE, disposition("form-data; name=\"a\"^b=\"c\""), MALFORMED, 0);
         Result blanks = Verdict.decode(COMPATIBLE, disposition("form-data; name = \"a\""));
         assertNames(blanks, "a", null);
         assertEquals(1, blanks.deviations().size());
@@ -166,6 +172,14 @@ class DispositionRulesTest {
         assertRefused(
                 ALL, disposition("form-data; filename=\"a\"; name=b; ^filename=\"c\""), Reason.DUPLICATE_PARAMETER, 0);
         assertRefused(ALL, disposition("form-data; name=b; filename=a;^FileName=a"), Reason.DUPLICATE_PARAMETER, 0);
+        assertRefused(
+                List.of(COMPATIBLE), disposition("form-data; name=a; ^name = \"b\""), Reason.DUPLICATE_PARAMETER, 0);
+    }
+
+    @Test
+    void withoutBlanksAroundTheEqualsSignAParameterBeforeABlankHasNoValueAndOccursOnce() {
+        assertRefused(NOT_COMPATIBLE, disposition("form-data; name=a; name ^= \"b\""), MALFORMED, 0);
+        assertOrdinary("form-data; name=a; name ; name", "a", null);
     }
 
     // ---- rows 32 and 33
@@ -442,6 +456,10 @@ class DispositionRulesTest {
         String first = disposition("form-data; name=\"a\"; ^filename*=UTF-8''b; name*=utf-8''role");
         String second = disposition("form-data; name=\"a\"; filename*=UTF-8''b; ^name*=utf-8''role");
         assertRefused(STRICT, first, MALFORMED, 0);
+        assertRefused(STRICT, disposition("form-data; name=a; ^name*=UTF-8''a; filename*0=f"), MALFORMED, 0);
+        assertRefused(STRICT, disposition("form-data; name=a; ^filename*0=f; name*=UTF-8''a"), MALFORMED, 0);
+        assertRefused(
+                STRICT, disposition("form-data; name=a; ^name*0=a; filename*=UTF-8''f; filename*0=f"), MALFORMED, 0);
         Result result = Verdict.decode(STANDARD, unmarked(first));
         assertNames(result, "a", "b");
         assertEquals(

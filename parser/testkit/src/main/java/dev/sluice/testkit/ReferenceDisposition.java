@@ -106,8 +106,8 @@ final class ReferenceDisposition {
             at = equals;
             return;
         }
-        if (!is(equals, '=')) {
-            throw malformed(equals);
+        if (!is(equals, '=') || equals > at && !rules.accepts("DISPOSITION_SYNTAX")) {
+            throw malformed(equals); // to the grammar, a parameter without a value has ended before the blank
         }
         boolean once = key.equals("name") || key.equals("filename") || key.equals("name*") || key.equals("filename*");
         if (once && parameter(key) != null) {
