@@ -107,9 +107,6 @@ final class Records {
                     HostProcess.HEAP_MEBIBYTES,
                     HostProcess.DIRECT_MEBIBYTES,
                     result.get("faults").size());
-            line(
-                    "At this rate 10,000,000 take %.1f hours.",
-                    1e7 / count * result.get("seconds").asDouble() / 3600);
             line("");
             trends(result.get("trends"));
             line("");
