@@ -148,7 +148,9 @@ class AccumulationTest {
         try (Accumulation gathered = new Accumulation(allocator, 8)) {
             append(gathered, "header");
             append(gathered, "xx");
+            byte[] memory = gathered.array();
             gathered.truncate(6);
+            assertSame(memory, gathered.array(), "nobody holds it: in place");
             assertEquals("header", text(gathered));
             append(gathered, "s!");
             assertEquals("headers!", text(gathered));

@@ -120,6 +120,21 @@ class ChunkMemoryTest {
         memory.close();
     }
 
+    @Test
+    void nothingIsLeftOfABufferThatThrewHalfway() {
+        ByteBuf broken = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
+            @Override
+            public int arrayOffset() {
+                throw new UnsupportedOperationException("of another make");
+            }
+        };
+        ChunkMemory memory = new ChunkMemory();
+        assertThrows(UnsupportedOperationException.class, () -> memory.open(broken));
+        memory.open(Unpooled.directBuffer().writeBytes(BODY));
+        assertEquals(BODY[5], memory.getByte(5));
+        memory.close();
+    }
+
     @ParameterizedTest
     @EnumSource
     void givesViewsThatCanBeKeptBeyondTheChunk(BufferKind kind) {

@@ -284,6 +284,38 @@ class DelimiterSearchTest {
         }
     }
 
+    /** Word by word what is passed over and octet by octet what is compared, with one or two for each call. */
+    @Test
+    void countsItsWork() {
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
+        String blank = ".".repeat(64);
+        try (Opened opened = new Opened(Unpooled.copiedBuffer(blank + "\r\n--xyz" + "\r\n--xy!", ISO_8859_1))) {
+            assertEquals(64, search.find(opened.memory, 0, 64));
+            assertEquals(0, search.matched());
+            long blanks = search.steps();
+            assertEquals(48 / 8 + 2 + 16, blanks, "no whole block is left for the last 16");
+            assertEquals(64, search.find(opened.memory, 64, 67));
+            assertEquals(3, search.matched());
+            assertEquals(blanks + 3, search.steps());
+            assertEquals(71, search.resume(opened.memory, 67, 71));
+            assertTrue(search.isComplete());
+            assertEquals(blanks + 3 + 4 + 1, search.steps());
+            search.prime();
+            assertEquals(73, search.resume(opened.memory, 73, 73));
+            assertEquals(77, search.resume(opened.memory, 73, 78));
+            assertEquals(blanks + 3 + 5 + 1 + 5, search.steps());
+        }
+    }
+
+    @Test
+    void matchesNothingBehindTheRange() {
+        DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), true);
+        try (Opened opened = new Opened(Unpooled.copiedBuffer("abc\n--xyz", ISO_8859_1))) {
+            assertEquals(3, search.find(opened.memory, 0, 3));
+            assertEquals(0, search.matched());
+        }
+    }
+
     @Test
     void remembersOnlyHowMuchIsMatched() {
         Delimiter delimiter = Delimiter.of("xyz".getBytes(ISO_8859_1));

@@ -506,7 +506,6 @@ public final class MultipartDecoder implements AutoCloseable {
         if (!partOpen) {
             preambleAt = preambleAt == NONE ? at : preambleAt;
             state = State.PREAMBLE;
-            checkPreambleSize(at);
             return null;
         }
         state = State.BODY;

@@ -82,6 +82,16 @@ class BoundaryTest {
     }
 
     @Test
+    void anOctetIsShownAsItselfWhereThatCanBeSeen() {
+        assertEquals("'!'", Octets.show((byte) '!'));
+        assertEquals("'~'", Octets.show((byte) '~'));
+        assertEquals("0x20", Octets.show((byte) ' '));
+        assertEquals("0x7F", Octets.show((byte) 0x7F));
+        assertEquals("0xE9", Octets.show((byte) 0xE9));
+        assertEquals("0x00", Octets.show((byte) 0));
+    }
+
+    @Test
     void aBoundaryCanBeOddInTwoWays() {
         Preset preset = Preset.COMPATIBLE.reporting(Deviation.BOUNDARY_CHARACTERS, Deviation.LONG_BOUNDARY);
         assertEquals(
@@ -89,6 +99,12 @@ class BoundaryTest {
                         new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1),
                         new ReportedDeviation(Deviation.LONG_BOUNDARY, -1, -1)),
                 read(TYPE + "boundary=" + "*".repeat(71), preset).deviations());
+        assertEquals(
+                List.of(), read(TYPE + "boundary=" + "b".repeat(70), preset).deviations());
+        assertEquals(
+                List.of(new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1)),
+                read(TYPE + "boundary=" + "*".repeat(71), preset.accepting(Deviation.LONG_BOUNDARY))
+                        .deviations());
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -93,6 +94,94 @@ class ContentDispositionTest {
         assertEquals(
                 Reason.DUPLICATE_PARAMETER,
                 refused("form-data; name=a; ^name=a").reason());
+    }
+
+    @Test
+    void saysWhatIsWrong() {
+        assertEquals("a parameter name is expected", detail("form-data; =a", MultipartOptions.defaults()));
+        assertEquals("a semicolon or the end is expected", detail("form-data a", MultipartOptions.defaults()));
+        assertEquals("a disposition type is expected", detail("; name=a", MultipartOptions.defaults()));
+        assertEquals(
+                "a quoted value is followed by other text than a semicolon",
+                detail("form-data; name=\"a\"b=\"c\"", COMPATIBLE));
+    }
+
+    private static String detail(String value, MultipartOptions options) {
+        MultipartException refused =
+                assertThrows(MultipartException.class, () -> ContentDisposition.parse(value, options));
+        return refused.getMessage().replaceFirst("^Content-Disposition: ", "").replaceFirst(" \\(.*", "");
+    }
+
+    @Test
+    void nothingIsReadBehindTheEndOfTheValue() throws MultipartException {
+        for (MultipartOptions options : List.of(MultipartOptions.defaults(), COMPATIBLE)) {
+            assertEquals("a parameter value is expected", detail("form-data; name=", options));
+            assertEquals("the quoted value does not end", detail("form-data; name=\"a\\", options));
+            assertEquals("the quoted value does not end", detail("form-data; name=\"", options));
+            assertNull(ContentDisposition.parse("form-data; name", options).name());
+            assertNull(ContentDisposition.parse("form-data;", options).name());
+        }
+    }
+
+    @Test
+    void extendedValuesAreDecodedToTheirEndAndNotBeyond() throws MultipartException {
+        assertEquals("a b", extended("UTF-8''a%20b"));
+        assertEquals("\u0000\t0", extended("UTF-8''%00%09%30"));
+        assertEquals("", extended("UTF-8''"));
+        for (String broken : List.of("UTF-8''%4", "UTF-8''%", "UTF-8''%4x", "UTF-8", "UTF-8'", "'", "x''a")) {
+            assertNull(extended(broken), broken);
+        }
+    }
+
+    private static @Nullable String extended(String value) throws MultipartException {
+        return ContentDisposition.parse("form-data; name=a; filename*=" + value, COMPATIBLE)
+                .filename();
+    }
+
+    @Test
+    void aFileNameMayHaveMoreThanAHundredPieces() throws MultipartException {
+        StringBuilder value = new StringBuilder("form-data; name=a");
+        for (int i = 0; i <= 100; i++) {
+            value.append("; filename*").append(i).append('=').append(i % 10);
+        }
+        String joined = ContentDisposition.parse(value.toString(), COMPATIBLE).filename();
+        assertEquals("0123456789".repeat(10) + "0", joined);
+    }
+
+    @Test
+    void aBackslashBeforeABackslashIsAnEscape() throws MultipartException {
+        ContentDisposition read = ContentDisposition.parse("form-data; name=\"a\\\\\"; filename=\"\\\\\\\\b\"");
+        assertEquals("a\\", read.name());
+        assertEquals("\\\\b", read.filename());
+    }
+
+    @Test
+    void anEncodedWordIsFourCharactersAtLeast() throws MultipartException {
+        assertEquals(
+                "b",
+                ContentDisposition.parse("form-data; name=a; filename=\"=??=\"; filename*=UTF-8''b")
+                        .filename());
+        assertEquals(
+                "=?=",
+                ContentDisposition.parse("form-data; name=a; filename=\"=?=\"; filename*=UTF-8''b")
+                        .filename());
+    }
+
+    @Test
+    void piecesMayHaveBlanksAroundTheirEqualsSignsQuotesAndEscapes() throws MultipartException {
+        assertEquals(
+                "a\"b c",
+                ContentDisposition.parse(
+                                "form-data; name=a; filename*0 = \"a\\\"b\"; filename*1 =\" c\"; filename** = x; filename*2x=d",
+                                COMPATIBLE)
+                        .filename());
+        assertEquals(
+                "0123456789",
+                ContentDisposition.parse(
+                                "form-data; name=a; filename*0=0; filename*1=1; filename*2=2; filename*3=3; filename*4=4"
+                                        + "; filename*5=5; filename*6=6; filename*7=7; filename*8=8; filename*9=9; filename*-=x; filename*a=y",
+                                COMPATIBLE)
+                        .filename());
     }
 
     @Test

@@ -97,6 +97,21 @@ class CorpusTest {
         }
     }
 
+    /** What {@link SplitProofTest} proves of them, shown quickly. */
+    @Test
+    void smallCasesAreTheSameInAFewChunkSizes() {
+        for (Run run : runs()) {
+            int size = run.source.body().length;
+            if (size <= PROVED) {
+                Result whole = run.whole();
+                for (int chunk : new int[] {1, 7, 61}) {
+                    Splits.Partition partition = Splits.uniform(size, chunk);
+                    Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run + " " + partition);
+                }
+            }
+        }
+    }
+
     @Tag("long")
     @ParameterizedTest
     @EnumSource

@@ -1,13 +1,17 @@
 package dev.sluice;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever a Content-Disposition says: each octet of it is looked at a few times, counted in steps and not in time. */
@@ -88,6 +92,35 @@ class DispositionWorkTest {
         long once = steps(hostile, hostile.value(SIZES[0]));
         long twice = steps(hostile, hostile.value(2 * SIZES[0]));
         assertEquals(2.0, (double) twice / once, once < 1000 ? 2 : 0.1, hostile + ": " + once + " and " + twice);
+    }
+
+    /** One for each octet that is looked at, each time, and one for each decision: wherever in the array the value is. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "form-data | 11",
+                "form-data; name=a | 21",
+                "form-data; name=\"a\\\"b\" | 25",
+            })
+    void countsItsSteps(String value, long expected) {
+        for (int from : new int[] {0, 100}) {
+            byte[] octets = Decoding.bytes(" ".repeat(from) + value);
+            DispositionParser parser = new DispositionParser(Preset.STANDARD);
+            assertNull(parser.parse(octets, from, octets.length));
+            assertEquals(expected, parser.steps());
+        }
+    }
+
+    @Test
+    void countsWhatIsReadOut() {
+        byte[] octets = Decoding.bytes("form-data; name=\"a\\\"b\"");
+        DispositionParser parser = new DispositionParser(Preset.STANDARD);
+        assertNull(parser.parse(octets, 0, octets.length));
+        long before = parser.steps();
+        assertArrayEquals(Decoding.bytes("a\"b"), parser.rawName());
+        assertEquals(4, parser.steps() - before);
     }
 
     private static long steps(Case hostile, byte[] value) {

@@ -15,6 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import dev.sluice.Decoding.Result;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHeaders.Header;
+import dev.sluice.buffer.ChunkMemory;
+import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
@@ -79,6 +81,29 @@ class HeaderSectionTest {
                 headers("Content-Disposition: form-data;\r\n \t name=\"a\";\r\n ^name=b\r\n"),
                 Reason.DUPLICATE_PARAMETER,
                 0);
+    }
+
+    /** The space that stands for a fold is its first blank, before the line end or behind it. */
+    @Test
+    void whatIsOddAboutABlankAtAFoldIsAtItsFirstBlank() {
+        for (String value : List.of(
+                "form-data; name=^ \r\n a",
+                "form-data; name=^\t \t\r\n a",
+                "form-data; name=\r\n^ a",
+                "form-data; name=\r\n^\t \ta",
+                "form-data; name=^ a",
+                "form-data;\r\n name=^ \r\n\ta")) {
+            String marked = Verdict.disposition(value);
+            Result result = Verdict.decode(Verdict.COMPATIBLE, Verdict.unmarked(marked));
+            assertEquals("a", result.parts().get(0).name(), value);
+            assertEquals(
+                    List.of((long) marked.indexOf('^')),
+                    result.deviations().stream()
+                            .filter(each -> each.kind() == Deviation.DISPOSITION_SYNTAX)
+                            .map(ReportedDeviation::offset)
+                            .toList(),
+                    value);
+        }
     }
 
     @Test
@@ -362,5 +387,48 @@ class HeaderSectionTest {
                 "--x\r\n" + section.substring(0, 50) + "^" + section.substring(50),
                 Reason.HEADER_SECTION_TOO_LARGE,
                 0);
+    }
+
+    @Test
+    void saysWhatIsWrongWithALine() {
+        assertEquals("a header field has no name", messageOf(": b\r\n"));
+        assertEquals("a header name has the octet 0x01", messageOf("\u0001: b\r\n"));
+        assertEquals("a header name has the octet '('", messageOf("a(c: b\r\n"));
+        assertEquals("a header line has no colon", messageOf("abc\r\n"));
+        assertEquals("a header line has no colon", messageOf("abc\n"));
+        assertEquals("a header line starts with a blank", messageOf(" a: b\r\n"));
+        assertEquals("a header value has the control octet 0x01", messageOf("a: \u0001\r\n"));
+        assertEquals("a header line has a CR that no LF follows", messageOf("a: b\rc\r\n"));
+    }
+
+    private static String messageOf(String line) {
+        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults())) {
+            read(section, line);
+            assertEquals(Reason.MALFORMED_HEADER, section.error());
+            return section.errorDetail();
+        }
+    }
+
+    private static void read(HeaderSection section, String octets) {
+        section.begin(0);
+        readOn(section, octets);
+    }
+
+    private static void readOn(HeaderSection section, String octets) {
+        ChunkMemory chunk = new ChunkMemory();
+        chunk.open(Unpooled.wrappedBuffer(Decoding.bytes(octets)));
+        section.read(chunk, 0, chunk.end());
+        chunk.close();
+    }
+
+    @Test
+    void countsOctetsAndTheWordsTheyAreCopiedIn() {
+        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults())) {
+            String lines = "a: b\r\n".repeat(10);
+            read(section, lines);
+            assertEquals(60 + 60 / 8, section.steps());
+            readOn(section, lines.substring(0, 20) + "\r\n");
+            assertEquals(60 + 60 / 8 + 22 + 22 / 8, section.steps(), "however much came before");
+        }
     }
 }

@@ -1,8 +1,16 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.Decoding.Failure;
 import dev.sluice.Decoding.Result;
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException.Reason;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +35,224 @@ class MultipartDecoderTest {
         assertEquals("text/plain", whole.parts().get(1).contentType());
         for (int size = 1; size < body.length(); size++) {
             Decoding.assertSame(whole, Decoding.decode(body, MultipartOptions.defaults(), size), "chunks of " + size);
+        }
+    }
+
+    /** Indices of the chunk are not offsets in the body. */
+    @Test
+    void aChunkThatHasBeenReadInPartIsTakenFromItsReaderIndexOn() {
+        String body = part("one") + "\r\n--x--\r\n";
+        MultipartOptions justEnough = withMaxBodyBytes(body.length());
+        Result whole = Decoding.decode(body, justEnough, Integer.MAX_VALUE);
+        assertEquals(List.of(), whole.reasons());
+        Decoding.assertSame(
+                whole, Decoding.decode(Boundary.of("x"), justEnough, List.of(behind(body))), "read in part");
+
+        MultipartOptions tooLittle = withMaxBodyBytes(body.length() - 1);
+        assertEquals(
+                new Failure(Reason.BODY_TOO_LARGE, body.length() - 1, -1),
+                Decoding.decode(Boundary.of("x"), tooLittle, List.of(behind(body)))
+                        .failure());
+        String broken = part("one") + "\r\n--x--!";
+        assertEquals(
+                new Failure(Reason.MALFORMED_DELIMITER, broken.length() - 1, -1),
+                Decoding.decode(Boundary.of("x"), MultipartOptions.defaults(), List.of(behind(broken)))
+                        .failure());
+    }
+
+    private static MultipartOptions withMaxBodyBytes(int octets) {
+        return MultipartOptions.builder()
+                .limits(Limits.builder().maxBodyBytes(octets).build())
+                .build();
+    }
+
+    private static ByteBuf behind(String body) {
+        return Unpooled.wrappedBuffer(Decoding.bytes("0123456" + body)).skipBytes(7);
+    }
+
+    /** Which it must not; but then it would read what it may not see. */
+    @Test
+    void readsOnAfterTheApplicationHasMovedTheInternalBufferOfADirectChunk() throws Exception {
+        ByteBuf chunk = Unpooled.directBuffer().writeBytes(Decoding.bytes(part("one") + "\r\n--x--\r\n"));
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(chunk);
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            assertEquals(Event.DATA, decoder.next());
+            chunk.internalNioBuffer(0, 1);
+            assertEquals(Event.PART_END, decoder.next());
+            assertEquals(Event.NEED_INPUT, decoder.next());
+        }
+    }
+
+    @Test
+    void theSizeOfAPartIsThatOfTheDataSoFar() throws Exception {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("one"))));
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            assertEquals(0, decoder.partSize());
+            assertEquals(part("").length(), decoder.partOffset());
+            assertEquals(decoder.partOffset(), decoder.offset());
+            assertEquals(Event.DATA, decoder.next());
+            assertEquals(3, decoder.partSize());
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("four\r\n--x--")));
+            assertEquals(Event.DATA, decoder.next());
+            assertEquals(7, decoder.partSize());
+            assertEquals(Event.PART_END, decoder.next());
+            assertEquals(7, decoder.partSize());
+        }
+    }
+
+    @Test
+    void theOffsetStaysWhereADecoderIsClosed() throws Exception {
+        MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults());
+        decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("one") + "\r\n--x--")));
+        assertEquals(Event.PART_BEGIN, decoder.next());
+        long before = decoder.offset();
+        assertEquals(part("").length(), before);
+        decoder.close();
+        assertEquals(before, decoder.offset());
+    }
+
+    @Test
+    void eachOctetOfADelimiterLineIsWork() throws Exception {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x")));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            long before = decoder.steps();
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(" ".repeat(100))));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            assertEquals(100, decoder.steps() - before);
+
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("\r\n" + CD + "\r\nv\r\n--x--\r\n")));
+            while (decoder.next() != Event.NEED_INPUT) {}
+            before = decoder.steps();
+            decoder.feed(Unpooled.wrappedBuffer(new byte[100]));
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            assertEquals(1, decoder.steps() - before, "an epilogue is not looked at");
+        }
+    }
+
+    @Test
+    void saysWhatIsWrongBehindADelimiter() {
+        String delimiter = part("one") + "\r\n--x";
+        assertEquals("a delimiter is followed by '!'", messageOf(delimiter + "!"));
+        assertEquals("a delimiter is followed by '!'", messageOf(delimiter + " ".repeat(256) + "!"));
+        assertEquals("a delimiter is followed by '!'", messageOf(delimiter + " ".repeat(255) + "!"));
+        assertEquals(
+                "the padding after a delimiter exceeds the limit of 256 bytes",
+                messageOf(delimiter + " ".repeat(256) + "\t"));
+        assertEquals("the close-delimiter is followed by '!'", messageOf(delimiter + "--!"));
+    }
+
+    private static String messageOf(String body) {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(body)));
+            MultipartException refused = assertThrows(MultipartException.class, () -> {
+                while (decoder.next() != Event.NEED_INPUT) {}
+            });
+            assertEquals(Reason.MALFORMED_DELIMITER, refused.reason());
+            return refused.getMessage().replaceFirst(" \\((part|offset) .*", "");
+        }
+    }
+
+    @Test
+    void aPreambleIsRefusedWhereItsFirstOctetWasSeenToBeOne() {
+        Preset lenient = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
+        String form = part("one") + "\r\n--x--\r\n";
+        Verdict.assertRefused(lenient, "^junk\r\n--x!\r\n" + form, Reason.PREAMBLE, -1);
+        Verdict.assertRefused(lenient, "--x^!\r\n" + form, Reason.PREAMBLE, -1);
+    }
+
+    @Test
+    void headersOfAPartTellTheirParametersAndNotThemselves() throws Exception {
+        String lines = CD + "Content-Type: text/plain; charset=\"iso-8859-1\"\r\n";
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n" + lines + "\r\nv\r\n" + part("w"))));
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            PartHeaders typed = decoder.headers();
+            assertEquals("form-data; name=\"a\"", typed.first("content-disposition"));
+            assertEquals("iso-8859-1", typed.contentTypeParameter("charset"));
+            assertNull(typed.contentTypeParameter("format"));
+            assertEquals("PartHeaders[2 fields]", typed.toString());
+            while (decoder.next() != Event.PART_BEGIN) {}
+            assertNull(decoder.headers().contentTypeParameter("charset"));
+        }
+    }
+
+    /** Those beyond the first hundred are counted, not kept. */
+    @Test
+    void eachKindOfDeviationIsReportedOnceForAPartAndCountedBeyondAHundred() throws Exception {
+        int parts = 130;
+        String folded = "--x\r\nA:b\r\n c\r\nD:e\r\n f\r\n" + CD + "\r\nv\r\n";
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(folded.repeat(parts) + "--x--")));
+            while (decoder.next() != Event.NEED_INPUT) {}
+            assertEquals(parts, decoder.deviationCount());
+            assertEquals(100, decoder.deviations().size());
+            assertEquals(99, decoder.deviations().get(99).partIndex());
+        }
+    }
+
+    @Test
+    void aDeviationOutsideOfPartsIsReportedOnce() {
+        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FALSE_DELIMITER);
+        Result result = Verdict.decode(reporting, "--x!\r\n--x!\r\n" + part("v") + "\r\n--x--\r\n");
+        assertEquals(List.of(new ReportedDeviation(Deviation.FALSE_DELIMITER, -1, 3)), result.deviations());
+
+        String form = part("v\r\n--x!\r\n--x!") + "\r\n--x--\r\n";
+        long first = form.indexOf('!');
+        assertEquals(
+                List.of(new ReportedDeviation(Deviation.FALSE_DELIMITER, 0, first)),
+                Verdict.decode(reporting, form).deviations());
+    }
+
+    @Test
+    void linesOfASectionAreReportedInTheirOrder() {
+        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FOLDED_HEADER, Deviation.BARE_LF);
+        assertEquals(List.of("FOLDED_HEADER", "BARE_LF"), kinds(reporting, "A: b\r\n c\r\nD: e\n"));
+        assertEquals(List.of("BARE_LF", "FOLDED_HEADER"), kinds(reporting, "D: e\nA: b\r\n c\r\n"));
+        assertEquals(List.of("FOLDED_HEADER"), kinds(reporting, "A: b\r\n c\r\n"));
+        assertEquals(List.of("BARE_LF"), kinds(reporting, "A: b\n"));
+        assertEquals(List.of(), kinds(reporting, "A: b\r\n"));
+    }
+
+    private static List<String> kinds(Preset preset, String lines) {
+        return Verdict.decode(preset, Verdict.headers(lines + CD)).deviations().stream()
+                .map(each -> each.kind().name())
+                .toList();
+    }
+
+    @Test
+    void theOctetBeyondALimitIsTheOneThatIsRefused() {
+        MultipartOptions small = MultipartOptions.builder()
+                .limits(Limits.builder().maxPreambleBytes(0).maxEpilogueBytes(3).build())
+                .build();
+        Verdict.assertRefused(small, "^a", Reason.PREAMBLE_TOO_LARGE, -1);
+        Verdict.assertRefused(small, part("v") + "\r\n--x--\r\nabc^d", Reason.EPILOGUE_TOO_LARGE, -1);
+        assertEquals(
+                List.of(), Verdict.decode(small, part("v") + "\r\n--x--\r\nabc").reasons());
+    }
+
+    @Test
+    void whatIsSearchedIsWork() throws Exception {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part(""))));
+            while (decoder.next() != Event.NEED_INPUT) {}
+            long before = decoder.steps();
+            decoder.feed(Unpooled.wrappedBuffer(new byte[10_000]));
+            while (decoder.next() != Event.NEED_INPUT) {}
+            assertTrue(decoder.steps() - before > 10_000 / 100, decoder.steps() + " after " + before);
+        }
+    }
+
+    @Test
+    void whatTheContentDispositionCostsIsWork() throws Exception {
+        String disposition = "Content-Disposition: form-data; name=a" + "; b=c".repeat(200) + "\r\n";
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n" + disposition + "\r\n")));
+            while (decoder.next() != Event.NEED_INPUT) {}
+            assertTrue(decoder.steps() > 2L * disposition.length(), decoder.steps() + " steps");
         }
     }
 }
