@@ -97,8 +97,7 @@ final class SlowClientWatch implements AutoCloseable {
             started.shutdownNow();
             Thread last = thread;
             try {
-                if (last != null) { // the timer says that it has ended a moment before its thread does, and containers
-                    // look at threads
+                if (last != null) { // a timer has ended before its thread has, and containers look at threads
                     last.join(LONGEST_STOP_MILLIS);
                 }
             } catch (InterruptedException e) {
