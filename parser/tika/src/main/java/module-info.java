@@ -1,4 +1,4 @@
-/** The media type of a part by its first octets, through Apache Tika. */
+/** The media type of a part by its first bytes, through Apache Tika. */
 module dev.sluice.tika {
     requires transitive dev.sluice;
     requires org.apache.tika.core;

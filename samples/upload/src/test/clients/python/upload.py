@@ -4,7 +4,7 @@ import json
 import sys
 
 
-def octets(part):
+def bytes(part):
     with open(part["file"], "rb") as file:
         return file.read()
 
@@ -49,7 +49,7 @@ def aiohttp_client(url, parts):
         form = aiohttp.FormData(quote_fields=False, default_to_multipart=True)
         for part in parts:
             if "file" in part:
-                form.add_field(part["name"], octets(part), filename=part["filename"], content_type=part["type"])
+                form.add_field(part["name"], bytes(part), filename=part["filename"], content_type=part["type"])
             else:
                 form.add_field(part["name"], part["text"])
         async with aiohttp.ClientSession() as session:

@@ -31,7 +31,7 @@ final class DifferentialCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(names = "--splits", description = "Splits the corpus instead, every body at every octet.")
+    @Option(names = "--splits", description = "Splits the corpus instead, every body at every byte.")
     private boolean splits;
 
     @Option(names = "--page-only", description = "Only writes the page anew from what is recorded.")
@@ -55,7 +55,7 @@ final class DifferentialCommand implements Callable<Integer> {
             description = "With --splits: leaves out larger bodies (default: no limit).")
     private int largest = Integer.MAX_VALUE;
 
-    @Option(names = "--quick", description = "2,000 bodies, or bodies of up to 256 octets; results go to bench/target.")
+    @Option(names = "--quick", description = "2,000 bodies, or bodies of up to 256 bytes; results go to bench/target.")
     private boolean quick;
 
     @Option(

@@ -35,7 +35,7 @@ final class PoolSizes {
                             "pool-size",
                             "PoolSizes.count",
                             params,
-                            "octets",
+                            "bytes",
                             held,
                             0.0,
                             null,

@@ -148,17 +148,17 @@ final class TrialRunner {
 
         private final Trial trial;
         private final Map<String, String> params;
-        private final long octets;
+        private final long bytes;
         private final long parts;
         private final ForkResults results = new ForkResults();
         private Effort effort;
         private @Nullable String note;
         private boolean over;
 
-        Figure(Trial trial, Map<String, String> params, long octets, long parts) {
+        Figure(Trial trial, Map<String, String> params, long bytes, long parts) {
             this.trial = trial;
             this.params = params;
-            this.octets = octets;
+            this.bytes = bytes;
             this.parts = parts;
             this.effort = trial.effort();
         }
@@ -236,7 +236,7 @@ final class TrialRunner {
                     measured ? results.cpu() : null,
                     measured ? results.samples() : 0,
                     measured ? results.allocated() : null,
-                    octets,
+                    bytes,
                     parts,
                     note);
         }

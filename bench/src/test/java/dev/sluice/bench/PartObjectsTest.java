@@ -35,7 +35,7 @@ class PartObjectsTest {
             assertEquals(24 + 24, sizeOf(decoder.name()));
             assertEquals(24 + 32, sizeOf(decoder.filename()));
             assertEquals(24 + 32, sizeOf(decoder.contentType()));
-            // Only for those who keep headers: the octets of the section, and where its fields are.
+            // Only for those who keep headers: the bytes of the section, and where its fields are.
             assertEquals(32 + sizeOf(new byte[SECTION.length()]) + sizeOf(new int[8]), sizeOf(decoder.headers()));
             assertEquals(Event.DATA, decoder.next());
             // netty's view of the chunk, one for each stretch of content.

@@ -8,10 +8,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Octets gathered over several chunks, such as a header section that straddles them, in one pooled heap buffer. Not
+ * Bytes gathered over several chunks, such as a header section that straddles them, in one pooled heap buffer. Not
  * thread-safe.
  *
- * <p>Memory that a consumer may hold is never changed. Octets that were read are dropped in place only while nobody
+ * <p>Memory that a consumer may hold is never changed. Bytes that were read are dropped in place only while nobody
  * else holds the buffer ({@code refCnt() <= 1}); otherwise the unread rest moves to a new buffer and this object lets
  * go of the old one. The bound on what is gathered is the caller's.
  */
@@ -30,7 +30,7 @@ public final class Accumulation implements AutoCloseable {
      * Allocates nothing before the first {@link #append}.
      *
      * @param allocator gives the heap buffers
-     * @param initialCapacity octets to allocate at first, at least 1
+     * @param initialCapacity bytes to allocate at first, at least 1
      */
     public Accumulation(ByteBufAllocator allocator, int initialCapacity) {
         if (initialCapacity < 1) {
@@ -42,11 +42,11 @@ public final class Accumulation implements AutoCloseable {
     }
 
     /**
-     * Copies octets of the open chunk behind those gathered so far. What a consumer holds stays as it is: if the memory
-     * has to be rearranged while it is shared, the octets move to a new buffer.
+     * Copies bytes of the open chunk behind those gathered so far. What a consumer holds stays as it is: if the memory
+     * has to be rearranged while it is shared, the bytes move to a new buffer.
      *
      * @param index absolute index in the chunk
-     * @param length in octets
+     * @param length in bytes
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      * @throws IllegalStateException after {@link #close}
      */
@@ -59,26 +59,26 @@ public final class Accumulation implements AutoCloseable {
         end += length;
     }
 
-    /** {@return the number of octets gathered and not discarded} */
+    /** {@return the number of bytes gathered and not discarded} */
     public int size() {
         return end - start;
     }
 
     /**
-     * {@return the memory that holds the octets, from {@link #arrayOffset()} on; not to be written, valid until the
+     * {@return the memory that holds the bytes, from {@link #arrayOffset()} on; not to be written, valid until the
      * next append or discard}
      */
     public byte[] array() {
         return array;
     }
 
-    /** {@return where in {@link #array()} the first unread octet is} */
+    /** {@return where in {@link #array()} the first unread byte is} */
     public int arrayOffset() {
         return arrayOffset + start;
     }
 
     /**
-     * Forgets the octets behind the first {@code size}: they were appended too early.
+     * Forgets the bytes behind the first {@code size}: they were appended too early.
      *
      * @param size 0 to {@link #size()}
      */
@@ -92,7 +92,7 @@ public final class Accumulation implements AutoCloseable {
     }
 
     /**
-     * Drops the first octets: they have been read.
+     * Drops the first bytes: they have been read.
      *
      * @param count 0 to {@link #size()}
      */
@@ -112,10 +112,10 @@ public final class Accumulation implements AutoCloseable {
     }
 
     /**
-     * {@return gathered octets without a copy; <em>borrowed</em> until the next call of a method that changes this
+     * {@return gathered bytes without a copy; <em>borrowed</em> until the next call of a method that changes this
      * object, retain to keep}
      *
-     * @param index counted from the first unread octet
+     * @param index counted from the first unread byte
      */
     public ByteBuf slice(int index, int length) {
         Objects.checkFromIndexSize(index, length, size());

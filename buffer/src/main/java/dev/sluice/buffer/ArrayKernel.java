@@ -12,18 +12,18 @@ final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Octets below which {@link #anyPair} is not worth its start: it has a part before and one behind the vectors. */
+    /** Bytes below which {@link #anyPair} is not worth its start: it has a part before and one behind the vectors. */
     static final int LEAST_OF_PASS = 256;
 
     private ArrayKernel() {}
 
     /*
      * for i, i + 16, ... while 16 starts remain below end:
-     *     if any of the 16 has octet first there and octet last `distance` behind it: return i
+     *     if any of the 16 has byte first there and byte last `distance` behind it: return i
      * return i
      *
-     * An octet of (word ^ pattern) is 0 where the word has the octet, so an octet of the OR is 0 where both fit. (x -
-     * 01..) & ~x has a top bit set if and only if some octet of x is 0. May point at a block without a match, never
+     * A byte of (word ^ pattern) is 0 where the word has the byte, so a byte of the OR is 0 where both fit. (x -
+     * 01..) & ~x has a top bit set if and only if some byte of x is 0. May point at a block without a match, never
      * passes over one.
      */
     static int pairs(byte[] memory, int i, int end, int distance, long first, long last) {
@@ -40,7 +40,7 @@ final class ArrayKernel {
 
     /*
      * for i, i + 8, ... below end, which is a whole number of words away:
-     *     remember whether any of the 8 has octet first there and octet last `distance` behind it
+     *     remember whether any of the 8 has byte first there and byte last `distance` behind it
      * return whether one had
      *
      * Without a branch, so that the JIT makes vectors of it, as long as `distance` is one value to it and no sum. Which
@@ -57,7 +57,7 @@ final class ArrayKernel {
 
     /*
      * for q, q + 4 * stride, ... while four grams lie before end:
-     *     if any of the 4-octet grams at q, q + stride, q + 2 * stride, q + 3 * stride is in the set: return q
+     *     if any of the 4-byte grams at q, q + stride, q + 2 * stride, q + 3 * stride is in the set: return q
      * return q
      *
      * The stride is the number of grams in the delimiter and the set holds all of them, so each occurrence has one of
@@ -78,7 +78,7 @@ final class ArrayKernel {
         return q;
     }
 
-    /* first index in [i, end) of the octet that `pattern` repeats, or end */
+    /* first index in [i, end) of the byte that `pattern` repeats, or end */
     static int indexOf(byte[] memory, int i, int end, long pattern) {
         while (i <= end - 8) {
             long zeros = Swar.zeros((long) LONG.get(memory, i) ^ pattern);
@@ -93,7 +93,7 @@ final class ArrayKernel {
         return i;
     }
 
-    /* how many octets from i on equal text[from], text[from + 1], ...; at most length */
+    /* how many bytes from i on equal text[from], text[from + 1], ...; at most length */
     static int matching(byte[] memory, int i, byte[] text, int from, int length) {
         int k = 0;
         while (k <= length - 8) {

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>other direct buffers over one piece of memory (slices, duplicates, read-only views, a composite buffer of one
  *       component): an NIO view, two small objects per chunk.
  *   <li>all others (composite buffers of several components): the {@link ByteBuf} itself, with its own searches and
- *       octet by octet. An unmodifiable composite keeps its components' leak-aware wrappers, and they record.
+ *       byte by byte. An unmodifiable composite keeps its components' leak-aware wrappers, and they record.
  * </ol>
  *
- * <p>Netty's leak-aware wrappers are looked through: reading leaves no leak record. Only octets between the reader and
- * the writer index at the time of {@link #open} are read; the chunk's octets and indices are never changed.
+ * <p>Netty's leak-aware wrappers are looked through: reading leaves no leak record. Only bytes between the reader and
+ * the writer index at the time of {@link #open} are read; the chunk's bytes and indices are never changed.
  */
 public final class ChunkMemory {
     private @Nullable ByteBuf chunk;
@@ -108,7 +108,7 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return one octet}
+     * {@return one byte}
      *
      * @param index absolute index in the chunk
      * @throws IndexOutOfBoundsException if not within {@link #start()} and {@link #end()}
@@ -127,7 +127,7 @@ public final class ChunkMemory {
     }
 
     /**
-     * Copies octets out of the chunk.
+     * Copies bytes out of the chunk.
      *
      * @param index absolute index in the chunk
      * @throws IndexOutOfBoundsException if one of the ranges is not within the chunk or the array
@@ -161,7 +161,7 @@ public final class ChunkMemory {
      * and the offset.
      *
      * @param partIndex 0-based, -1 for none
-     * @param offset of the first octet, from the start of the multipart body
+     * @param offset of the first byte, from the start of the multipart body
      */
     public ByteBuf slice(int index, int length, int partIndex, long offset) {
         if (!records) {
@@ -231,7 +231,7 @@ public final class ChunkMemory {
                 : ViewKernel.pairs(view(), i + shift, limit + shift, distance, first, last) - shift;
     }
 
-    /** {@return octets from which on {@link #anyPair} is worth a call on a flat chunk} */
+    /** {@return bytes from which on {@link #anyPair} is worth a call on a flat chunk} */
     int leastOfPass() {
         return array != null ? ArrayKernel.LEAST_OF_PASS : ViewKernel.LEAST_OF_PASS;
     }
@@ -252,7 +252,7 @@ public final class ChunkMemory {
                 : ViewKernel.grams(view(), q + shift, to + shift, stride, set) - shift;
     }
 
-    /** {@return the first index in [i, to) with the octet that {@code pattern} repeats, or {@code to}} */
+    /** {@return the first index in [i, to) with the byte that {@code pattern} repeats, or {@code to}} */
     int indexOf(int i, int to, long pattern) {
         byte[] heap = array;
         ByteBuffer direct = view;
@@ -267,7 +267,7 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return how many octets from index i on equal those of the text from {@code from} on, at most {@code length}}
+     * {@return how many bytes from index i on equal those of the text from {@code from} on, at most {@code length}}
      */
     int matching(int i, byte[] text, int from, int length) {
         byte[] heap = array;

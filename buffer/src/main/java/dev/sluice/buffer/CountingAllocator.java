@@ -32,7 +32,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
     }
 
     /**
-     * {@return the capacity of all buffers not released, in octets; a composite buffer counts what its components hold}
+     * {@return the capacity of all buffers not released, in bytes; a composite buffer counts what its components hold}
      */
     public long liveBytes() {
         synchronized (live) {

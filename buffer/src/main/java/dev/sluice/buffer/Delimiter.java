@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
  * The text {@code CRLF "--" boundary} (RFC 2046 section 5.1.1), prepared once. Immutable and thread-safe.
  *
  * <p>A boundary holds neither CR nor LF, so CR is only at index 0 of the text and LF only at index 1. A comparison that
- * fails can therefore restart only at the octet where it failed, and the octets compared before it are known: they are
+ * fails can therefore restart only at the byte where it failed, and the bytes compared before it are known: they are
  * this text.
  */
 public final class Delimiter {
-    /** Octets before the boundary: CR, LF and two dashes. */
+    /** Bytes before the boundary: CR, LF and two dashes. */
     static final int PREFIX_LENGTH = 4;
 
     private final byte[] text;
@@ -29,7 +29,7 @@ public final class Delimiter {
     /**
      * {@return the delimiter of a boundary}
      *
-     * @param boundary the octets of the boundary without any dashes in front; copied
+     * @param boundary the bytes of the boundary without any dashes in front; copied
      * @throws IllegalArgumentException if the boundary is empty or holds CR or LF
      */
     public static Delimiter of(byte[] boundary) {
@@ -42,22 +42,22 @@ public final class Delimiter {
         text[2] = '-';
         text[3] = '-';
         for (int i = 0; i < boundary.length; i++) {
-            byte octet = boundary[i];
-            if (octet == '\r' || octet == '\n') {
+            byte b = boundary[i];
+            if (b == '\r' || b == '\n') {
                 throw new IllegalArgumentException("the boundary holds CR or LF at index " + i);
             }
-            text[PREFIX_LENGTH + i] = octet;
+            text[PREFIX_LENGTH + i] = b;
         }
         return new Delimiter(text);
     }
 
-    /** {@return the number of octets of the text: 4 and the length of the boundary} */
+    /** {@return the number of bytes of the text: 4 and the length of the boundary} */
     public int length() {
         return text.length;
     }
 
     /**
-     * {@return one octet of the text}
+     * {@return one byte of the text}
      *
      * @param index 0 to {@code length() - 1}
      */
@@ -66,7 +66,7 @@ public final class Delimiter {
     }
 
     /**
-     * {@return the octets {@code from} to {@code to} (exclusive) of the text as a read-only slice of constant memory}
+     * {@return the bytes {@code from} to {@code to} (exclusive) of the text as a read-only slice of constant memory}
      *
      * <p>The slice need not be released: retaining and releasing it do nothing, and it may be kept for ever and handed
      * to other threads.
@@ -77,8 +77,8 @@ public final class Delimiter {
         return constant.slice(from, to - from);
     }
 
-    /** {@return the octets of the text; not to be written} */
-    byte[] octets() {
+    /** {@return the bytes of the text; not to be written} */
+    byte[] bytes() {
         return text;
     }
 

@@ -4,22 +4,22 @@ package dev.sluice.buffer;
  * Resumable search for a {@link Delimiter} through successive chunks. One per decoder; not thread-safe.
  *
  * <p>What is remembered from chunk to chunk is how much of the delimiter's text ended the last one, a single number:
- * the octets themselves are known. In LF mode the delimiter is {@code (CRLF | LF) "--" boundary}; a CR directly before
- * the LF belongs to it. Otherwise a bare LF is an octet like any other.
+ * the bytes themselves are known. In LF mode the delimiter is {@code (CRLF | LF) "--" boundary}; a CR directly before
+ * the LF belongs to it. Otherwise a bare LF is a byte like any other.
  *
- * <p>The work is linear in the octets searched, whatever they and the boundary are: a candidate is compared forward
- * from its line break, of which the text holds only one, so that each octet is compared at most once; and a kernel
- * looks at an octet a bounded number of times.
+ * <p>The work is linear in the bytes searched, whatever they and the boundary are: a candidate is compared forward
+ * from its line break, of which the text holds only one, so that each byte is compared at most once; and a kernel
+ * looks at a byte a bounded number of times.
  *
  * <p>Chunks whose memory is reachable (see {@link ChunkMemory}) are searched word by word; all others with
  * {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
  */
 public final class DelimiterSearch {
-    /** Octets seen before the set of grams is made: a small form does without. */
+    /** Bytes seen before the set of grams is made: a small form does without. */
     private static final int WARM_UP = 16 * 1024;
 
     /**
-     * Octets for which grams are left alone after they pointed too often at nothing: the body is made against them, or
+     * Bytes for which grams are left alone after they pointed too often at nothing: the body is made against them, or
      * unlucky.
      */
     private static final int PAUSE = 64 * 1024;
@@ -30,7 +30,7 @@ public final class DelimiterSearch {
     /** The same where passes over spans are vectors. */
     private static final int MIN_STRIDE_BESIDE_VECTORS = 29;
 
-    /** More octets than a stream has. */
+    /** More bytes than a stream has. */
     private static final long NEVER = 1L << 62;
 
     private static final int FREE_ALARMS = 4;
@@ -39,26 +39,26 @@ public final class DelimiterSearch {
     private static final int SPAN = 1024;
 
     /**
-     * Octets that are looked at closely, without a pass over them first: at the start, and once a span had a candidate.
+     * Bytes that are looked at closely, without a pass over them first: at the start, and once a span had a candidate.
      */
     private static final int SPAN_PAUSE = 4 * SPAN;
 
     /** The kernels add strides to indexes before they compare them. */
     private static final int LAST_INDEX_OF_KERNELS = Integer.MAX_VALUE - 1024;
 
-    private static final int OCTETS_PER_ALARM = 512;
+    private static final int BYTES_PER_ALARM = 512;
 
     private final Delimiter delimiter;
     private final byte[] text;
 
-    /** Index in the text of the octet that starts a candidate: CR, or LF in LF mode. */
+    /** Index in the text of the byte that starts a candidate: CR, or LF in LF mode. */
     private final int anchor;
 
-    /** Octets from the anchor to the end of the text. */
+    /** Bytes from the anchor to the end of the text. */
     private final int length;
 
     /**
-     * Octets from the anchor to the last octet. A field of its own: as a difference in the kernels, it keeps the JIT from
+     * Bytes from the anchor to the last byte. A field of its own: as a difference in the kernels, it keeps the JIT from
      * making vectors.
      */
     private final int reach;
@@ -92,7 +92,7 @@ public final class DelimiterSearch {
     DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp, int lastIndexOfKernels) {
         this.lastIndexOfKernels = lastIndexOfKernels;
         this.delimiter = delimiter;
-        this.text = delimiter.octets();
+        this.text = delimiter.bytes();
         this.anchor = acceptBareLf ? 1 : 0;
         this.length = text.length - anchor;
         this.reach = length - 1;
@@ -116,13 +116,13 @@ public final class DelimiterSearch {
     }
 
     /**
-     * {@return how many octets of the text {@code CRLF "--" boundary} are matched, counted from its start; 0 for none}
+     * {@return how many bytes of the text {@code CRLF "--" boundary} are matched, counted from its start; 0 for none}
      */
     public int matched() {
         return matched;
     }
 
-    /** {@return the index in the text of the first octet really seen: 0; 1 for a bare LF; 2 when primed} */
+    /** {@return the index in the text of the first byte really seen: 0; 1 for a bare LF; 2 when primed} */
     public int first() {
         return first;
     }
@@ -133,18 +133,18 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Searches octets of a chunk. Afterwards {@link #isComplete()}, and the result is where the first delimiter starts;
+     * Searches bytes of a chunk. Afterwards {@link #isComplete()}, and the result is where the first delimiter starts;
      * or {@code 0 < matched() < length}, and the result is where the longest beginning of the delimiter that ends the
      * range starts; or {@code matched() == 0}, and the result is {@code to}. What is before the result is data.
      *
      * @param from absolute index in the chunk
-     * @param to the index behind the last octet to search
+     * @param to the index behind the last byte to search
      * @throws IllegalStateException if {@link #matched()} is not 0
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int find(ChunkMemory chunk, int from, int to) {
         if (matched != 0) {
-            throw new IllegalStateException(matched + " octets of the delimiter are matched already");
+            throw new IllegalStateException(matched + " bytes of the delimiter are matched already");
         }
         chunk.check(from, to);
         boolean fast = chunk.isFlat() && to <= lastIndexOfKernels;
@@ -179,7 +179,7 @@ public final class DelimiterSearch {
                 i = byGrams(chunk, i, to);
                 end = Math.min(limit, i + 4 * stride);
                 alarms--;
-                if (alarms + (i - inUseFrom) / OCTETS_PER_ALARM < 0) {
+                if (alarms + (i - inUseFrom) / BYTES_PER_ALARM < 0) {
                     gramsFrom = searched + (i - from) + PAUSE;
                 }
             }
@@ -256,8 +256,8 @@ public final class DelimiterSearch {
     }
 
     /*
-     * for each octet in [from, end) that starts a candidate:
-     *     compare forward to the delimiter's end or to `to`; if all octets are equal: a match
+     * for each byte in [from, end) that starts a candidate:
+     *     compare forward to the delimiter's end or to `to`; if all bytes are equal: a match
      *
      * Returns where the match is; or, with nothing matched, an index from `end` on before which none starts.
      */
@@ -293,14 +293,14 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Goes on comparing at the start of more octets. Afterwards {@link #isComplete()}; or {@code matched() > 0} and the
-     * result is {@code to}; or {@code matched() == 0}, a false start: the octets {@link #falseFrom()} to {@link
-     * #falseTo()} of the text were data after all (none of them if primed), and the octet at the result has not been
+     * Goes on comparing at the start of more bytes. Afterwards {@link #isComplete()}; or {@code matched() > 0} and the
+     * result is {@code to}; or {@code matched() == 0}, a false start: the bytes {@link #falseFrom()} to {@link
+     * #falseTo()} of the text were data after all (none of them if primed), and the byte at the result has not been
      * consumed.
      *
-     * @return the index behind the last octet consumed
+     * @return the index behind the last byte consumed
      * @param from absolute index in the chunk
-     * @param to the index behind the last octet to compare
+     * @param to the index behind the last byte to compare
      * @throws IllegalStateException unless {@code 0 < matched() < length}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
@@ -321,17 +321,17 @@ public final class DelimiterSearch {
         return from + same;
     }
 
-    /** {@return the index in the text of the first octet of the last false start} */
+    /** {@return the index in the text of the first byte of the last false start} */
     public int falseFrom() {
         return falseFrom;
     }
 
-    /** {@return the index in the text behind the last octet of the last false start} */
+    /** {@return the index in the text behind the last byte of the last false start} */
     public int falseTo() {
         return falseTo;
     }
 
-    /** {@return units of work so far: probes of a word or a gram, and octets of candidates looked at} */
+    /** {@return units of work so far: probes of a word or a gram, and bytes of candidates looked at} */
     public long steps() {
         return steps;
     }

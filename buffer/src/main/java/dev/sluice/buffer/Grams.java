@@ -1,14 +1,14 @@
 package dev.sluice.buffer;
 
 /**
- * The set of all sequences of four octets in a delimiter, as a hashed set of 4096 bits (512 bytes): says "not in it"
+ * The set of all sequences of four bytes in a delimiter, as a hashed set of 4096 bits (512 bytes): says "not in it"
  * for certain, "in it" now and then by chance.
  */
 final class Grams {
-    /** Octets of a gram. */
+    /** Bytes of a gram. */
     static final int LENGTH = 4;
 
-    /** Octets of a gram behind its first. */
+    /** Bytes of a gram behind its first. */
     static final int REACH = LENGTH - 1;
 
     private static final int SLOT_BITS = 12;
@@ -16,7 +16,7 @@ final class Grams {
 
     private Grams() {}
 
-    /** {@return the place of a gram, octets in little-endian order, in the set} */
+    /** {@return the place of a gram, bytes in little-endian order, in the set} */
     static int slot(int gram) {
         return gram * GOLDEN >>> Integer.SIZE - SLOT_BITS;
     }

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Eight octets in one word, the first in the lowest bits. */
+/** Eight bytes in one word, the first in the lowest bits. */
 final class Swar {
     static final long ONES = 0x0101010101010101L;
     static final long TOPS = 0x8080808080808080L;
@@ -16,12 +16,12 @@ final class Swar {
 
     private Swar() {}
 
-    /** {@return a word of eight times the octet} */
-    static long repeat(byte octet) {
-        return (octet & 0xffL) * ONES;
+    /** {@return a word of eight times the byte} */
+    static long repeat(byte b) {
+        return (b & 0xffL) * ONES;
     }
 
-    /** {@return a word whose lowest set bit is the top bit of the first octet of x that is 0; 0 if there is none} */
+    /** {@return a word whose lowest set bit is the top bit of the first byte of x that is 0; 0 if there is none} */
     static long zeros(long x) {
         return (x - ONES) & ~x & TOPS;
     }

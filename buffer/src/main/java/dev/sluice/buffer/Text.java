@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /**
- * Decodes text straight from memory. Octets that mean nothing in the charset become U+FFFD; {@link #malformedAt} tells
+ * Decodes text straight from memory. Bytes that mean nothing in the charset become U+FFFD; {@link #malformedAt} tells
  * whether and where. Thread-safe.
  */
 public final class Text {
@@ -24,10 +24,10 @@ public final class Text {
     private Text() {}
 
     /**
-     * {@return the text of octets in an array}
+     * {@return the text of bytes in an array}
      *
-     * @param index of the first octet in the array
-     * @param length in octets
+     * @param index of the first byte in the array
+     * @param length in bytes
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static String decode(byte[] array, int index, int length, Charset charset) {
@@ -35,13 +35,13 @@ public final class Text {
     }
 
     /**
-     * {@return the text of octets in a buffer (<em>borrowed</em>), decoded in place where the buffer has an array;
+     * {@return the text of bytes in a buffer (<em>borrowed</em>), decoded in place where the buffer has an array;
      * memory without one is copied once, because a {@code String} is made from arrays only}
      *
      * <p>Indices of the buffer do not change, and a leak-aware buffer makes no record.
      *
      * @param index absolute index in the buffer
-     * @param length in octets
+     * @param length in bytes
      * @throws IndexOutOfBoundsException if the range is not within the buffer's capacity
      */
     public static String decode(ByteBuf buffer, int index, int length, Charset charset) {
@@ -51,20 +51,20 @@ public final class Text {
             return new String(memory.array(), memory.arrayOffset() + index, length, charset);
         }
         if (charset.equals(StandardCharsets.US_ASCII)) {
-            // netty takes octets that are not ASCII for ISO-8859-1.
-            byte[] octets = new byte[length];
-            memory.getBytes(index, octets);
-            return new String(octets, charset);
+            // netty takes bytes that are not ASCII for ISO-8859-1.
+            byte[] bytes = new byte[length];
+            memory.getBytes(index, bytes);
+            return new String(bytes, charset);
         }
         return memory.toString(index, length, charset);
     }
 
     /**
-     * {@return the offset, counted from {@code index}, of the first octet that starts malformed or unmappable input,
+     * {@return the offset, counted from {@code index}, of the first byte that starts malformed or unmappable input,
      * including a character cut off by the end; -1 if there is none}
      *
-     * @param index of the first octet in the array
-     * @param length in octets
+     * @param index of the first byte in the array
+     * @param length in bytes
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static int malformedAt(byte[] array, int index, int length, Charset charset) {
@@ -84,10 +84,10 @@ public final class Text {
     }
 
     /**
-     * {@return whether all octets of a range are US-ASCII}
+     * {@return whether all bytes of a range are US-ASCII}
      *
-     * @param index of the first octet in the array
-     * @param length in octets
+     * @param index of the first byte in the array
+     * @param length in bytes
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static boolean isAscii(byte[] array, int index, int length) {
@@ -96,7 +96,7 @@ public final class Text {
     }
 
     /**
-     * {@return the index of the first control octet (0x00 to 0x1F, 0x7F) in {@code [from, to)}, or {@code to}; looks at a word at a
+     * {@return the index of the first control byte (0x00 to 0x1F, 0x7F) in {@code [from, to)}, or {@code to}; looks at a word at a
      * time}
      *
      * @throws IndexOutOfBoundsException if the range is not within the array
@@ -106,7 +106,7 @@ public final class Text {
         int at = from;
         while (at <= to - 8) {
             long word = Swar.word(array, at);
-            // Below 0x20 the subtraction borrows into the top bit, which the octet itself does not have; 0x7F becomes
+            // Below 0x20 the subtraction borrows into the top bit, which the byte itself does not have; 0x7F becomes
             // zero.
             long controls = (word - SPACES) & ~word & Swar.TOPS | Swar.zeros(word ^ DELETES);
             if (controls != 0) {
@@ -121,7 +121,7 @@ public final class Text {
     }
 
     /**
-     * {@return the index of the first octet in {@code [from, to)} that is a control octet, {@code "}, {@code \\} or not ASCII, or
+     * {@return the index of the first byte in {@code [from, to)} that is a control byte, {@code "}, {@code \\} or not ASCII, or
      * {@code to}: where the plain text of a quoted string ends; looks at a word at a time}
      *
      * @throws IndexOutOfBoundsException if the range is not within the array
@@ -147,7 +147,7 @@ public final class Text {
         return at;
     }
 
-    /** {@return the index of the first octet from i on that is not ASCII, or end} */
+    /** {@return the index of the first byte from i on that is not ASCII, or end} */
     private static int afterAscii(byte[] array, int i, int end) {
         int at = i;
         while (at <= end - 8 && (Swar.word(array, at) & Swar.TOPS) == 0) {
@@ -172,7 +172,7 @@ public final class Text {
     }
 
     /**
-     * {@return the number of octets of the well-formed character of two to four octets at index i, 0 if it is not
+     * {@return the number of bytes of the well-formed character of two to four bytes at index i, 0 if it is not
      * well-formed}: RFC 3629 section 4, with neither overlong forms nor surrogates nor anything above U+10FFFF.
      */
     private static int characterLength(byte[] array, int i, int end) {
@@ -199,13 +199,13 @@ public final class Text {
         CharsetDecoder decoder = charset.newDecoder()
                 .onMalformedInput(CodingErrorAction.REPORT)
                 .onUnmappableCharacter(CodingErrorAction.REPORT);
-        ByteBuffer octets = ByteBuffer.wrap(array, i, end - i);
+        ByteBuffer bytes = ByteBuffer.wrap(array, i, end - i);
         CharBuffer chars = CharBuffer.allocate(CHARS_AT_A_TIME);
         CoderResult result;
         do {
             chars.clear();
-            result = decoder.decode(octets, chars, true);
+            result = decoder.decode(bytes, chars, true);
         } while (result.isOverflow());
-        return result.isError() ? octets.position() : end;
+        return result.isError() ? bytes.position() : end;
     }
 }

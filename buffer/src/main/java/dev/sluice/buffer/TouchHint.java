@@ -7,7 +7,7 @@ import io.netty.util.ResourceLeakHint;
  * released. The text is made only when a record is made.
  *
  * @param partIndex 0-based index of the part, -1 for none
- * @param offset octets from the start of the multipart body, 0-based
+ * @param offset bytes from the start of the multipart body, 0-based
  */
 public record TouchHint(int partIndex, long offset) implements ResourceLeakHint {
     @Override

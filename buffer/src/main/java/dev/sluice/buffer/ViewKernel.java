@@ -13,7 +13,7 @@ final class ViewKernel {
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** More octets than a chunk has. */
+    /** More bytes than a chunk has. */
     static final int NONE = Integer.MAX_VALUE;
 
     /** As {@link ArrayKernel#LEAST_OF_PASS}; {@link #NONE} where the JIT makes no vectors of loops over buffers. */

@@ -19,7 +19,7 @@ final class Wrappers {
 
     private Wrappers() {}
 
-    /** {@return the buffer inside the leak-aware wrapper, or the buffer itself; its indices mean the same octets} */
+    /** {@return the buffer inside the leak-aware wrapper, or the buffer itself; its indices mean the same bytes} */
     static ByteBuf unwrap(ByteBuf buffer) {
         ByteBuf inner = buffer;
         while (isInstance(SIMPLE, inner) || isInstance(SIMPLE_COMPOSITE, inner)) {
@@ -29,7 +29,7 @@ final class Wrappers {
     }
 
     /**
-     * {@return the buffer inside a read-only view, or the buffer itself; its indices mean the same octets}
+     * {@return the buffer inside a read-only view, or the buffer itself; its indices mean the same bytes}
      *
      * <p>For reading only, and for nothing that has a state of its own such as the internal NIO buffer.
      */

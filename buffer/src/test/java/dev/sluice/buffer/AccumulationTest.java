@@ -26,7 +26,7 @@ class AccumulationTest {
     }
 
     @Test
-    void allocatesNothingBeforeTheFirstOctet() {
+    void allocatesNothingBeforeTheFirstByte() {
         try (Accumulation gathered = new Accumulation(allocator, 16)) {
             assertEquals(0, gathered.size());
             assertEquals(0, gathered.slice(0, 0).readableBytes());
@@ -37,7 +37,7 @@ class AccumulationTest {
     }
 
     @Test
-    void gathersOctetsOfSeveralChunks() {
+    void gathersBytesOfSeveralChunks() {
         try (Accumulation gathered = new Accumulation(allocator, 4)) {
             append(gathered, "Content");
             append(gathered, "");
@@ -158,7 +158,7 @@ class AccumulationTest {
     }
 
     @Test
-    void doesNotWriteOverForgottenOctetsThatAConsumerHolds() {
+    void doesNotWriteOverForgottenBytesThatAConsumerHolds() {
         try (Accumulation gathered = new Accumulation(allocator, 8)) {
             append(gathered, "01234567");
             ByteBuf kept = gathered.slice(0, 8).retain();
@@ -184,7 +184,7 @@ class AccumulationTest {
     }
 
     @Test
-    void refusesOctetsAfterItsEnd() {
+    void refusesBytesAfterItsEnd() {
         Accumulation gathered = new Accumulation(allocator, 8);
         gathered.close();
         assertThrows(IllegalStateException.class, () -> append(gathered, "x"));
@@ -255,11 +255,11 @@ class AccumulationTest {
         oldest.release();
     }
 
-    private static void append(Accumulation gathered, String octets) {
+    private static void append(Accumulation gathered, String bytes) {
         ChunkMemory memory = new ChunkMemory();
-        memory.open(Unpooled.copiedBuffer("<" + octets + ">", US_ASCII));
+        memory.open(Unpooled.copiedBuffer("<" + bytes + ">", US_ASCII));
         try {
-            gathered.append(memory, 1, octets.length());
+            gathered.append(memory, 1, bytes.length());
         } finally {
             memory.close();
         }

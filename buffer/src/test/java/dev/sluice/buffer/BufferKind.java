@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.function.BiFunction;
 
 /**
- * The same octets in every kind of buffer. Octets before the reader index and behind the writer index are those that
+ * The same bytes in every kind of buffer. Bytes before the reader index and behind the writer index are those that
  * come before and after in the body, so that code that looks at them finds what it must not know yet.
  */
 enum BufferKind {
@@ -94,7 +94,7 @@ enum BufferKind {
         return buffer.setIndex(range[0], range[1]);
     }
 
-    /** A slice that starts one octet later where there is one, so that its indices differ from those of its root. */
+    /** A slice that starts one byte later where there is one, so that its indices differ from those of its root. */
     private static ByteBuf sliced(ByteBuf buffer) {
         int skip = Math.min(1, buffer.readerIndex());
         int reader = buffer.readerIndex() - skip;

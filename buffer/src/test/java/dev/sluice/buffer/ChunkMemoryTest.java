@@ -28,11 +28,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(ExactLeaks.class)
 class ChunkMemoryTest {
-    private static final byte[] BODY = octets(1000);
+    private static final byte[] BODY = bytes(1000);
 
     @ParameterizedTest
     @EnumSource
-    void readsEveryOctetBetweenTheIndices(BufferKind kind) {
+    void readsEveryByteBetweenTheIndices(BufferKind kind) {
         ChunkMemory memory = new ChunkMemory();
         ByteBuf chunk = kind.of(BODY, 10, 900);
         memory.open(chunk);
@@ -73,7 +73,7 @@ class ChunkMemoryTest {
         ChunkMemory memory = new ChunkMemory();
         ByteBuf chunk = kind.of(BODY, 10, 900);
         chunk.retain();
-        byte[] before = octetsOf(chunk);
+        byte[] before = bytesOf(chunk);
         int reader = chunk.readerIndex();
         int writer = chunk.writerIndex();
         memory.open(chunk);
@@ -83,7 +83,7 @@ class ChunkMemoryTest {
         memory.close();
         assertEquals(reader, chunk.readerIndex());
         assertEquals(writer, chunk.writerIndex());
-        assertArrayEquals(before, octetsOf(chunk));
+        assertArrayEquals(before, bytesOf(chunk));
         chunk.release();
     }
 
@@ -268,7 +268,7 @@ class ChunkMemoryTest {
             ByteBuf slice = memory.slice(memory.start(), 100, 0, 0);
             assertEquals(BODY[10], slice.readByte());
             slice.readBytes(new byte[9]);
-            slice.forEachByte(octet -> true);
+            slice.forEachByte(b -> true);
             memory.slice(memory.start(), 100).getByte(0);
             memory.refresh();
             assertEquals(before, CountingDetector.records(), kind.name());
@@ -380,21 +380,21 @@ class ChunkMemoryTest {
                     }
                     least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
                 }
-                assertEquals(0, least, () -> "octets for 100 chunks of " + chunk);
+                assertEquals(0, least, () -> "bytes for 100 chunks of " + chunk);
                 chunk.release();
             }
         }
     }
 
-    private static byte[] octetsOf(ByteBuf buffer) {
-        byte[] octets = new byte[buffer.capacity()];
-        buffer.getBytes(0, octets);
-        return octets;
+    private static byte[] bytesOf(ByteBuf buffer) {
+        byte[] bytes = new byte[buffer.capacity()];
+        buffer.getBytes(0, bytes);
+        return bytes;
     }
 
-    private static byte[] octets(int count) {
-        byte[] octets = new byte[count];
-        new Random(5).nextBytes(octets);
-        return octets;
+    private static byte[] bytes(int count) {
+        byte[] bytes = new byte[count];
+        new Random(5).nextBytes(bytes);
+        return bytes;
     }
 }

@@ -202,7 +202,7 @@ class DelimiterSearchTest {
         long whole = steps(BufferKind.HEAP, body, BROWSER, false, body.length);
         long inChunks = steps(BufferKind.HEAP, body, BROWSER, false, 8192);
         assertTrue(whole < inChunks * 1.1, whole + " and in chunks " + inChunks);
-        assertTrue(whole < body.length / 10, whole + " steps for " + body.length + " octets");
+        assertTrue(whole < body.length / 10, whole + " steps for " + body.length + " bytes");
     }
 
     private static long[] stepsOfEachChunk(byte[] body, int warmUp) {
@@ -251,16 +251,16 @@ class DelimiterSearchTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 64, 1000, 8192, 150_000})
     void worksLinearlyOnHostileBodies(int chunkSize) {
-        int octets = chunkSize < 1000 ? 20_000 : 150_000;
+        int bytes = chunkSize < 1000 ? 20_000 : 150_000;
         for (String boundary : new String[] {"x", "----", BROWSER, "-".repeat(70), "b" + "a".repeat(69)}) {
             for (boolean lf : new boolean[] {false, true}) {
-                for (byte[] body : hostileBodies(boundary, octets)) {
+                for (byte[] body : hostileBodies(boundary, bytes)) {
                     for (BufferKind kind :
                             new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.UNTRACKED_COMPOSITE
                             }) {
                         long steps = steps(kind, body, boundary, lf, chunkSize);
-                        long chunks = (octets + chunkSize - 1) / chunkSize;
-                        long most = 2L * octets + 8 * chunks;
+                        long chunks = (bytes + chunkSize - 1) / chunkSize;
+                        long most = 2L * bytes + 8 * chunks;
                         assertTrue(
                                 steps <= most,
                                 () -> steps + " steps for " + kind + ", boundary " + boundary + ", lf " + lf + ", body "
@@ -284,7 +284,7 @@ class DelimiterSearchTest {
         }
     }
 
-    /** Word by word what is passed over and octet by octet what is compared, with one or two for each call. */
+    /** Word by word what is passed over and byte by byte what is compared, with one or two for each call. */
     @Test
     void countsItsWork() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
@@ -417,7 +417,7 @@ class DelimiterSearchTest {
                         }
                     } else {
                         int start = search.find(opened.memory, at + shift, to + shift) - shift;
-                        out.append(opened.octets(at + shift, start + shift));
+                        out.append(opened.bytes(at + shift, start + shift));
                         at = start + Math.max(0, search.matched() - search.first());
                     }
                     if (search.isComplete()) {
@@ -490,28 +490,28 @@ class DelimiterSearchTest {
         return search.steps();
     }
 
-    private static byte[][] hostileBodies(String boundary, int octets) {
+    private static byte[][] hostileBodies(String boundary, int bytes) {
         byte[] text = text(boundary);
         int length = text.length;
         return new byte[][] {
-            repeated(octets, "\r".getBytes(ISO_8859_1)),
-            repeated(octets, "\n".getBytes(ISO_8859_1)),
-            repeated(octets, "\r\n".getBytes(ISO_8859_1)),
-            repeated(octets, "\r\n--".getBytes(ISO_8859_1)),
-            repeated(octets, "-".getBytes(ISO_8859_1)),
-            repeated(octets, boundary.getBytes(ISO_8859_1)),
-            repeated(octets, Arrays.copyOf(text, length - 1)),
-            repeated(octets, changed(text, length - 1)),
-            repeated(octets, changed(text, length / 2)),
-            repeated(octets, changed(text, 2)),
-            repeated(octets, Arrays.copyOfRange(text, 1, length)),
-            repeated(octets, Arrays.copyOfRange(text, length - 1, length)),
-            repeated(octets, pairs(length)),
-            repeated(octets, text),
+            repeated(bytes, "\r".getBytes(ISO_8859_1)),
+            repeated(bytes, "\n".getBytes(ISO_8859_1)),
+            repeated(bytes, "\r\n".getBytes(ISO_8859_1)),
+            repeated(bytes, "\r\n--".getBytes(ISO_8859_1)),
+            repeated(bytes, "-".getBytes(ISO_8859_1)),
+            repeated(bytes, boundary.getBytes(ISO_8859_1)),
+            repeated(bytes, Arrays.copyOf(text, length - 1)),
+            repeated(bytes, changed(text, length - 1)),
+            repeated(bytes, changed(text, length / 2)),
+            repeated(bytes, changed(text, 2)),
+            repeated(bytes, Arrays.copyOfRange(text, 1, length)),
+            repeated(bytes, Arrays.copyOfRange(text, length - 1, length)),
+            repeated(bytes, pairs(length)),
+            repeated(bytes, text),
         };
     }
 
-    /** CR and the last octet of the delimiter, each at half of the places, as far apart as in the delimiter. */
+    /** CR and the last byte of the delimiter, each at half of the places, as far apart as in the delimiter. */
     private static byte[] pairs(int length) {
         byte[] pairs = new byte[2 * (length - 1)];
         Arrays.fill(pairs, 0, length - 1, (byte) '\r');
@@ -525,15 +525,15 @@ class DelimiterSearchTest {
         return changed;
     }
 
-    private static byte[] repeated(int octets, byte[] unit) {
-        byte[] body = new byte[octets];
-        for (int i = 0; i < octets; i++) {
+    private static byte[] repeated(int bytes, byte[] unit) {
+        byte[] body = new byte[bytes];
+        for (int i = 0; i < bytes; i++) {
             body[i] = unit[i % unit.length];
         }
         return body;
     }
 
-    /** A body of pieces of the delimiter, line breaks and other octets, in random order. */
+    /** A body of pieces of the delimiter, line breaks and other bytes, in random order. */
     private static byte[] soup(Random random, String boundary, int tokens) {
         String text = "\r\n--" + boundary;
         StringBuilder body = new StringBuilder();
@@ -565,8 +565,8 @@ class DelimiterSearchTest {
         return ("\r\n--" + boundary).getBytes(ISO_8859_1);
     }
 
-    private static String visible(String octets) {
-        return octets.replace("\r", "\\r").replace("\n", "\\n");
+    private static String visible(String bytes) {
+        return bytes.replace("\r", "\\r").replace("\n", "\\n");
     }
 
     /** An open chunk for a try statement. */
@@ -577,10 +577,10 @@ class DelimiterSearchTest {
             memory.open(chunk);
         }
 
-        String octets(int from, int to) {
-            byte[] octets = new byte[to - from];
-            memory.copyTo(from, octets, 0, octets.length);
-            return new String(octets, ISO_8859_1);
+        String bytes(int from, int to) {
+            byte[] bytes = new byte[to - from];
+            memory.copyTo(from, bytes, 0, bytes.length);
+            return new String(bytes, ISO_8859_1);
         }
 
         @Override

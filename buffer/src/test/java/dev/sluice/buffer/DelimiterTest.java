@@ -122,7 +122,7 @@ class DelimiterTest {
             assertSame(set, delimiter.grams());
             Set<Integer> slots = new HashSet<>();
             for (int i = 0; i + Grams.LENGTH <= delimiter.length(); i++) {
-                int slot = Grams.slot(ByteBuffer.wrap(delimiter.octets())
+                int slot = Grams.slot(ByteBuffer.wrap(delimiter.bytes())
                         .order(ByteOrder.LITTLE_ENDIAN)
                         .getInt(i));
                 assertTrue((set[slot >>> 6] >>> slot & 1) == 1);

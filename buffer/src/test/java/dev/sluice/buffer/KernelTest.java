@@ -32,13 +32,13 @@ class KernelTest {
     void seesOnePairAtEveryPlace() {
         for (int distance : new int[] {1, 4, 40, 73}) {
             for (int place = 0; place < LENGTH - distance; place++) {
-                byte[] octets = new byte[LENGTH];
-                octets[place] = FIRST;
-                checkPairs(octets, 8, 8 + 256, distance);
-                octets[place + distance] = LAST;
-                checkPairs(octets, 8, 8 + 256, distance);
-                octets[place] = 0;
-                checkPairs(octets, 8, 8 + 256, distance);
+                byte[] bytes = new byte[LENGTH];
+                bytes[place] = FIRST;
+                checkPairs(bytes, 8, 8 + 256, distance);
+                bytes[place + distance] = LAST;
+                checkPairs(bytes, 8, 8 + 256, distance);
+                bytes[place] = 0;
+                checkPairs(bytes, 8, 8 + 256, distance);
             }
         }
     }
@@ -47,34 +47,34 @@ class KernelTest {
     void takesNothingElseForAPair() {
         Random random = new Random(20261120);
         for (int round = 0; round < 20_000; round++) {
-            byte[] octets = noise(random, random.nextInt(60));
+            byte[] bytes = noise(random, random.nextInt(60));
             int from = random.nextInt(100);
-            checkPairs(octets, from, from + random.nextInt(400), 1 + random.nextInt(73));
+            checkPairs(bytes, from, from + random.nextInt(400), 1 + random.nextInt(73));
         }
     }
 
-    private static void checkPairs(byte[] octets, int from, int to, int distance) {
+    private static void checkPairs(byte[] bytes, int from, int to, int distance) {
         int words = (to - from) / 8;
         boolean any = false;
         for (int i = from; i < from + 8 * words; i++) {
-            any |= octets[i] == FIRST && octets[i + distance] == LAST;
+            any |= bytes[i] == FIRST && bytes[i + distance] == LAST;
         }
         int block = from;
-        while (block <= to - Swar.BLOCK && !hasPair(octets, block, distance)) {
+        while (block <= to - Swar.BLOCK && !hasPair(bytes, block, distance)) {
             block += Swar.BLOCK;
         }
-        assertEquals(any, ArrayKernel.anyPair(octets, from, from + 8 * words, distance, FIRSTS, LASTS));
-        assertEquals(block, ArrayKernel.pairs(octets, from, to, distance, FIRSTS, LASTS));
+        assertEquals(any, ArrayKernel.anyPair(bytes, from, from + 8 * words, distance, FIRSTS, LASTS));
+        assertEquals(block, ArrayKernel.pairs(bytes, from, to, distance, FIRSTS, LASTS));
         for (ByteOrder order : new ByteOrder[] {ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN}) {
-            ByteBuffer view = view(octets).order(order);
+            ByteBuffer view = view(bytes).order(order);
             assertEquals(any, ViewKernel.anyPair(view, from, from + 8 * words, distance, FIRSTS, LASTS));
             assertEquals(block, ViewKernel.pairs(view, from, to, distance, FIRSTS, LASTS));
         }
     }
 
-    private static boolean hasPair(byte[] octets, int block, int distance) {
+    private static boolean hasPair(byte[] bytes, int block, int distance) {
         for (int i = block; i < block + Swar.BLOCK; i++) {
-            if (octets[i] == FIRST && octets[i + distance] == LAST) {
+            if (bytes[i] == FIRST && bytes[i + distance] == LAST) {
                 return true;
             }
         }
@@ -87,27 +87,27 @@ class KernelTest {
         byte[] text = "\r\n--0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
         long[] set = Grams.of(text);
         for (int round = 0; round < 20_000; round++) {
-            byte[] octets = noise(random, random.nextInt(20));
+            byte[] bytes = noise(random, random.nextInt(20));
             int place = random.nextInt(LENGTH - text.length);
-            System.arraycopy(text, 0, octets, place, random.nextInt(text.length));
+            System.arraycopy(text, 0, bytes, place, random.nextInt(text.length));
             int from = random.nextInt(100);
             int to = from + random.nextInt(LENGTH - from);
             int stride = 1 + random.nextInt(40);
             int expected = from;
-            while (expected + 3 * stride + Grams.LENGTH <= to && !hasGram(octets, expected, stride, set)) {
+            while (expected + 3 * stride + Grams.LENGTH <= to && !hasGram(bytes, expected, stride, set)) {
                 expected += 4 * stride;
             }
-            assertEquals(expected, ArrayKernel.grams(octets, from, to, stride, set));
-            assertEquals(expected, ViewKernel.grams(view(octets), from, to, stride, set));
+            assertEquals(expected, ArrayKernel.grams(bytes, from, to, stride, set));
+            assertEquals(expected, ViewKernel.grams(view(bytes), from, to, stride, set));
         }
     }
 
-    private static boolean hasGram(byte[] octets, int at, int stride, long[] set) {
+    private static boolean hasGram(byte[] bytes, int at, int stride, long[] set) {
         for (int q = at; q <= at + 3 * stride; q += stride) {
-            int gram = octets[q] & 0xff
-                    | (octets[q + 1] & 0xff) << 8
-                    | (octets[q + 2] & 0xff) << 16
-                    | (octets[q + 3] & 0xff) << 24;
+            int gram = bytes[q] & 0xff
+                    | (bytes[q + 1] & 0xff) << 8
+                    | (bytes[q + 2] & 0xff) << 16
+                    | (bytes[q + 3] & 0xff) << 24;
             int slot = Grams.slot(gram);
             if ((set[slot / 64] & 1L << slot % 64) != 0) {
                 return true;
@@ -120,54 +120,54 @@ class KernelTest {
     void countsWhatIsEqualAndFindsWhatIsFirst() {
         Random random = new Random(20261122);
         for (int round = 0; round < 20_000; round++) {
-            byte[] octets = noise(random, random.nextInt(40));
+            byte[] bytes = noise(random, random.nextInt(40));
             int from = random.nextInt(100);
             int to = from + random.nextInt(60);
             int first = from;
-            while (first < to && octets[first] != FIRST) {
+            while (first < to && bytes[first] != FIRST) {
                 first++;
             }
-            assertEquals(first, ArrayKernel.indexOf(octets, from, to, FIRSTS));
-            assertEquals(first, ViewKernel.indexOf(view(octets), from, to, FIRSTS));
+            assertEquals(first, ArrayKernel.indexOf(bytes, from, to, FIRSTS));
+            assertEquals(first, ViewKernel.indexOf(view(bytes), from, to, FIRSTS));
 
             int skipped = random.nextInt(4);
-            byte[] text = Arrays.copyOfRange(octets, from - Math.min(from, skipped), to);
+            byte[] text = Arrays.copyOfRange(bytes, from - Math.min(from, skipped), to);
             int start = Math.min(from, skipped);
             if (to > from && random.nextBoolean()) {
                 text[start + random.nextInt(to - from)]++;
             }
             int same = 0;
-            while (same < to - from && octets[from + same] == text[start + same]) {
+            while (same < to - from && bytes[from + same] == text[start + same]) {
                 same++;
             }
-            assertEquals(same, ArrayKernel.matching(octets, from, text, start, to - from));
-            assertEquals(same, ViewKernel.matching(view(octets), from, text, start, to - from));
+            assertEquals(same, ArrayKernel.matching(bytes, from, text, start, to - from));
+            assertEquals(same, ViewKernel.matching(view(bytes), from, text, start, to - from));
         }
     }
 
     @ParameterizedTest
     @CsvSource({"17, 2147483647", "24, 2147483647", "25, 256", "26, 256"})
-    void leavesBuffersToTheLoopWithBranchesWhereNoVectorsAreMade(int javaVersion, int octets) {
-        assertEquals(octets, ViewKernel.leastOfPass(javaVersion));
+    void leavesBuffersToTheLoopWithBranchesWhereNoVectorsAreMade(int javaVersion, int bytes) {
+        assertEquals(bytes, ViewKernel.leastOfPass(javaVersion));
     }
 
     /** Indices of a chunk are not those of its memory: here they are at least 3 apart. */
     @Test
     void translatesIndicesOfTheChunk() {
-        byte[] octets = new byte[LENGTH];
-        octets[203] = FIRST;
-        octets[243] = LAST;
+        byte[] bytes = new byte[LENGTH];
+        bytes[203] = FIRST;
+        bytes[243] = LAST;
         byte[] text = "\r\n--0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
-        System.arraycopy(text, 0, octets, 403, text.length);
+        System.arraycopy(text, 0, bytes, 403, text.length);
         long[] grams = Grams.of(text);
         for (ByteBuf chunk : new ByteBuf[] {
-            Unpooled.wrappedBuffer(octets).slice(3, LENGTH - 3),
-            Unpooled.directBuffer().writeBytes(octets).slice(3, LENGTH - 3),
+            Unpooled.wrappedBuffer(bytes).slice(3, LENGTH - 3),
+            Unpooled.directBuffer().writeBytes(bytes).slice(3, LENGTH - 3),
             Unpooled.directBuffer()
-                    .writeBytes(octets)
+                    .writeBytes(bytes)
                     .slice(3, LENGTH - 3)
                     .skipBytes(5), // its NIO view starts at the reader index
-            Unpooled.wrappedBuffer(octets, 3, LENGTH - 3),
+            Unpooled.wrappedBuffer(bytes, 3, LENGTH - 3),
         }) {
             ChunkMemory memory = new ChunkMemory();
             memory.open(chunk);
@@ -185,15 +185,15 @@ class KernelTest {
         }
     }
 
-    private static byte[] noise(Random random, int octets) {
+    private static byte[] noise(Random random, int bytes) {
         byte[] noise = new byte[LENGTH];
-        for (int i = 0; i < octets; i++) {
+        for (int i = 0; i < bytes; i++) {
             noise[random.nextInt(LENGTH)] = ALPHABET[random.nextInt(ALPHABET.length)];
         }
         return noise;
     }
 
-    private static ByteBuffer view(byte[] octets) {
-        return ByteBuffer.allocateDirect(LENGTH).put(octets);
+    private static ByteBuffer view(byte[] bytes) {
+        return ByteBuffer.allocateDirect(LENGTH).put(bytes);
     }
 }

@@ -3,7 +3,7 @@ package dev.sluice.buffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The search as its documentation says it, one octet after the other, without any care for speed: the twin to compare
+ * The search as its documentation says it, one byte after the other, without any care for speed: the twin to compare
  * with.
  */
 final class NaiveSearch {

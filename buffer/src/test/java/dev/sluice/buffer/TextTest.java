@@ -34,11 +34,11 @@ class TextTest {
     void isTheSameFromEveryKindOfBuffer(BufferKind kind) {
         String text = "na\u00efve \u65e5\u672c.txt \ud83d\ude00";
         for (Charset charset : new Charset[] {UTF_8, UTF_16BE}) {
-            byte[] octets = ("xx" + text + "yy").getBytes(charset);
+            byte[] bytes = ("xx" + text + "yy").getBytes(charset);
             int frame = "xx".getBytes(charset).length;
-            ByteBuf buffer = kind.of(octets, frame, octets.length);
+            ByteBuf buffer = kind.of(bytes, frame, bytes.length);
             long records = CountingDetector.records();
-            assertEquals(text, Text.decode(buffer, buffer.readerIndex(), octets.length - 2 * frame, charset));
+            assertEquals(text, Text.decode(buffer, buffer.readerIndex(), bytes.length - 2 * frame, charset));
             assertEquals(
                     frame - (kind.name().endsWith("_SLICE") && kind != BufferKind.DIRECT_RETAINED_SLICE ? 1 : 0),
                     buffer.readerIndex());
@@ -51,31 +51,31 @@ class TextTest {
 
     @Test
     void isTheSameFromAnArray() {
-        byte[] octets = "xx\u00fcyy".getBytes(UTF_8);
-        assertEquals("\u00fc", Text.decode(octets, 2, 2, UTF_8));
-        assertEquals("\u00c3\u00bc", Text.decode(octets, 2, 2, ISO_8859_1));
-        assertEquals("", Text.decode(octets, 2, 0, SHIFT_JIS));
+        byte[] bytes = "xx\u00fcyy".getBytes(UTF_8);
+        assertEquals("\u00fc", Text.decode(bytes, 2, 2, UTF_8));
+        assertEquals("\u00c3\u00bc", Text.decode(bytes, 2, 2, ISO_8859_1));
+        assertEquals("", Text.decode(bytes, 2, 0, SHIFT_JIS));
     }
 
     @Test
-    void showsMalformedOctetsAsReplacementCharacters() {
-        byte[] octets = {'a', (byte) 0xff, 'b', (byte) 0xc3};
-        assertEquals("a\ufffdb\ufffd", Text.decode(octets, 0, 4, UTF_8));
-        assertEquals("a\ufffdb\ufffd", Text.decode(octets, 0, 4, US_ASCII));
-        assertEquals("a\u00ffb\u00c3", Text.decode(octets, 0, 4, ISO_8859_1));
-        assertEquals(1, Text.malformedAt(octets, 0, 4, UTF_8));
-        assertEquals(1, Text.malformedAt(octets, 2, 2, UTF_8));
-        assertEquals(1, Text.malformedAt(octets, 0, 4, US_ASCII));
-        assertEquals(-1, Text.malformedAt(octets, 0, 4, ISO_8859_1));
+    void showsMalformedBytesAsReplacementCharacters() {
+        byte[] bytes = {'a', (byte) 0xff, 'b', (byte) 0xc3};
+        assertEquals("a\ufffdb\ufffd", Text.decode(bytes, 0, 4, UTF_8));
+        assertEquals("a\ufffdb\ufffd", Text.decode(bytes, 0, 4, US_ASCII));
+        assertEquals("a\u00ffb\u00c3", Text.decode(bytes, 0, 4, ISO_8859_1));
+        assertEquals(1, Text.malformedAt(bytes, 0, 4, UTF_8));
+        assertEquals(1, Text.malformedAt(bytes, 2, 2, UTF_8));
+        assertEquals(1, Text.malformedAt(bytes, 0, 4, US_ASCII));
+        assertEquals(-1, Text.malformedAt(bytes, 0, 4, ISO_8859_1));
     }
 
     @ParameterizedTest
     @EnumSource
-    void showsMalformedOctetsOfABufferAsItDoesThoseOfAnArray(BufferKind kind) {
-        byte[] octets = {'a', (byte) 0xff, 'b', (byte) 0xc3};
+    void showsMalformedBytesOfABufferAsItDoesThoseOfAnArray(BufferKind kind) {
+        byte[] bytes = {'a', (byte) 0xff, 'b', (byte) 0xc3};
         for (Charset charset : CHARSETS) {
-            ByteBuf buffer = kind.of(octets);
-            assertEquals(Text.decode(octets, 0, 4, charset), Text.decode(buffer, buffer.readerIndex(), 4, charset));
+            ByteBuf buffer = kind.of(bytes);
+            assertEquals(Text.decode(bytes, 0, 4, charset), Text.decode(buffer, buffer.readerIndex(), 4, charset));
             buffer.release();
         }
     }
@@ -92,17 +92,17 @@ class TextTest {
 
     @Test
     void findsMalformedUtf8WhereTheDecoderOfTheJdkFindsIt() {
-        byte[] octets = new byte[4];
+        byte[] bytes = new byte[4];
         for (int lead = 0; lead < 256; lead++) {
             for (int second = 0; second < 256; second++) {
-                octets[0] = (byte) lead;
-                octets[1] = (byte) second;
+                bytes[0] = (byte) lead;
+                bytes[1] = (byte) second;
                 for (int third : new int[] {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff}) {
-                    octets[2] = (byte) third;
+                    bytes[2] = (byte) third;
                     for (int fourth : new int[] {0x41, 0x7f, 0x80, 0xbf, 0xc0}) {
-                        octets[3] = (byte) fourth;
+                        bytes[3] = (byte) fourth;
                         for (int length = 1; length <= 4; length++) {
-                            check(octets, 0, length, UTF_8);
+                            check(bytes, 0, length, UTF_8);
                         }
                     }
                 }
@@ -115,40 +115,39 @@ class TextTest {
         Random random = new Random(3);
         for (int round = 0; round < 20_000; round++) {
             Charset charset = CHARSETS[random.nextInt(CHARSETS.length)];
-            byte[] octets =
+            byte[] bytes =
                     round % 2 == 0 ? "x".repeat(random.nextInt(600)).getBytes(charset) : new byte[random.nextInt(40)];
-            for (int i = random.nextInt(8); i < octets.length; i += 1 + random.nextInt(300)) {
-                octets[i] = (byte) random.nextInt();
+            for (int i = random.nextInt(8); i < bytes.length; i += 1 + random.nextInt(300)) {
+                bytes[i] = (byte) random.nextInt();
             }
-            int from = random.nextInt(octets.length + 1);
-            check(octets, from, random.nextInt(octets.length + 1 - from), charset);
+            int from = random.nextInt(bytes.length + 1);
+            check(bytes, from, random.nextInt(bytes.length + 1 - from), charset);
         }
     }
 
-    private static void check(byte[] octets, int index, int length, Charset charset) {
+    private static void check(byte[] bytes, int index, int length, Charset charset) {
         CharsetDecoder decoder = charset.newDecoder()
                 .onMalformedInput(CodingErrorAction.REPORT)
                 .onUnmappableCharacter(CodingErrorAction.REPORT);
-        ByteBuffer in = ByteBuffer.wrap(octets, index, length);
+        ByteBuffer in = ByteBuffer.wrap(bytes, index, length);
         CoderResult result = decoder.decode(in, CharBuffer.allocate(length + 1), true);
         int expected = result.isError() ? in.position() - index : -1;
-        int found = Text.malformedAt(octets, index, length, charset);
+        int found = Text.malformedAt(bytes, index, length, charset);
         if (expected != found) {
-            assertEquals(
-                    expected, found, () -> charset + " " + HexFormat.of().formatHex(octets, index, index + length));
+            assertEquals(expected, found, () -> charset + " " + HexFormat.of().formatHex(bytes, index, index + length));
         }
     }
 
     @Test
-    void findsTheFirstControlOctetAtEveryPlaceAndOfEveryValue() {
+    void findsTheFirstControlByteAtEveryPlaceAndOfEveryValue() {
         for (int length = 0; length <= 20; length++) {
             for (int at = 0; at < length; at++) {
-                for (int octet = 0; octet < 256; octet++) {
+                for (int b = 0; b < 256; b++) {
                     byte[] array = new byte[length + 2];
-                    Arrays.fill(array, (byte) (octet % 2 == 0 ? 0xE4 : 'a'));
-                    array[at + 1] = (byte) octet;
-                    int expected = octet < ' ' || octet == 0x7F ? at + 1 : length + 1;
-                    assertEquals(expected, Text.indexOfControl(array, 1, length + 1), length + " " + at + " " + octet);
+                    Arrays.fill(array, (byte) (b % 2 == 0 ? 0xE4 : 'a'));
+                    array[at + 1] = (byte) b;
+                    int expected = b < ' ' || b == 0x7F ? at + 1 : length + 1;
+                    assertEquals(expected, Text.indexOfControl(array, 1, length + 1), length + " " + at + " " + b);
                 }
             }
         }
@@ -158,20 +157,20 @@ class TextTest {
     void findsTheEndOfPlainTextAtEveryPlaceAndOfEveryValue() {
         for (int length = 0; length <= 20; length++) {
             for (int at = 0; at < length; at++) {
-                for (int octet = 0; octet < 256; octet++) {
+                for (int b = 0; b < 256; b++) {
                     byte[] array = new byte[length + 2];
-                    Arrays.fill(array, (byte) (octet % 2 == 0 ? '~' : ' '));
-                    array[at + 1] = (byte) octet;
-                    boolean plain = octet >= ' ' && octet < 0x7F && octet != '"' && octet != '\\';
+                    Arrays.fill(array, (byte) (b % 2 == 0 ? '~' : ' '));
+                    array[at + 1] = (byte) b;
+                    boolean plain = b >= ' ' && b < 0x7F && b != '"' && b != '\\';
                     int expected = plain ? length + 1 : at + 1;
-                    assertEquals(expected, Text.indexOfUnplain(array, 1, length + 1), length + " " + at + " " + octet);
+                    assertEquals(expected, Text.indexOfUnplain(array, 1, length + 1), length + " " + at + " " + b);
                 }
             }
         }
     }
 
     @Test
-    void saysWhetherAllOctetsAreAscii() {
+    void saysWhetherAllBytesAreAscii() {
         for (int length = 0; length <= 20; length++) {
             byte[] array = new byte[length + 2];
             array[0] = -1;

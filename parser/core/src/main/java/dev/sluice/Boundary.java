@@ -99,12 +99,12 @@ public final class Boundary {
         boolean plain = true;
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);
-            if (quoted && !Octets.isBoundary(c)) {
+            if (quoted && !Bytes.isBoundary(c)) {
                 throw error(
                         Reason.INVALID_BOUNDARY,
                         "the quoted boundary has a character outside RFC 2046 bchars (at " + i + ")");
             }
-            plain &= Octets.isBoundary(c) && (quoted || Octets.isToken(c));
+            plain &= Bytes.isBoundary(c) && (quoted || Bytes.isToken(c));
         }
         List<ReportedDeviation> deviations = List.of();
         if (!plain) {
@@ -267,13 +267,13 @@ public final class Boundary {
         }
 
         private void skipToken() {
-            while (at < text.length() && Octets.isToken(text.charAt(at))) {
+            while (at < text.length() && Bytes.isToken(text.charAt(at))) {
                 at++;
             }
         }
 
         private void skipBlanks() {
-            while (at < text.length() && Octets.isBlank(text.charAt(at))) {
+            while (at < text.length() && Bytes.isBlank(text.charAt(at))) {
                 at++;
             }
         }

@@ -20,8 +20,8 @@ public final class ContentDisposition {
     private final byte @Nullable [] rawName;
     private final byte @Nullable [] rawFilename;
 
-    private ContentDisposition(DispositionParser parsed, byte[] octets, MultipartOptions options) {
-        this.type = new String(octets, parsed.typeStart, parsed.typeEnd - parsed.typeStart, StandardCharsets.US_ASCII)
+    private ContentDisposition(DispositionParser parsed, byte[] bytes, MultipartOptions options) {
+        this.type = new String(bytes, parsed.typeStart, parsed.typeEnd - parsed.typeStart, StandardCharsets.US_ASCII)
                 .toLowerCase(Locale.ROOT);
         this.name = parsed.hasName() ? escapes(parsed.name(options.headerCharset()), options) : null;
         this.rawName = parsed.hasName() ? parsed.rawName() : null;
@@ -45,18 +45,18 @@ public final class ContentDisposition {
      * @param value the field value
      * @param options preset and header charset
      * @return the disposition
-     * @throws MultipartException if it breaks the grammar; its offset counts octets of {@code value} in the header charset
+     * @throws MultipartException if it breaks the grammar; its offset counts bytes of {@code value} in the header charset
      */
     public static ContentDisposition parse(String value, MultipartOptions options) throws MultipartException {
-        byte[] octets = Objects.requireNonNull(value, "value").getBytes(options.headerCharset());
-        for (int i = 0; i < octets.length; i++) {
-            if (!Octets.isValue(octets[i])) { // in a body the header section has been checked for these before
+        byte[] bytes = Objects.requireNonNull(value, "value").getBytes(options.headerCharset());
+        for (int i = 0; i < bytes.length; i++) {
+            if (!Bytes.isValue(bytes[i])) { // in a body the header section has been checked for these before
                 throw new MultipartException(
-                        Reason.MALFORMED_HEADER, i, -1, "Content-Disposition: a control octet (offset " + i + ")");
+                        Reason.MALFORMED_HEADER, i, -1, "Content-Disposition: a control byte (offset " + i + ")");
             }
         }
         DispositionParser parser = new DispositionParser(options.preset());
-        Reason refused = parser.parse(octets, 0, octets.length);
+        Reason refused = parser.parse(bytes, 0, bytes.length);
         if (refused != null) {
             throw new MultipartException(
                     refused,
@@ -64,16 +64,16 @@ public final class ContentDisposition {
                     -1,
                     "Content-Disposition: " + parser.errorDetail + " (offset " + parser.errorAt + ")");
         }
-        return new ContentDisposition(parser, octets, options);
+        return new ContentDisposition(parser, bytes, options);
     }
 
     /** {@return the disposition, or null where it breaks the grammar} */
-    static @Nullable ContentDisposition ofChecked(byte[] octets, MultipartOptions options) {
+    static @Nullable ContentDisposition ofChecked(byte[] bytes, MultipartOptions options) {
         MultipartOptions anyType = options.toBuilder()
                 .preset(options.preset().accepting(Deviation.DISPOSITION_TYPE))
                 .build();
         DispositionParser parser = new DispositionParser(anyType.preset());
-        return parser.parse(octets, 0, octets.length) == null ? new ContentDisposition(parser, octets, options) : null;
+        return parser.parse(bytes, 0, bytes.length) == null ? new ContentDisposition(parser, bytes, options) : null;
     }
 
     /** {@return the file name that {@code parsed} comes to, or null} */
@@ -121,19 +121,19 @@ public final class ContentDisposition {
 
     /**
      * {@return a base name that is safe to show and to store, made from {@link #filename()}: no path, control, bidirectional or
-     * Windows-reserved characters, no device name, at most 255 octets of UTF-8; empty where nothing is left; null where there is
+     * Windows-reserved characters, no device name, at most 255 bytes of UTF-8; empty where nothing is left; null where there is
      * no file name}
      */
     public @Nullable String safeFilename() {
         return filename == null ? null : SafeFilename.of(filename);
     }
 
-    /** {@return the octets of the {@code name} parameter, escapes undone (a new array), or null} */
+    /** {@return the bytes of the {@code name} parameter, escapes undone (a new array), or null} */
     public byte @Nullable [] rawName() {
         return rawName == null ? null : rawName.clone();
     }
 
-    /** {@return the octets of the {@code filename} parameter, escapes undone (a new array), or null} */
+    /** {@return the bytes of the {@code filename} parameter, escapes undone (a new array), or null} */
     public byte @Nullable [] rawFilename() {
         return rawFilename == null ? null : rawFilename.clone();
     }

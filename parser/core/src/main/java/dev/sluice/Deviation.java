@@ -11,9 +11,9 @@ public enum Deviation {
     BOUNDARY_CHARACTERS(MultipartException.Reason.INVALID_BOUNDARY),
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(MultipartException.Reason.INVALID_BOUNDARY),
-    /** Octets other than one CRLF before the first delimiter. */
+    /** Bytes other than one CRLF before the first delimiter. */
     PREAMBLE(MultipartException.Reason.PREAMBLE),
-    /** Octets other than one CRLF after the close-delimiter. */
+    /** Bytes other than one CRLF after the close-delimiter. */
     EPILOGUE(MultipartException.Reason.EPILOGUE),
     /** A delimiter followed by something else than transport padding, CRLF or {@code --}: taken as data, or as preamble text. */
     FALSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
@@ -27,7 +27,7 @@ public enum Deviation {
     FOLDED_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
     TRANSFER_ENCODING(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING),
-    /** Octets in a header field value that are not valid in the header charset: read as U+FFFD. */
+    /** Bytes in a header field value that are not valid in the header charset: read as U+FFFD. */
     UNDECODABLE_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** A disposition type other than {@code form-data} in a form-data body, such as {@code attachment}. */
     DISPOSITION_TYPE(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),

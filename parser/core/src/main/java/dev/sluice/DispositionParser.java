@@ -8,13 +8,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a {@code Content-Disposition} value octet by octet, once, from left to right, without making strings.
+ * Reads a {@code Content-Disposition} value byte by byte, once, from left to right, without making strings.
  *
  * <pre>
  * value     = type *( OWS ";" OWS [ parameter ] )
  * parameter = token [ "=" ( run / quoted ) ]
- * run       = 1*( any octet but controls, SP, TAB, DQUOTE, ";" and "," )
- * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any octet but DQUOTE ) DQUOTE
+ * run       = 1*( any byte but controls, SP, TAB, DQUOTE, ";" and "," )
+ * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any byte but DQUOTE ) DQUOTE
  * </pre>
  *
  * <p>The grammar of RFC 6266 section 4.1, with the backslash as browsers send it: an escape before {@code "} and {@code \}
@@ -29,7 +29,7 @@ final class DispositionParser {
     private final Preset preset;
     private final boolean lenient;
 
-    private byte[] octets = new byte[0];
+    private byte[] bytes = new byte[0];
     private int at;
     private int end;
 
@@ -75,7 +75,7 @@ final class DispositionParser {
     /** {@return null, or the reason why {@code array[from..to)} is refused, with {@link #errorAt} set} */
     @Nullable
     Reason parse(byte[] array, int from, int to) {
-        octets = array;
+        bytes = array;
         at = from;
         end = to;
         nameStart = filenameAt =
@@ -95,12 +95,12 @@ final class DispositionParser {
             if (at == end) {
                 return null;
             }
-            if (octets[at] != ';') {
+            if (bytes[at] != ';') {
                 return malformed("a semicolon or the end is expected");
             }
             at++;
             skipBlanks();
-            if (at < end && octets[at] != ';') {
+            if (at < end && bytes[at] != ';') {
                 Reason refused = parameter();
                 if (refused != null) {
                     return refused;
@@ -111,7 +111,7 @@ final class DispositionParser {
 
     /** Takes over what {@code usual} found in {@code array}: the same as {@link #parse} would. */
     void take(byte[] array, UsualSection usual) {
-        octets = array;
+        bytes = array;
         nameStart = usual.nameStart;
         nameEnd = usual.nameEnd;
         nameEscaped = false;
@@ -123,7 +123,7 @@ final class DispositionParser {
     }
 
     boolean isFormData() {
-        return Keyword.FORM_DATA.is(octets, typeStart, typeEnd);
+        return Keyword.FORM_DATA.is(bytes, typeStart, typeEnd);
     }
 
     private @Nullable Reason parameter() {
@@ -136,7 +136,7 @@ final class DispositionParser {
         if (lenient) {
             skipBlanks();
         }
-        if (at == end || octets[at] != '=') {
+        if (at == end || bytes[at] != '=') {
             at = afterName; // a parameter without a value
             return null;
         }
@@ -150,11 +150,11 @@ final class DispositionParser {
             lenientAt(at);
         }
         at++;
-        if (lenient && at < end && Octets.isBlank(octets[at])) {
+        if (lenient && at < end && Bytes.isBlank(bytes[at])) {
             lenientAt(at);
             skipBlanks();
         }
-        quoted = at < end && octets[at] == '"';
+        quoted = at < end && bytes[at] == '"';
         Reason refused = quoted ? quotedValue() : run();
         if (refused == null) {
             store(key, start);
@@ -178,11 +178,11 @@ final class DispositionParser {
     }
 
     private Key key(int from, int to) {
-        int first = octets[from] | 0x20;
-        if (first == 'n' && Keyword.NAME.startsAt(octets, from, to)) {
+        int first = bytes[from] | 0x20;
+        if (first == 'n' && Keyword.NAME.startsAt(bytes, from, to)) {
             return keyOf(from + 4, to, Key.NAME, Key.EXTENDED_NAME, Key.NAME_CONTINUATION);
         }
-        if (first == 'f' && Keyword.FILENAME.startsAt(octets, from, to)) {
+        if (first == 'f' && Keyword.FILENAME.startsAt(bytes, from, to)) {
             return keyOf(from + 8, to, Key.FILENAME, Key.EXTENDED_FILENAME, Key.CONTINUATION);
         }
         return Key.OTHER;
@@ -193,15 +193,15 @@ final class DispositionParser {
         if (from == to) {
             return plain;
         }
-        if (octets[from] != '*') {
+        if (bytes[from] != '*') {
             return Key.OTHER;
         }
         if (from + 1 == to) {
             return extended;
         }
-        int digits = octets[to - 1] == '*' ? to - 1 : to;
+        int digits = bytes[to - 1] == '*' ? to - 1 : to;
         for (int i = from + 1; i < digits; i++) {
-            if (octets[i] < '0' || octets[i] > '9') {
+            if (bytes[i] < '0' || bytes[i] > '9') {
                 return Key.OTHER;
             }
         }
@@ -250,7 +250,7 @@ final class DispositionParser {
         escaped = false;
         for (; ; ) {
             int from = at;
-            while (at < end && isRun(octets[at])) {
+            while (at < end && isRun(bytes[at])) {
                 at++;
             }
             valueEnd = at;
@@ -259,7 +259,7 @@ final class DispositionParser {
                 break;
             }
             skipBlanks();
-            if (at == end || !isRun(octets[at])) {
+            if (at == end || !isRun(bytes[at])) {
                 break;
             }
             lenientAt(at); // one more word of a value with blanks
@@ -270,9 +270,9 @@ final class DispositionParser {
         return null;
     }
 
-    /** Control octets do not get this far. */
-    private static boolean isRun(byte octet) {
-        return octet < 0 || octet > ' ' && octet != '"' && octet != ';' && octet != ',';
+    /** Control bytes do not get this far. */
+    private static boolean isRun(byte b) {
+        return b < 0 || b > ' ' && b != '"' && b != ';' && b != ',';
     }
 
     private @Nullable Reason quotedValue() {
@@ -281,8 +281,8 @@ final class DispositionParser {
         int junkAt = ABSENT;
         for (; ; ) {
             int from = at;
-            while (at < end && octets[at] != '"') {
-                if (octets[at] == '\\' && at + 1 < end && (octets[at + 1] == '"' || octets[at + 1] == '\\')) {
+            while (at < end && bytes[at] != '"') {
+                if (bytes[at] == '\\' && at + 1 < end && (bytes[at + 1] == '"' || bytes[at + 1] == '\\')) {
                     escaped = true;
                     at++;
                 }
@@ -293,14 +293,14 @@ final class DispositionParser {
                 at = junkAt == ABSENT ? end : junkAt;
                 return malformed("the quoted value does not end");
             }
-            if (junkAt != ABSENT && octets[at - 1] == '=') { // looks like another parameter: two readings
+            if (junkAt != ABSENT && bytes[at - 1] == '=') { // looks like another parameter: two readings
                 at = junkAt;
                 return malformed("a quoted value is followed by other text than a semicolon");
             }
             valueEnd = at++;
             int afterQuote = at;
             skipBlanks();
-            if (!lenient || at == end || octets[at] == ';') {
+            if (!lenient || at == end || bytes[at] == ';') {
                 if (junkAt != ABSENT) {
                     lenientAt(junkAt);
                 }
@@ -320,7 +320,7 @@ final class DispositionParser {
 
     private void skipToken() {
         int from = at;
-        while (at < end && Octets.isToken(octets[at])) {
+        while (at < end && Bytes.isToken(bytes[at])) {
             at++;
         }
         steps += at - from + 1;
@@ -328,13 +328,13 @@ final class DispositionParser {
 
     private void skipBlanks() {
         int from = at;
-        while (at < end && Octets.isBlank(octets[at])) {
+        while (at < end && Bytes.isBlank(bytes[at])) {
             at++;
         }
         steps += at - from + 1;
     }
 
-    /** Octets looked at so far, each as often as it was, and decisions. */
+    /** Bytes looked at so far, each as often as it was, and decisions. */
     long steps() {
         return steps;
     }
@@ -351,12 +351,12 @@ final class DispositionParser {
         return filenameAt != ABSENT;
     }
 
-    /** {@return the octets of the name, escapes undone} */
+    /** {@return the bytes of the name, escapes undone} */
     byte[] rawName() {
         return raw(nameStart, nameEnd, nameEscaped);
     }
 
-    /** {@return the octets of the plain file name, escapes undone} */
+    /** {@return the bytes of the plain file name, escapes undone} */
     byte[] rawFilename() {
         return raw(filenameStart, filenameEnd, filenameEscaped);
     }
@@ -374,7 +374,7 @@ final class DispositionParser {
             byte[] raw = raw(from, to, true);
             return Text.decode(raw, 0, raw.length, charset);
         }
-        return Text.decode(octets, from, to - from, charset);
+        return Text.decode(bytes, from, to - from, charset);
     }
 
     private byte[] raw(int from, int to, boolean escaped) {
@@ -382,11 +382,11 @@ final class DispositionParser {
         int size = 0;
         steps += to - from;
         for (int i = from; i < to; i++) {
-            // octets[to] is the quote that ends the value
-            if (escaped && octets[i] == '\\' && (octets[i + 1] == '"' || octets[i + 1] == '\\')) {
+            // bytes[to] is the quote that ends the value
+            if (escaped && bytes[i] == '\\' && (bytes[i + 1] == '"' || bytes[i + 1] == '\\')) {
                 i++;
             }
-            raw[size++] = octets[i];
+            raw[size++] = bytes[i];
         }
         return size == raw.length ? raw : Arrays.copyOf(raw, size);
     }
@@ -394,16 +394,16 @@ final class DispositionParser {
     /** {@return whether the plain file name is an RFC 2047 encoded word, which says nothing as it stands} */
     boolean filenameIsEncodedWord() {
         return filenameEnd - filenameStart >= 4
-                && octets[filenameStart] == '='
-                && octets[filenameStart + 1] == '?'
-                && octets[filenameEnd - 2] == '?'
-                && octets[filenameEnd - 1] == '=';
+                && bytes[filenameStart] == '='
+                && bytes[filenameStart + 1] == '?'
+                && bytes[filenameEnd - 2] == '?'
+                && bytes[filenameEnd - 1] == '=';
     }
 
     /** {@return {@code filename*} decoded (RFC 8187), or null where it is broken or of an unknown charset} */
     @Nullable
     String extendedFilename() {
-        return ExtendedValue.decode(octets, extendedStart, extendedEnd);
+        return ExtendedValue.decode(bytes, extendedStart, extendedEnd);
     }
 
     /** {@return the pieces of {@code filename*0}, {@code filename*1}, ... joined (RFC 2231 section 3), or null where they do not fit} */
@@ -412,7 +412,7 @@ final class DispositionParser {
         ExtendedValue.Joiner joiner = new ExtendedValue.Joiner(headerCharset);
         at = typeEnd;
         for (; ; ) {
-            while (at < end && (octets[at] == ';' || Octets.isBlank(octets[at]))) {
+            while (at < end && (bytes[at] == ';' || Bytes.isBlank(bytes[at]))) {
                 at++;
             }
             if (at == end) {
@@ -422,12 +422,12 @@ final class DispositionParser {
             skipToken();
             int afterName = at;
             skipBlanks();
-            if (at == end || octets[at] != '=') {
+            if (at == end || bytes[at] != '=') {
                 continue;
             }
             at++;
             skipBlanks();
-            quoted = octets[at] == '"';
+            quoted = bytes[at] == '"';
             if (quoted) {
                 quotedValue();
             } else {
@@ -435,7 +435,7 @@ final class DispositionParser {
             }
             if (key(start, afterName) == Key.CONTINUATION) {
                 joiner.add(
-                        octets, start + "filename*".length(), afterName, raw(valueStart, valueEnd, quoted && escaped));
+                        bytes, start + "filename*".length(), afterName, raw(valueStart, valueEnd, quoted && escaped));
             }
         }
     }
@@ -458,11 +458,11 @@ final class DispositionParser {
         return decoded.toString();
     }
 
-    /** {@return the charset of RFC 8187, in US-ASCII octets, or null} */
-    static @Nullable Charset extendedCharset(byte[] octets, int from, int to) {
-        if (Keyword.UTF_8.is(octets, from, to)) {
+    /** {@return the charset of RFC 8187, in US-ASCII bytes, or null} */
+    static @Nullable Charset extendedCharset(byte[] bytes, int from, int to) {
+        if (Keyword.UTF_8.is(bytes, from, to)) {
             return StandardCharsets.UTF_8;
         }
-        return Keyword.ISO_8859_1.is(octets, from, to) ? StandardCharsets.ISO_8859_1 : null;
+        return Keyword.ISO_8859_1.is(bytes, from, to) ? StandardCharsets.ISO_8859_1 : null;
     }
 }

@@ -11,47 +11,47 @@ final class ExtendedValue {
     private ExtendedValue() {}
 
     /** {@return the text of {@code charset'language'value}, or null where an escape is broken or the charset unknown} */
-    static @Nullable String decode(byte[] octets, int from, int to) {
-        int value = afterLanguage(octets, from, to);
+    static @Nullable String decode(byte[] bytes, int from, int to) {
+        int value = afterLanguage(bytes, from, to);
         if (value < 0) {
             return null;
         }
-        Charset charset = charset(octets, from, to);
-        byte[] raw = percentDecode(octets, value, to);
+        Charset charset = charset(bytes, from, to);
+        byte[] raw = percentDecode(bytes, value, to);
         return charset == null || raw == null || Text.malformedAt(raw, 0, raw.length, charset) >= 0
                 ? null
                 : Text.decode(raw, 0, raw.length, charset);
     }
 
-    private static @Nullable Charset charset(byte[] octets, int from, int to) {
-        return DispositionParser.extendedCharset(octets, from, quote(octets, from, to));
+    private static @Nullable Charset charset(byte[] bytes, int from, int to) {
+        return DispositionParser.extendedCharset(bytes, from, quote(bytes, from, to));
     }
 
     /** {@return the index after the second single quote, or -1} */
-    private static int afterLanguage(byte[] octets, int from, int to) {
-        int second = quote(octets, quote(octets, from, to) + 1, to);
+    private static int afterLanguage(byte[] bytes, int from, int to) {
+        int second = quote(bytes, quote(bytes, from, to) + 1, to);
         return second < to ? second + 1 : -1;
     }
 
-    private static int quote(byte[] octets, int from, int to) {
+    private static int quote(byte[] bytes, int from, int to) {
         int i = Math.min(from, to);
-        while (i < to && octets[i] != '\'') {
+        while (i < to && bytes[i] != '\'') {
             i++;
         }
         return i;
     }
 
-    private static byte @Nullable [] percentDecode(byte[] octets, int from, int to) {
+    private static byte @Nullable [] percentDecode(byte[] bytes, int from, int to) {
         ByteArrayOutputStream decoded = new ByteArrayOutputStream(to - from);
         for (int i = from; i < to; i++) {
-            if (octets[i] != '%') {
-                if (!Octets.isAttribute(octets[i])) {
+            if (bytes[i] != '%') {
+                if (!Bytes.isAttribute(bytes[i])) {
                     return null;
                 }
-                decoded.write(octets[i]);
+                decoded.write(bytes[i]);
             } else {
-                int high = i + 2 < to ? Octets.hex(octets[i + 1]) : -1;
-                int low = i + 2 < to ? Octets.hex(octets[i + 2]) : -1;
+                int high = i + 2 < to ? Bytes.hex(bytes[i + 1]) : -1;
+                int low = i + 2 < to ? Bytes.hex(bytes[i + 2]) : -1;
                 if (high < 0 || low < 0) {
                     return null;
                 }
@@ -74,14 +74,14 @@ final class ExtendedValue {
             this.headerCharset = headerCharset;
         }
 
-        /** Adds a piece; {@code octets[from..to)} is its number, with {@code *} behind it where it is extended. */
-        void add(byte[] octets, int from, int to, byte[] value) {
-            boolean extended = octets[to - 1] == '*';
+        /** Adds a piece; {@code bytes[from..to)} is its number, with {@code *} behind it where it is extended. */
+        void add(byte[] bytes, int from, int to, byte[] value) {
+            boolean extended = bytes[to - 1] == '*';
             int digits = extended ? to - 1 : to;
             int number = 0;
-            broken |= digits - from > 3 || digits - from > 1 && octets[from] == '0';
+            broken |= digits - from > 3 || digits - from > 1 && bytes[from] == '0';
             for (int i = from; i < digits && !broken; i++) {
-                number = number * 10 + octets[i] - '0';
+                number = number * 10 + bytes[i] - '0';
             }
             broken |= pieces.put(number, new Piece(value, extended)) != null;
         }

@@ -10,14 +10,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one header section after the other (RFC 5322 section 2.2 as narrowed by RFC 9112 section 5): gathers its octets in one
+ * Reads one header section after the other (RFC 5322 section 2.2 as narrowed by RFC 9112 section 5): gathers its bytes in one
  * pooled buffer and looks at each of them once, whatever the chunks.
  *
  * <pre>
  * section = *( field CRLF ) CRLF
  * field   = token ":" OWS value OWS *( CRLF blanks value )
  *
- * state        octet                then
+ * state        byte                then
  * LINE         token character      NAME, a new field
  *              blank                FOLD, goes on with the last field
  *              CR                   END_CR
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * END_CR       LF                   the section is complete
  * </pre>
  *
- * <p>Whatever is not listed is an error at that octet. With bare LF accepted, LF stands for CRLF.
+ * <p>Whatever is not listed is an error at that byte. With bare LF accepted, LF stands for CRLF.
  */
 final class HeaderSection implements AutoCloseable {
     private static final int FIRST_BLOCK = 128;
@@ -51,14 +51,14 @@ final class HeaderSection implements AutoCloseable {
     private final int maxFields;
     private final int maxSize;
     private final long maxTotalSize;
-    private final Accumulation octets;
+    private final Accumulation bytes;
     private final UsualSection usual = new UsualSection();
     private boolean isUsual;
 
     private State state = State.COMPLETE;
     private int[] fields = new int[4 * SLOTS];
     private int count;
-    /** Octets of the section looked at so far. */
+    /** Bytes of the section looked at so far. */
     private int scanned;
 
     private long totalBefore;
@@ -82,13 +82,13 @@ final class HeaderSection implements AutoCloseable {
         this.maxFields = limits.maxHeadersPerPart();
         this.maxSize = limits.maxHeaderBytesPerPart();
         this.maxTotalSize = limits.maxHeaderBytes();
-        this.octets = new Accumulation(allocator, 256);
+        this.bytes = new Accumulation(allocator, 256);
     }
 
-    /** Starts the next section, whose first octet is at {@code offset} of the body. */
+    /** Starts the next section, whose first byte is at {@code offset} of the body. */
     void begin(long offset) {
         totalBefore += scanned;
-        octets.discard(octets.size());
+        bytes.discard(bytes.size());
         this.offset = offset;
         limit = (int) Math.min(maxSize, maxTotalSize - totalBefore);
         state = State.LINE;
@@ -102,7 +102,7 @@ final class HeaderSection implements AutoCloseable {
     /**
      * Reads on.
      *
-     * @return the index after the last octet that belongs to the section; afterwards it {@link #isComplete()}, or
+     * @return the index after the last byte that belongs to the section; afterwards it {@link #isComplete()}, or
      *     {@link #error()} says why not, or all of {@code [from, to)} has been taken
      */
     int read(ChunkMemory chunk, int from, int to) {
@@ -116,11 +116,11 @@ final class HeaderSection implements AutoCloseable {
             }
             int block = Math.min(Math.min(room, to - at), scanned == 0 ? FIRST_BLOCK : BLOCK);
             int before = scanned;
-            octets.append(chunk, at, block);
+            bytes.append(chunk, at, block);
             if (before > 0 || !usual()) {
                 scan();
             }
-            octets.truncate(scanned);
+            bytes.truncate(scanned);
             at += scanned - before;
             steps += scanned - before + block / Long.BYTES;
         }
@@ -128,9 +128,9 @@ final class HeaderSection implements AutoCloseable {
     }
 
     private void scan() {
-        byte[] array = octets.array();
-        int base = octets.arrayOffset();
-        int end = octets.size();
+        byte[] array = bytes.array();
+        int base = bytes.arrayOffset();
+        int end = bytes.size();
         int at = scanned;
         while (at < end && error == null) {
             switch (state) {
@@ -151,8 +151,8 @@ final class HeaderSection implements AutoCloseable {
 
     /** Takes the whole section at once if it is as most are. */
     private boolean usual() {
-        int base = octets.arrayOffset();
-        if (maxFields < 2 || !usual.matches(octets.array(), base, base + octets.size())) {
+        int base = bytes.arrayOffset();
+        if (maxFields < 2 || !usual.matches(bytes.array(), base, base + bytes.size())) {
             return false;
         }
         count = 1;
@@ -183,21 +183,21 @@ final class HeaderSection implements AutoCloseable {
         return isUsual ? usual : null;
     }
 
-    private void line(byte octet, int at) {
-        if (octet == Octets.CR) {
+    private void line(byte b, int at) {
+        if (b == Bytes.CR) {
             endOfSection = at;
             state = State.END_CR;
-        } else if (octet == Octets.LF) {
+        } else if (b == Bytes.LF) {
             endOfSection = at;
             if (bareLf(at)) {
                 state = State.COMPLETE;
             } else {
-                malformed(at, notToken(octet));
+                malformed(at, notToken(b));
             }
-        } else if (Octets.isBlank(octet)) {
+        } else if (Bytes.isBlank(b)) {
             fold(at);
         } else {
-            newField(octet, at);
+            newField(b, at);
         }
     }
 
@@ -211,14 +211,14 @@ final class HeaderSection implements AutoCloseable {
         state = State.FOLD;
     }
 
-    private void newField(byte octet, int at) {
+    private void newField(byte b, int at) {
         if (count == maxFields) {
             error = Reason.TOO_MANY_HEADERS;
             errorAt = at;
             return;
         }
-        if (!Octets.isToken(octet)) {
-            malformed(at, octet == ':' ? "a header field has no name" : notToken(octet));
+        if (!Bytes.isToken(b)) {
+            malformed(at, b == ':' ? "a header field has no name" : notToken(b));
             return;
         }
         int field = count++ * SLOTS;
@@ -235,15 +235,15 @@ final class HeaderSection implements AutoCloseable {
         if (Keyword.CONTENT_DISPOSITION.isUsualAt(array, base + at - 1, base + end)) {
             at += Keyword.CONTENT_DISPOSITION.length() - 1; // all of them token characters
         }
-        while (at < end && Octets.isToken(array[base + at])) {
+        while (at < end && Bytes.isToken(array[base + at])) {
             at++;
         }
         if (at == end) {
             return at;
         }
-        byte octet = array[base + at];
-        if (octet != ':') {
-            malformed(at, octet == Octets.CR || octet == Octets.LF ? "a header line has no colon" : notToken(octet));
+        byte b = array[base + at];
+        if (b != ':') {
+            malformed(at, b == Bytes.CR || b == Bytes.LF ? "a header line has no colon" : notToken(b));
             return at + 1;
         }
         int field = lastField();
@@ -262,20 +262,20 @@ final class HeaderSection implements AutoCloseable {
             return at;
         }
         int field = lastField();
-        byte octet = array[base + at];
+        byte b = array[base + at];
         fields[field + 3] = at;
-        if (octet == Octets.CR) {
+        if (b == Bytes.CR) {
             state = State.VALUE_CR;
-        } else if (octet == Octets.LF && bareLf(at)) {
+        } else if (b == Bytes.LF && bareLf(at)) {
             state = State.LINE;
         } else {
-            malformed(at, "a header value has the control octet " + Octets.show(octet));
+            malformed(at, "a header value has the control byte " + Bytes.show(b));
         }
         return at + 1;
     }
 
-    private void afterCr(byte octet, int at, State then) {
-        if (octet == Octets.LF) {
+    private void afterCr(byte b, int at, State then) {
+        if (b == Bytes.LF) {
             state = then;
         } else {
             malformed(at - 1, "a header line has a CR that no LF follows");
@@ -284,12 +284,12 @@ final class HeaderSection implements AutoCloseable {
 
     private int fold(byte[] array, int base, int from, int end) {
         int at = from;
-        while (at < end && Octets.isBlank(array[base + at])) {
+        while (at < end && Bytes.isBlank(array[base + at])) {
             at++;
         }
         if (at < end) {
-            byte octet = array[base + at];
-            if (octet == Octets.CR || octet == Octets.LF) {
+            byte b = array[base + at];
+            if (b == Bytes.CR || b == Bytes.LF) {
                 malformed(at, "a header line is blank");
             } else {
                 state = State.VALUE;
@@ -306,8 +306,8 @@ final class HeaderSection implements AutoCloseable {
         return true;
     }
 
-    private static String notToken(byte octet) {
-        return "a header name has the octet " + Octets.show(octet);
+    private static String notToken(byte b) {
+        return "a header name has the byte " + Bytes.show(b);
     }
 
     private void malformed(int at, String detail) {
@@ -376,11 +376,11 @@ final class HeaderSection implements AutoCloseable {
     }
 
     byte[] array() {
-        return octets.array();
+        return bytes.array();
     }
 
     int arrayOffset() {
-        return octets.arrayOffset();
+        return bytes.arrayOffset();
     }
 
     int nameStart(int field) {
@@ -397,8 +397,8 @@ final class HeaderSection implements AutoCloseable {
 
     /** {@return where the value starts, blanks before it skipped} */
     int valueStart(int field) {
-        byte[] array = octets.array();
-        int base = octets.arrayOffset();
+        byte[] array = bytes.array();
+        int base = bytes.arrayOffset();
         int start = fields[field * SLOTS + 2];
         int end = fields[field * SLOTS + 3];
         while (start < end && isSpace(array[base + start])) {
@@ -409,8 +409,8 @@ final class HeaderSection implements AutoCloseable {
 
     /** {@return where the value ends, blanks behind it left out} */
     int valueEnd(int field) {
-        byte[] array = octets.array();
-        int base = octets.arrayOffset();
+        byte[] array = bytes.array();
+        int base = bytes.arrayOffset();
         int start = valueStart(field);
         int end = fields[field * SLOTS + 3];
         while (end > start && isSpace(array[base + end - 1])) {
@@ -420,18 +420,18 @@ final class HeaderSection implements AutoCloseable {
     }
 
     /** A fold's line end counts as blank: a value may begin or end with one. */
-    private static boolean isSpace(byte octet) {
-        return Octets.isBlank(octet) || octet == Octets.CR || octet == Octets.LF;
+    private static boolean isSpace(byte b) {
+        return Bytes.isBlank(b) || b == Bytes.CR || b == Bytes.LF;
     }
 
-    /** {@return the octets of the section; borrowed} */
+    /** {@return the bytes of the section; borrowed} */
     ByteBuf slice() {
-        return octets.slice(0, scanned);
+        return bytes.slice(0, scanned);
     }
 
     /** {@return a copy of the section that lasts} */
     PartHeaders snapshot(MultipartOptions options) {
-        byte[] array = Arrays.copyOfRange(octets.array(), octets.arrayOffset(), octets.arrayOffset() + scanned);
+        byte[] array = Arrays.copyOfRange(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
         int[] bounds = new int[count * PartHeaders.SLOTS];
         for (int field = 0; field < count; field++) {
             bounds[field * PartHeaders.SLOTS] = nameStart(field);
@@ -446,7 +446,7 @@ final class HeaderSection implements AutoCloseable {
     void addTo(StateHash hash) {
         hash.add(state.ordinal()).add(totalBefore).add(limit).add(offset);
         hash.add(endOfSection).add(firstFold).add(firstBareLf);
-        hash.add(octets.array(), octets.arrayOffset(), octets.arrayOffset() + scanned);
+        hash.add(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
         for (int i = 0; i < count * SLOTS; i++) {
             hash.add(fields[i]);
         }
@@ -454,6 +454,6 @@ final class HeaderSection implements AutoCloseable {
 
     @Override
     public void close() {
-        octets.close();
+        bytes.close();
     }
 }

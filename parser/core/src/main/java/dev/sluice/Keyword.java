@@ -52,7 +52,7 @@ final class Keyword {
         return true;
     }
 
-    private static int lowerCase(byte octet) {
-        return octet >= 'A' && octet <= 'Z' ? octet + ('a' - 'A') : octet;
+    private static int lowerCase(byte b) {
+        return b >= 'A' && b <= 'Z' ? b + ('a' - 'A') : b;
     }
 }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How much of everything a body may hold. Immutable and thread-safe.
  *
- * <p>Limits are exact: a value of N passes, N + 1 is refused at the octet that makes it so, with the
- * {@link MultipartException.Reason} named at each. They are counted on octets seen, never on lengths announced, and hold
+ * <p>Limits are exact: a value of N passes, N + 1 is refused at the byte that makes it so, with the
+ * {@link MultipartException.Reason} named at each. They are counted on bytes seen, never on lengths announced, and hold
  * for parts with and without a file name alike. A limit is turned off by a named call only.
  */
 public final class Limits {
@@ -67,17 +67,17 @@ public final class Limits {
         return builder;
     }
 
-    /** {@return the largest number of octets of the multipart body, all of it ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#BODY_TOO_LARGE}} */
+    /** {@return the largest number of bytes of the multipart body, all of it ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#BODY_TOO_LARGE}} */
     public long maxBodyBytes() {
         return maxBodyBytes;
     }
 
-    /** {@return the largest number of octets of one part body ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#PART_TOO_LARGE}} */
+    /** {@return the largest number of bytes of one part body ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#PART_TOO_LARGE}} */
     public long maxPartBytes() {
         return maxPartBytes;
     }
 
-    /** {@return the largest number of octets of one part read into memory as text ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#FIELD_TOO_LARGE}} */
+    /** {@return the largest number of bytes of one part read into memory as text ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#FIELD_TOO_LARGE}} */
     public long maxFieldBytes() {
         return maxFieldBytes;
     }
@@ -97,22 +97,22 @@ public final class Limits {
         return maxHeadersPerPart;
     }
 
-    /** {@return the largest number of octets of the header section of one part, its line ends and the blank line included; beyond it {@link Reason#HEADER_SECTION_TOO_LARGE}} */
+    /** {@return the largest number of bytes of the header section of one part, its line ends and the blank line included; beyond it {@link Reason#HEADER_SECTION_TOO_LARGE}} */
     public int maxHeaderBytesPerPart() {
         return maxHeaderBytesPerPart;
     }
 
-    /** {@return the largest number of octets of all header sections together ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#HEADERS_TOO_LARGE}} */
+    /** {@return the largest number of bytes of all header sections together ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#HEADERS_TOO_LARGE}} */
     public long maxHeaderBytes() {
         return maxHeaderBytes;
     }
 
-    /** {@return the largest number of octets before the first delimiter; beyond it {@link Reason#PREAMBLE_TOO_LARGE}} */
+    /** {@return the largest number of bytes before the first delimiter; beyond it {@link Reason#PREAMBLE_TOO_LARGE}} */
     public int maxPreambleBytes() {
         return maxPreambleBytes;
     }
 
-    /** {@return the largest number of octets after the line of the close-delimiter; beyond it {@link Reason#EPILOGUE_TOO_LARGE}} */
+    /** {@return the largest number of bytes after the line of the close-delimiter; beyond it {@link Reason#EPILOGUE_TOO_LARGE}} */
     public int maxEpilogueBytes() {
         return maxEpilogueBytes;
     }
@@ -151,7 +151,7 @@ public final class Limits {
         private Builder() {}
 
         /**
-         * Sets the largest number of octets of the multipart body, all of it.
+         * Sets the largest number of bytes of the multipart body, all of it.
          *
          * @param value 0 or more
          * @return this builder
@@ -173,7 +173,7 @@ public final class Limits {
         }
 
         /**
-         * Sets the largest number of octets of one part body.
+         * Sets the largest number of bytes of one part body.
          *
          * @param value 0 or more
          * @return this builder
@@ -195,7 +195,7 @@ public final class Limits {
         }
 
         /**
-         * Sets the largest number of octets of one part read into memory as text.
+         * Sets the largest number of bytes of one part read into memory as text.
          *
          * @param value 0 or more
          * @return this builder
@@ -273,7 +273,7 @@ public final class Limits {
         }
 
         /**
-         * Sets the largest number of octets of the header section of one part, its line ends and the blank line included.
+         * Sets the largest number of bytes of the header section of one part, its line ends and the blank line included.
          *
          * @param value 0 or more
          * @return this builder
@@ -285,7 +285,7 @@ public final class Limits {
         }
 
         /**
-         * Sets the largest number of octets of all header sections together.
+         * Sets the largest number of bytes of all header sections together.
          *
          * @param value 0 or more
          * @return this builder
@@ -307,7 +307,7 @@ public final class Limits {
         }
 
         /**
-         * Sets the largest number of octets before the first delimiter.
+         * Sets the largest number of bytes before the first delimiter.
          *
          * @param value 0 or more
          * @return this builder
@@ -319,7 +319,7 @@ public final class Limits {
         }
 
         /**
-         * Sets the largest number of octets after the line of the close-delimiter.
+         * Sets the largest number of bytes after the line of the close-delimiter.
          *
          * @param value 0 or more
          * @return this builder

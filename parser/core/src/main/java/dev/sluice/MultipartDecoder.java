@@ -29,14 +29,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Promises.</b> Events, data, deviations and the error with its offset do not depend on how the body is cut into chunks.
  * File data is never copied: {@link #data()} is a slice of the chunk. The decoder holds one chunk and one header section, each
- * bounded, whatever the input; it does work linear in the octets fed. Chunks are only read, between their reader and writer
+ * bounded, whatever the input; it does work linear in the bytes fed. Chunks are only read, between their reader and writer
  * index; any kind of buffer will do, heap buffers and direct buffers of one piece being searched fastest.
  *
  * <p><b>Threads.</b> One at a time; a decoder may move between threads if each hand-over is a happens-before. There are no locks
  * and nothing blocks.
  *
  * <p><b>Errors.</b> The peer's fault is a {@link MultipartException} from {@link #next()}, after everything before the offending
- * octet has been handed out; it is thrown again by every later call. Misuse is an {@link IllegalStateException}. Always
+ * byte has been handed out; it is thrown again by every later call. Misuse is an {@link IllegalStateException}. Always
  * {@link #close()}.
  *
  * <p><b>The grammar</b>, and what each state looks at:
@@ -47,25 +47,25 @@ import org.jspecify.annotations.Nullable;
  * line            = *LWSP CRLF                   close         = delimiter "--" *LWSP [CRLF epilogue]
  *
  * state           looks at          finds                    then                 emits
- * PREAMBLE        all octets        delimiter                DELIMITER            -
- * BODY            all octets        delimiter                DELIMITER            DATA (what is before it)
- * DELIMITER       one octet         "-"                      CLOSE_DASH
+ * PREAMBLE        all bytes        delimiter                DELIMITER            -
+ * BODY            all bytes        delimiter                DELIMITER            DATA (what is before it)
+ * DELIMITER       one byte         "-"                      CLOSE_DASH
  *                                   blank                    PADDING
  *                                   CR                       DELIMITER_CR
- * PADDING         one octet         blank (up to 256)        PADDING
+ * PADDING         one byte         blank (up to 256)        PADDING
  *                                   CR                       DELIMITER_CR
- * DELIMITER_CR    one octet         LF                       PART                 PART_END of the part before
+ * DELIMITER_CR    one byte         LF                       PART                 PART_END of the part before
  * PART            nothing                                    HEADERS
- * HEADERS         octets            blank line               BODY                 PART_BEGIN
- * CLOSE_DASH      one octet         "-"                      CLOSED               PART_END of the part before
- * CLOSED          one octet         blank (up to 256)        CLOSED
+ * HEADERS         bytes            blank line               BODY                 PART_BEGIN
+ * CLOSE_DASH      one byte         "-"                      CLOSED               PART_END of the part before
+ * CLOSED          one byte         blank (up to 256)        CLOSED
  *                                   CR                       CLOSED_CR
  *                                   end of input             ENDED                END
- * CLOSED_CR       one octet         LF                       EPILOGUE
- * EPILOGUE        all octets        end of input             ENDED                END
+ * CLOSED_CR       one byte         LF                       EPILOGUE
+ * EPILOGUE        all bytes        end of input             ENDED                END
  * </pre>
  *
- * <p>Whatever is not listed is an error at that octet, or, where the {@link Preset} accepts {@link Deviation#FALSE_DELIMITER}, makes
+ * <p>Whatever is not listed is an error at that byte, or, where the {@link Preset} accepts {@link Deviation#FALSE_DELIMITER}, makes
  * data of what looked like a delimiter. The search of PREAMBLE and BODY starts as if CRLF had been seen, so that the first
  * delimiter and that of an empty body need no CRLF of their own.
  */
@@ -76,7 +76,7 @@ public final class MultipartDecoder implements AutoCloseable {
         NEED_INPUT,
         /** A part begins; its headers are complete. */
         PART_BEGIN,
-        /** Some octets of the part's body, at least one: {@link #data()}. */
+        /** Some bytes of the part's body, at least one: {@link #data()}. */
         DATA,
         /** The part ended well: its closing delimiter has been read. */
         PART_END,
@@ -129,7 +129,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private boolean partAfterBareLf;
     private long epilogueAt = NONE;
     private int padding;
-    private byte[] paddingOctets = new byte[0];
+    private byte[] paddingBytes = new byte[0];
     private boolean finished;
     private @Nullable MultipartException failure;
 
@@ -176,7 +176,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * Gives the decoder the next octets of the body.
+     * Gives the decoder the next bytes of the body.
      *
      * <p>Until they are read, nobody else may use this buffer object: the NIO view that netty keeps in a direct buffer is
      * repositioned. To read a chunk in two places, feed a {@code retainedDuplicate()}.
@@ -320,7 +320,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    /** The octet at {@code position} is not that of a delimiter; at the very start it may still begin the one CRLF allowed there. */
+    /** The byte at {@code position} is not that of a delimiter; at the very start it may still begin the one CRLF allowed there. */
     private void notPreambleYet() throws MultipartException {
         if (offsetOf(position) == 0) {
             int at = search.find(chunk, position, position + 1);
@@ -333,7 +333,7 @@ public final class MultipartDecoder implements AutoCloseable {
         } else if (preambleAt == NONE) {
             preambleAt = offsetOf(position);
         }
-        // What has been seen so far is preamble, except that this octet may begin a delimiter.
+        // What has been seen so far is preamble, except that this byte may begin a delimiter.
         checkPreambleSize(offsetOf(position));
     }
 
@@ -409,19 +409,19 @@ public final class MultipartDecoder implements AutoCloseable {
         state = State.DELIMITER;
     }
 
-    private @Nullable Event delimiterLine(byte octet) throws MultipartException {
-        if (octet == Octets.CR) {
+    private @Nullable Event delimiterLine(byte b) throws MultipartException {
+        if (b == Bytes.CR) {
             state = State.DELIMITER_CR;
-            if (limit - position > 1 && chunk.getByte(position + 1) == Octets.LF) {
+            if (limit - position > 1 && chunk.getByte(position + 1) == Bytes.LF) {
                 advance();
                 return delimiterComplete(false);
             }
-        } else if (Octets.isBlank(octet) && padding < MAX_PADDING) {
-            pad(octet);
+        } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
+            pad(b);
             state = State.PADDING;
-        } else if (octet == '-' && state == State.DELIMITER) {
+        } else if (b == '-' && state == State.DELIMITER) {
             state = State.CLOSE_DASH;
-        } else if (octet == Octets.LF && acceptBareLf) {
+        } else if (b == Bytes.LF && acceptBareLf) {
             return delimiterComplete(true);
         } else {
             return falseDelimiter("");
@@ -430,22 +430,22 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private void pad(byte octet) {
+    private void pad(byte b) {
         if (options.preset().accepts(Deviation.FALSE_DELIMITER)) { // it may turn out to be data
-            if (padding == paddingOctets.length) {
-                paddingOctets = Arrays.copyOf(paddingOctets, Math.max(16, 2 * padding));
+            if (padding == paddingBytes.length) {
+                paddingBytes = Arrays.copyOf(paddingBytes, Math.max(16, 2 * padding));
             }
-            paddingOctets[padding] = octet;
+            paddingBytes[padding] = b;
         }
         padding++;
     }
 
-    private @Nullable Event delimiterCr(byte octet) throws MultipartException {
-        return octet == Octets.LF ? delimiterComplete(false) : falseDelimiter("\r");
+    private @Nullable Event delimiterCr(byte b) throws MultipartException {
+        return b == Bytes.LF ? delimiterComplete(false) : falseDelimiter("\r");
     }
 
-    private @Nullable Event closeDash(byte octet) throws MultipartException {
-        if (octet != '-') {
+    private @Nullable Event closeDash(byte b) throws MultipartException {
+        if (b != '-') {
             return falseDelimiter("-");
         }
         if (isAfterPreamble() && !accept(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position))) {
@@ -495,7 +495,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return Event.PART_END;
     }
 
-    /** What looked like a delimiter is followed by the octet at {@code position}, which may not follow it. */
+    /** What looked like a delimiter is followed by the byte at {@code position}, which may not follow it. */
     private @Nullable Event falseDelimiter(String text) throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
@@ -513,22 +513,22 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     private String followed(String what) {
-        byte octet = chunk.getByte(position);
-        boolean oneBlankTooMany = padding == MAX_PADDING && Octets.isBlank(octet);
+        byte b = chunk.getByte(position);
+        boolean oneBlankTooMany = padding == MAX_PADDING && Bytes.isBlank(b);
         return oneBlankTooMany
                 ? "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes"
-                : what + " is followed by " + Octets.show(octet);
+                : what + " is followed by " + Bytes.show(b);
     }
 
     /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
     private ByteBuf falseText(int first, String text) {
-        byte[] octets = new byte[delimiter.length() - first + padding + text.length()];
-        delimiter.text(first, delimiter.length()).getBytes(0, octets, 0, delimiter.length() - first);
-        System.arraycopy(paddingOctets, 0, octets, delimiter.length() - first, padding);
+        byte[] bytes = new byte[delimiter.length() - first + padding + text.length()];
+        delimiter.text(first, delimiter.length()).getBytes(0, bytes, 0, delimiter.length() - first);
+        System.arraycopy(paddingBytes, 0, bytes, delimiter.length() - first, padding);
         for (int i = 0; i < text.length(); i++) {
-            octets[octets.length - text.length() + i] = (byte) text.charAt(i);
+            bytes[bytes.length - text.length() + i] = (byte) text.charAt(i);
         }
-        return Unpooled.wrappedBuffer(octets);
+        return Unpooled.wrappedBuffer(bytes);
     }
 
     // ---- header sections
@@ -589,12 +589,12 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- after the close-delimiter
 
-    private @Nullable Event closed(byte octet) throws MultipartException {
-        if (octet == Octets.CR) {
+    private @Nullable Event closed(byte b) throws MultipartException {
+        if (b == Bytes.CR) {
             state = State.CLOSED_CR;
-        } else if (Octets.isBlank(octet) && padding < MAX_PADDING) {
+        } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
             padding++;
-        } else if (octet == Octets.LF && acceptBareLf) {
+        } else if (b == Bytes.LF && acceptBareLf) {
             accept(Deviation.BARE_LF, -1, offsetOf(position));
             state = State.EPILOGUE;
         } else {
@@ -604,8 +604,8 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private @Nullable Event closedCr(byte octet) throws MultipartException {
-        if (octet != Octets.LF) {
+    private @Nullable Event closedCr(byte b) throws MultipartException {
+        if (b != Bytes.LF) {
             return textAfterClose();
         }
         advance();
@@ -695,7 +695,7 @@ public final class MultipartDecoder implements AutoCloseable {
     // ---- what the event before found
 
     /**
-     * {@return the octets of the last {@link Event#DATA}: <em>borrowed</em> until the next call of {@link #next()} or
+     * {@return the bytes of the last {@link Event#DATA}: <em>borrowed</em> until the next call of {@link #next()} or
      * {@link #close()}; retain it, or a slice of it, to keep it longer}
      *
      * <p>A retained slice keeps the whole chunk in memory: copy what is small and kept for long.
@@ -725,7 +725,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the octets of the header section, its blank line included: <em>borrowed</em> until the part is left by
+     * {@return the bytes of the header section, its blank line included: <em>borrowed</em> until the part is left by
      * {@link #next()}; retain it to keep it longer}
      *
      * @throws IllegalStateException as {@link #headers()}
@@ -784,12 +784,12 @@ public final class MultipartDecoder implements AutoCloseable {
         return partOffset;
     }
 
-    /** {@return the size of the part's body so far, in octets, the last {@link #data()} included} */
+    /** {@return the size of the part's body so far, in bytes, the last {@link #data()} included} */
     public long partSize() {
         return partSize;
     }
 
-    /** {@return how many octets of the multipart body have been read; after a failure, its {@link MultipartException#offset()}} */
+    /** {@return how many bytes of the multipart body have been read; after a failure, its {@link MultipartException#offset()}} */
     public long offset() {
         return chunk.isOpen() ? offsetOf(position) : offset;
     }
@@ -815,7 +815,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return state;
     }
 
-    /** Units of work so far: octets looked at one by one, and probes of the search. */
+    /** Units of work so far: bytes looked at one by one, and probes of the search. */
     long steps() {
         return steps + search.steps() + section.steps() + rules.steps();
     }
@@ -839,7 +839,7 @@ public final class MultipartDecoder implements AutoCloseable {
                 .add(partAfterBareLf)
                 .add(epilogueAt);
         hash.add(padding)
-                .add(paddingOctets, 0, Math.min(padding, paddingOctets.length))
+                .add(paddingBytes, 0, Math.min(padding, paddingBytes.length))
                 .add(rules.files());
         section.addTo(hash);
         return hash;

@@ -9,7 +9,7 @@ import java.io.IOException;
  * environment (disk full, connection reset) is the original {@link IOException}, untouched.
  *
  * <p>The message names the setting, its value and where it was exceeded, and never quotes what the peer sent beyond 16
- * escaped octets.
+ * escaped bytes.
  *
  * <p>A body fails once: a decoder or reader that has failed throws the same instance from each further call, with the
  * stack trace of the first. Whoever collects failures has to compare before {@link Throwable#addSuppressed}, which
@@ -20,7 +20,7 @@ public final class MultipartException extends IOException {
 
     /** The kinds of blame a server tells apart. */
     public enum Kind {
-        /** The octets break the grammar, or are of a type that is not served. */
+        /** The bytes break the grammar, or are of a type that is not served. */
         MALFORMED,
         /** The body ended too early. */
         TRUNCATED,
@@ -138,7 +138,7 @@ public final class MultipartException extends IOException {
     }
 
     /**
-     * {@return the offset of the offending octet from the start of the multipart body (0-based; the size of the body where
+     * {@return the offset of the offending byte from the start of the multipart body (0-based; the size of the body where
      * it was truncated), or -1 where the fault is in the {@code Content-Type}, or was found by a sink that does not know}
      */
     public long offset() {

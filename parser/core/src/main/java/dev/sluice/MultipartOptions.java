@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * process and share it.
  */
 public final class MultipartOptions {
-    /** The octets that the grammar of header fields knows. */
+    /** The bytes that the grammar of header fields knows. */
     private static final String ASCII = "\t !\"#$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~";
 
     private static final MultipartOptions DEFAULTS = builder().build();
@@ -117,11 +117,11 @@ public final class MultipartOptions {
 
         /**
          * Sets the charset of header field values, names and file names; UTF-8 by default (RFC 7578 section 5.1). It has to
-         * be a superset of US-ASCII: the grammar is read octet by octet, so that in charsets whose characters may end with the octet of
+         * be a superset of US-ASCII: the grammar is read byte by byte, so that in charsets whose characters may end with the byte of
          * a backslash (Shift_JIS, GBK, Big5) some quoted values are misread.
          *
          * @return this builder
-         * @throws IllegalArgumentException if US-ASCII octets mean something else in {@code charset}, as in UTF-16
+         * @throws IllegalArgumentException if US-ASCII bytes mean something else in {@code charset}, as in UTF-16
          */
         public Builder headerCharset(Charset charset) {
             if (!ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), charset))) {

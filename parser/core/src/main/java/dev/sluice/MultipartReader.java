@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Holds one chunk of {@value #CHUNK_SIZE} octets and one header section, whatever the body. What is accepted, the limits and the
+ * <p>Holds one chunk of {@value #CHUNK_SIZE} bytes and one header section, whatever the body. What is accepted, the limits and the
  * errors are those of {@link MultipartDecoder}. One thread at a time; no locks are held while blocking, so that virtual threads
  * unmount.
  */
@@ -206,7 +206,7 @@ public final class MultipartReader implements AutoCloseable {
         private boolean byChunks;
         private boolean ended;
 
-        /** Octets of the body handed out by the decoder and not read yet; borrowed until it is asked for more. */
+        /** Bytes of the body handed out by the decoder and not read yet; borrowed until it is asked for more. */
         private @Nullable ByteBuf data;
 
         private Part() {}
@@ -281,11 +281,11 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the whole body as text, in the {@code charset} of the part's Content-Type, else in UTF-8; malformed octets as
+         * {@return the whole body as text, in the {@code charset} of the part's Content-Type, else in UTF-8; malformed bytes as
          * U+FFFD (RFC 7578 section 4.5). An unknown charset is reported and read as UTF-8. A {@code _charset_} field is not
          * regarded: it may come later}
          *
-         * @throws MultipartException if it has more than {@link Limits#maxFieldBytes()} octets; the reader can go on with the
+         * @throws MultipartException if it has more than {@link Limits#maxFieldBytes()} bytes; the reader can go on with the
          *     next part all the same
          * @throws IOException of the source, as it comes
          * @throws IllegalStateException if the body has been asked for before
@@ -337,7 +337,7 @@ public final class MultipartReader implements AutoCloseable {
         /**
          * Writes the body, as {@link #inputStream()} gives it.
          *
-         * @return the number of octets written
+         * @return the number of bytes written
          * @throws IllegalStateException if the body has been asked for before
          */
         public long transferTo(OutputStream out) throws IOException {
@@ -350,7 +350,7 @@ public final class MultipartReader implements AutoCloseable {
          * Writes the body, as {@link #inputStream()} gives it; straight from the chunks where no transfer encoding is undone.
          *
          * @param out a channel in blocking mode
-         * @return the number of octets written
+         * @return the number of bytes written
          * @throws IllegalStateException if the body has been asked for before
          */
         public long transferTo(WritableByteChannel out) throws IOException {
@@ -359,18 +359,18 @@ public final class MultipartReader implements AutoCloseable {
             }
             take();
             long count = 0;
-            for (ByteBuf octets; (octets = readable()) != null; ) {
-                ByteBuffer memory = octets.nioBuffer();
+            for (ByteBuf bytes; (bytes = readable()) != null; ) {
+                ByteBuffer memory = bytes.nioBuffer();
                 while (memory.hasRemaining()) {
                     count += out.write(memory);
                 }
-                octets.skipBytes(octets.readableBytes());
+                bytes.skipBytes(bytes.readableBytes());
             }
             return count;
         }
 
         /**
-         * {@return the next octets of the body as they came, at least one, or null at its end: <em>borrowed</em> until the next call
+         * {@return the next bytes of the body as they came, at least one, or null at its end: <em>borrowed</em> until the next call
          * of this method, of {@link MultipartReader#nextPart()} or of {@link MultipartReader#close()}, after which the memory is
          * filled again; to be retained to be kept. Mixes with no other way of reading the body}
          *
@@ -411,7 +411,7 @@ public final class MultipartReader implements AutoCloseable {
             }
         }
 
-        /** {@return some octets of the body, at least one, or null at its end} */
+        /** {@return some bytes of the body, at least one, or null at its end} */
         private @Nullable ByteBuf readable() throws IOException {
             checkCurrent();
             while (!ended && (data == null || !data.isReadable())) {
@@ -431,19 +431,19 @@ public final class MultipartReader implements AutoCloseable {
 
             @Override
             public int read() throws IOException {
-                ByteBuf octets = next();
-                return octets == null ? -1 : octets.readUnsignedByte();
+                ByteBuf bytes = next();
+                return bytes == null ? -1 : bytes.readUnsignedByte();
             }
 
             @Override
             public int read(byte[] target, int offset, int length) throws IOException {
                 Objects.checkFromIndexSize(offset, length, target.length);
-                ByteBuf octets = length == 0 ? null : next();
-                if (octets == null) {
+                ByteBuf bytes = length == 0 ? null : next();
+                if (bytes == null) {
                     return length == 0 ? 0 : -1;
                 }
-                int count = Math.min(length, octets.readableBytes());
-                octets.readBytes(target, offset, count);
+                int count = Math.min(length, bytes.readableBytes());
+                bytes.readBytes(target, offset, count);
                 return count;
             }
 

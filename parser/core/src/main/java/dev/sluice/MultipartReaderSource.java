@@ -10,7 +10,7 @@ import java.nio.channels.ReadableByteChannel;
 
 /** Where a blocking reader gets the body from. */
 interface MultipartReaderSource {
-    /** Reads some octets behind the writer index. {@return false at the end} */
+    /** Reads some bytes behind the writer index. {@return false at the end} */
     boolean read(ByteBuf chunk) throws IOException;
 
     /** {@return a chunk of the kind of memory that is read into best} */

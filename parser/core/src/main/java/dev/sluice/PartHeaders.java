@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The header fields of one part, in the order in which they came, duplicates included (RFC 2046 section 5.1). Immutable,
  * thread-safe, and independent of the decoder it comes from.
  *
- * <p>Names compare without regard to case. Values are decoded in {@link MultipartOptions#headerCharset()}, undecodable octets
- * as U+FFFD; {@link #rawValue} has the octets. A folded value has one space for each fold.
+ * <p>Names compare without regard to case. Values are decoded in {@link MultipartOptions#headerCharset()}, undecodable bytes
+ * as U+FFFD; {@link #rawValue} has the bytes. A folded value has one space for each fold.
  */
 public final class PartHeaders implements Iterable<PartHeaders.Header> {
     /** One header field. */
@@ -23,13 +23,13 @@ public final class PartHeaders implements Iterable<PartHeaders.Header> {
 
     static final int SLOTS = 4;
 
-    private final byte[] octets;
+    private final byte[] bytes;
     private final int[] bounds;
     private final int count;
     private final MultipartOptions options;
 
-    PartHeaders(byte[] octets, int[] bounds, int count, MultipartOptions options) {
-        this.octets = octets;
+    PartHeaders(byte[] bytes, int[] bounds, int count, MultipartOptions options) {
+        this.bytes = bytes;
         this.bounds = bounds;
         this.count = count;
         this.options = options;
@@ -43,7 +43,7 @@ public final class PartHeaders implements Iterable<PartHeaders.Header> {
     /** {@return the name of field {@code index}, as it came} */
     public String name(int index) {
         int slot = slot(index);
-        return new String(octets, bounds[slot], bounds[slot + 1] - bounds[slot], StandardCharsets.US_ASCII);
+        return new String(bytes, bounds[slot], bounds[slot + 1] - bounds[slot], StandardCharsets.US_ASCII);
     }
 
     /** {@return the value of field {@code index}, blanks around it left out} */
@@ -52,10 +52,10 @@ public final class PartHeaders implements Iterable<PartHeaders.Header> {
         return Text.decode(raw, 0, raw.length, options.headerCharset());
     }
 
-    /** {@return the octets of the value of field {@code index}: a new array} */
+    /** {@return the bytes of the value of field {@code index}: a new array} */
     public byte[] rawValue(int index) {
         int slot = slot(index);
-        return unfold(octets, bounds[slot + 2], bounds[slot + 3], new int[0]);
+        return unfold(bytes, bounds[slot + 2], bounds[slot + 3], new int[0]);
     }
 
     private int slot(int index) {
@@ -65,37 +65,37 @@ public final class PartHeaders implements Iterable<PartHeaders.Header> {
     /**
      * {@return a copy of {@code array[from..to)} with one space for each fold and the blanks around it}
      *
-     * @param origins empty, or as long as the range: receives for each octet of the result where it was
+     * @param origins empty, or as long as the range: receives for each byte of the result where it was
      */
     static byte[] unfold(byte[] array, int from, int to, int[] origins) {
         byte[] unfolded = new byte[to - from];
         int size = 0;
         for (int i = from; i < to; i++) {
-            byte octet = array[i];
+            byte b = array[i];
             int origin = i;
-            if (octet == Octets.CR || octet == Octets.LF) {
-                while (Octets.isBlank(unfolded[size - 1])) { // a value starts with neither a blank nor a fold
+            if (b == Bytes.CR || b == Bytes.LF) {
+                while (Bytes.isBlank(unfolded[size - 1])) { // a value starts with neither a blank nor a fold
                     size--;
                     origin--;
                 }
                 boolean blanksBefore = origin < i;
                 while (isFold(array[i + 1])) { // a value does not end with a fold
                     i++;
-                    origin = !blanksBefore && !Octets.isBlank(array[origin]) ? i : origin; // its first blank
+                    origin = !blanksBefore && !Bytes.isBlank(array[origin]) ? i : origin; // its first blank
                 }
-                octet = ' ';
+                b = ' ';
             }
             if (origins.length > 0) {
                 origins[size] = origin;
             }
-            unfolded[size++] = octet;
+            unfolded[size++] = b;
         }
         return size == unfolded.length ? unfolded : Arrays.copyOf(unfolded, size);
     }
 
-    /** Behind the first octet of a fold, of which no line is blank. */
-    private static boolean isFold(byte octet) {
-        return octet == Octets.LF || Octets.isBlank(octet);
+    /** Behind the first byte of a fold, of which no line is blank. */
+    private static boolean isFold(byte b) {
+        return b == Bytes.LF || Bytes.isBlank(b);
     }
 
     /** {@return the value of the first field called {@code name}, or null} */

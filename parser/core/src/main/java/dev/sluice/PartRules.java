@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides whether the header section of a part, complete and grammatical, is acceptable, and finds its name and file name.
  *
- * <p>Duplicate fields, undecodable octets and the transfer encoding for every multipart type (RFC 2046, RFC 2045 section 6);
+ * <p>Duplicate fields, undecodable bytes and the transfer encoding for every multipart type (RFC 2046, RFC 2045 section 6);
  * {@code Content-Disposition} for {@code multipart/form-data} only (RFC 7578 section 4.2).
  */
 final class PartRules {
@@ -31,7 +31,7 @@ final class PartRules {
     private int dispositionField;
     private int typeField;
     private int encodingField;
-    /** Where each octet of an unfolded Content-Disposition was in the section; empty where it was not folded. */
+    /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
     private int[] origins = new int[0];
 
     private boolean hasFilename;

@@ -5,7 +5,7 @@ package dev.sluice;
  *
  * @param kind what was met
  * @param partIndex 0-based index of the part, or -1 outside of any part
- * @param offset offset of the octet where it was met, from the start of the multipart body, or -1 where it is in the
+ * @param offset offset of the byte where it was met, from the start of the multipart body, or -1 where it is in the
  *     {@code Content-Type}
  */
 public record ReportedDeviation(Deviation kind, int partIndex, long offset) {}

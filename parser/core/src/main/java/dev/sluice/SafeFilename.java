@@ -47,7 +47,7 @@ final class SafeFilename {
 
     /**
      * {@return the last path element of {@code filename}, without control, format and unpaired characters, with {@code _} for
-     * characters that Windows reserves, without blanks and dots at either end, at most 255 octets of UTF-8; empty where nothing
+     * characters that Windows reserves, without blanks and dots at either end, at most 255 bytes of UTF-8; empty where nothing
      * is left}
      */
     static String of(String filename) {

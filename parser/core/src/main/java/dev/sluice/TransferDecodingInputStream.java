@@ -27,8 +27,8 @@ final class TransferDecodingInputStream extends InputStream {
 
     @Override
     public int read() throws IOException {
-        byte[] octet = new byte[1];
-        return read(octet, 0, 1) < 0 ? -1 : octet[0] & 0xFF;
+        byte[] b = new byte[1];
+        return read(b, 0, 1) < 0 ? -1 : b[0] & 0xFF;
     }
 
     @Override

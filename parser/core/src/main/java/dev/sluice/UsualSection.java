@@ -69,13 +69,13 @@ final class UsualSection {
         }
         blankLine = at + 2;
         return at + 4 <= to
-                && array[at] == Octets.CR
-                && array[at + 1] == Octets.LF
-                && array[at + 2] == Octets.CR
-                && array[at + 3] == Octets.LF;
+                && array[at] == Bytes.CR
+                && array[at + 1] == Bytes.LF
+                && array[at + 2] == Bytes.CR
+                && array[at + 3] == Bytes.LF;
     }
 
-    private static boolean isTypeStart(byte octet) {
-        return Octets.isToken(octet) && (octet | 0x20) != 'm';
+    private static boolean isTypeStart(byte b) {
+        return Bytes.isToken(b) && (b | 0x20) != 'm';
     }
 }

@@ -5,8 +5,8 @@
  * {@link dev.sluice.MultipartReader} is the blocking reader on top of it. {@link dev.sluice.Boundary} comes from the
  * {@code Content-Type} of the request, {@link dev.sluice.MultipartOptions} says what is accepted and how much of it.
  *
- * <p>Words used throughout: an <em>offset</em> is a 0-based octet position from the start of the multipart body; an
- * <em>index</em> is a position in a buffer; a <em>size</em> is in octets; a <em>count</em> counts things.
+ * <p>Words used throughout: an <em>offset</em> is a 0-based byte position from the start of the multipart body; an
+ * <em>index</em> is a position in a buffer; a <em>size</em> is in bytes; a <em>count</em> counts things.
  */
 @NullMarked
 package dev.sluice;

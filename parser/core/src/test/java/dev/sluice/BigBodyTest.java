@@ -117,13 +117,13 @@ class BigBodyTest {
             try (MultipartReader reader = MultipartReader.create(body, Boundary.of("x"))) {
                 long size = reader.nextPart().transferTo(new OutputStream() {
                     @Override
-                    public void write(int octet) {
-                        crc.update(octet);
+                    public void write(int b) {
+                        crc.update(b);
                     }
 
                     @Override
-                    public void write(byte[] octets, int index, int length) {
-                        crc.update(octets, index, length);
+                    public void write(byte[] bytes, int index, int length) {
+                        crc.update(bytes, index, length);
                     }
                 });
                 assertEquals(null, reader.nextPart());

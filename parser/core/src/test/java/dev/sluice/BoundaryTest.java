@@ -37,7 +37,7 @@ class BoundaryTest {
         MultipartException e = assertThrows(
                 MultipartException.class, () -> Boundary.from(contentType, preset), preset + " " + contentType);
         assertEquals(reason, e.reason(), preset + " " + contentType + ": " + e.getMessage());
-        assertEquals(-1, e.offset(), "no octet of the body is at fault");
+        assertEquals(-1, e.offset(), "no byte of the body is at fault");
         assertEquals(-1, e.partIndex());
     }
 
@@ -82,13 +82,13 @@ class BoundaryTest {
     }
 
     @Test
-    void anOctetIsShownAsItselfWhereThatCanBeSeen() {
-        assertEquals("'!'", Octets.show((byte) '!'));
-        assertEquals("'~'", Octets.show((byte) '~'));
-        assertEquals("0x20", Octets.show((byte) ' '));
-        assertEquals("0x7F", Octets.show((byte) 0x7F));
-        assertEquals("0xE9", Octets.show((byte) 0xE9));
-        assertEquals("0x00", Octets.show((byte) 0));
+    void anByteIsShownAsItselfWhereThatCanBeSeen() {
+        assertEquals("'!'", Bytes.show((byte) '!'));
+        assertEquals("'~'", Bytes.show((byte) '~'));
+        assertEquals("0x20", Bytes.show((byte) ' '));
+        assertEquals("0x7F", Bytes.show((byte) 0x7F));
+        assertEquals("0xE9", Bytes.show((byte) 0xE9));
+        assertEquals("0x00", Bytes.show((byte) 0));
     }
 
     @Test

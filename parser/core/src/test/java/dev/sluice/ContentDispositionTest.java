@@ -65,7 +65,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void rawOctetsHaveTheirEscapesUndoneAndAreCopies() throws MultipartException {
+    void rawBytesHaveTheirEscapesUndoneAndAreCopies() throws MultipartException {
         ContentDisposition read = ContentDisposition.parse("form-data; name=\"\u00fc\\\"\"; filename=\"C:\\\\d\\e\"");
         assertArrayEquals("\u00fc\"".getBytes(StandardCharsets.UTF_8), read.rawName());
         assertArrayEquals("C:\\d\\e".getBytes(StandardCharsets.UTF_8), read.rawFilename());
@@ -196,7 +196,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void theOffsetCountsOctetsOfTheHeaderCharset() {
+    void theOffsetCountsBytesOfTheHeaderCharset() {
         MultipartException e =
                 assertThrows(MultipartException.class, () -> ContentDisposition.parse("form-data; name=\"\u00fc\"b"));
         assertEquals("form-data; name=\"\"".length() + 2, e.offset());

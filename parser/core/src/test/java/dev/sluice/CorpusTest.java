@@ -66,7 +66,7 @@ class CorpusTest {
                             boundary,
                             MultipartOptions.builder().preset(preset).build()));
                 } catch (MultipartException e) {
-                    // refused before the first octet: see the verdict
+                    // refused before the first byte: see the verdict
                 }
             }
         }
@@ -162,12 +162,12 @@ class CorpusTest {
 
     @Tag("long")
     @Test
-    void closingAfterAnyOctetLeavesNothing() {
+    void closingAfterAnyByteLeavesNothing() {
         for (Run run : runs()) {
             byte[] body = run.source.body();
             for (int end = 0; end <= body.length; end++) {
                 if (end == PROVED) {
-                    end = Math.max(end, body.length - PROVED); // of the large ones the first and the last octets
+                    end = Math.max(end, body.length - PROVED); // of the large ones the first and the last bytes
                 }
                 Decoding decoding = new Decoding(run.boundary, run.options);
                 decoding.feed(BufferKind.POOLED_DIRECT.wrap(body, 0, end));

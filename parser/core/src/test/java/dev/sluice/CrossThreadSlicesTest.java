@@ -94,9 +94,9 @@ class CrossThreadSlicesTest {
     }
 
     private static void take(ByteBuf slice, ByteArrayOutputStream out) {
-        byte[] octets = new byte[slice.readableBytes()];
-        slice.readBytes(octets);
-        out.writeBytes(octets);
+        byte[] bytes = new byte[slice.readableBytes()];
+        slice.readBytes(bytes);
+        out.writeBytes(bytes);
         slice.release();
     }
 

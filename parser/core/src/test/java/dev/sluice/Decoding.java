@@ -44,7 +44,7 @@ final class Decoding {
         this.decoder = MultipartDecoder.create(boundary, options);
     }
 
-    /** Decodes octets given as ISO-8859-1 text, in one chunk. */
+    /** Decodes bytes given as ISO-8859-1 text, in one chunk. */
     static Result decode(String body, Preset preset) {
         return decode(body, MultipartOptions.builder().preset(preset).build(), Integer.MAX_VALUE);
     }
@@ -125,9 +125,9 @@ final class Decoding {
                         data.reset();
                     }
                     case DATA -> {
-                        ByteBuf octets = decoder.data();
-                        byte[] copy = new byte[octets.readableBytes()];
-                        octets.getBytes(octets.readerIndex(), copy);
+                        ByteBuf bytes = decoder.data();
+                        byte[] copy = new byte[bytes.readableBytes()];
+                        bytes.getBytes(bytes.readerIndex(), copy);
                         data.writeBytes(copy);
                         replaceLast(false);
                     }
@@ -165,17 +165,15 @@ final class Decoding {
         }
     }
 
-    /** {@return the octets as a Java string literal would have them} */
+    /** {@return the bytes as a Java string literal would have them} */
     static String show(byte[] body) {
         StringBuilder text = new StringBuilder();
-        for (byte octet : body) {
-            switch (octet) {
+        for (byte b : body) {
+            switch (b) {
                 case '\r' -> text.append("\\r");
                 case '\n' -> text.append("\\n");
                 case '\t' -> text.append("\\t");
-                default ->
-                    text.append(
-                            octet >= ' ' && octet < 0x7F ? "" + (char) octet : String.format("\\x%02x", octet & 0xFF));
+                default -> text.append(b >= ' ' && b < 0x7F ? "" + (char) b : String.format("\\x%02x", b & 0xFF));
             }
         }
         return text.toString();

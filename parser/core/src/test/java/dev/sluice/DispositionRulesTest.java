@@ -247,10 +247,10 @@ class DispositionRulesTest {
     }
 
     @Test
-    void octetsThatAreNotUtf8AreReportedOrRefusedAtTheFirstOfThem() {
-        for (String octets :
+    void bytesThatAreNotUtf8AreReportedOrRefusedAtTheFirstOfThem() {
+        for (String bytes :
                 List.of("^\u00ff", "\u00c3\u00bc^\u00fc", "^\u00e4\u00b8", "^\u00c0\u00af", "^\u00ed\u00a0\u0080")) {
-            String marked = disposition("form-data; name=\"" + octets + "\"");
+            String marked = disposition("form-data; name=\"" + bytes + "\"");
             for (Preset preset : List.of(STANDARD, COMPATIBLE)) {
                 Result result = assertReported(preset, marked, Deviation.UNDECODABLE_HEADER, 0);
                 String name = result.parts().get(0).name();
@@ -263,7 +263,7 @@ class DispositionRulesTest {
     }
 
     @Test
-    void theRawOctetsOfAnUndecodableNameAreAvailable() throws MultipartException {
+    void theRawBytesOfAnUndecodableNameAreAvailable() throws MultipartException {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
             decoder.feed(Unpooled.wrappedBuffer(
                     Decoding.bytes(disposition("form-data; name=\"\u00fc\\\"\"; filename=\"\u0080\""))));
@@ -495,7 +495,7 @@ class DispositionRulesTest {
     // ---- names are opaque, and matter nowhere else
 
     @Test
-    void namesAreComparedAndKeptOctetByOctet() {
+    void namesAreComparedAndKeptByteByByte() {
         for (String name : List.of("a[b].c", "__proto__", "Upload", "upload", "$a", "a.b")) {
             assertOrdinary("form-data; name=\"" + name + "\"", name, null);
         }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever a Content-Disposition says: each octet of it is looked at a few times, counted in steps and not in time. */
+/** Whatever a Content-Disposition says: each byte of it is looked at a few times, counted in steps and not in time. */
 class DispositionWorkTest {
     /** Double the largest section that the default limits allow, and a hundred times what they do. */
     private static final int[] SIZES = {16 << 10, 800 << 10};
@@ -59,7 +59,7 @@ class DispositionWorkTest {
 
     @ParameterizedTest
     @MethodSource("hostileValues")
-    void stepsAreAtMostFourPerOctet(Case hostile) {
+    void stepsAreAtMostFourPerByte(Case hostile) {
         for (int size : SIZES) {
             byte[] value = hostile.value(size);
             long steps = steps(hostile, value);
@@ -88,13 +88,13 @@ class DispositionWorkTest {
     /** A constant that hides a square would show between two sizes. */
     @ParameterizedTest
     @MethodSource("hostileValues")
-    void twiceTheOctetsAreTwiceTheSteps(Case hostile) {
+    void twiceTheBytesAreTwiceTheSteps(Case hostile) {
         long once = steps(hostile, hostile.value(SIZES[0]));
         long twice = steps(hostile, hostile.value(2 * SIZES[0]));
         assertEquals(2.0, (double) twice / once, once < 1000 ? 2 : 0.1, hostile + ": " + once + " and " + twice);
     }
 
-    /** One for each octet that is looked at, each time, and one for each decision: wherever in the array the value is. */
+    /** One for each byte that is looked at, each time, and one for each decision: wherever in the array the value is. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -106,18 +106,18 @@ class DispositionWorkTest {
             })
     void countsItsSteps(String value, long expected) {
         for (int from : new int[] {0, 100}) {
-            byte[] octets = Decoding.bytes(" ".repeat(from) + value);
+            byte[] bytes = Decoding.bytes(" ".repeat(from) + value);
             DispositionParser parser = new DispositionParser(Preset.STANDARD);
-            assertNull(parser.parse(octets, from, octets.length));
+            assertNull(parser.parse(bytes, from, bytes.length));
             assertEquals(expected, parser.steps());
         }
     }
 
     @Test
     void countsWhatIsReadOut() {
-        byte[] octets = Decoding.bytes("form-data; name=\"a\\\"b\"");
+        byte[] bytes = Decoding.bytes("form-data; name=\"a\\\"b\"");
         DispositionParser parser = new DispositionParser(Preset.STANDARD);
-        assertNull(parser.parse(octets, 0, octets.length));
+        assertNull(parser.parse(bytes, 0, bytes.length));
         long before = parser.steps();
         assertArrayEquals(Decoding.bytes("a\"b"), parser.rawName());
         assertEquals(4, parser.steps() - before);

@@ -100,7 +100,7 @@ class FramingTest {
     }
 
     @Test
-    void aPreambleOf4096OctetsPassesAndOneMoreIsTooLarge() {
+    void aPreambleOf4096BytesPassesAndOneMoreIsTooLarge() {
         String preamble = "p".repeat(4096);
         assertReported(STANDARD, "^" + preamble + "\r\n" + FORM, Deviation.PREAMBLE, -1);
         assertAccepted(COMPATIBLE, preamble + "\r\n" + FORM);
@@ -118,7 +118,7 @@ class FramingTest {
     }
 
     @Test
-    void anEpilogueOf4096OctetsPassesAndOneMoreIsTooLarge() {
+    void anEpilogueOf4096BytesPassesAndOneMoreIsTooLarge() {
         String epilogue = "e".repeat(4096);
         assertReported(STANDARD, FORM + "^" + epilogue, Deviation.EPILOGUE, -1);
         assertAccepted(COMPATIBLE, FORM + epilogue);
@@ -143,7 +143,7 @@ class FramingTest {
     }
 
     @Test
-    void the257thOctetOfPaddingIsRefused() {
+    void the257thByteOfPaddingIsRefused() {
         String padding = " ".repeat(256);
         assertRefused(NOT_COMPATIBLE, "--x" + padding + "^ \r\n" + A + "\r\n", Reason.MALFORMED_DELIMITER, -1);
         assertRefused(NOT_COMPATIBLE, PART + "v\r\n--x" + padding + "^ \r\n", Reason.MALFORMED_DELIMITER, 0);

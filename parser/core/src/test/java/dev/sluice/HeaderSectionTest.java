@@ -163,16 +163,16 @@ class HeaderSectionTest {
     }
 
     @Test
-    void aControlOctetInAValueIsRefusedInEveryPreset() {
-        for (int octet = 0; octet < 256; octet++) {
-            boolean control = octet < ' ' && octet != '\t' || octet == 0x7F;
-            if (!control || octet == '\n' || octet == '\r') {
+    void aControlByteInAValueIsRefusedInEveryPreset() {
+        for (int b = 0; b < 256; b++) {
+            boolean control = b < ' ' && b != '\t' || b == 0x7F;
+            if (!control || b == '\n' || b == '\r') {
                 continue;
             }
-            assertRefused(ALL, headers(A + "X: a^" + (char) octet + "b\r\n"), Reason.MALFORMED_HEADER, 0);
+            assertRefused(ALL, headers(A + "X: a^" + (char) b + "b\r\n"), Reason.MALFORMED_HEADER, 0);
             assertRefused(
                     ALL,
-                    headers("Content-Disposition: form-data; name=\"a^" + (char) octet + "\"\r\n"),
+                    headers("Content-Disposition: form-data; name=\"a^" + (char) b + "\"\r\n"),
                     Reason.MALFORMED_HEADER,
                     0);
         }
@@ -325,7 +325,7 @@ class HeaderSectionTest {
     // ---- row 27: the defaults; LimitsTest has every limit
 
     @Test
-    void aHeaderSectionOf8192OctetsPassesAndOneMoreIsRefused() {
+    void aHeaderSectionOf8192BytesPassesAndOneMoreIsRefused() {
         for (Preset preset : ALL) {
             int value = 8192 - A.length() - "X: \r\n".length() - "\r\n".length();
             assertAccepted(preset, headers(A + "X: " + "v".repeat(value - 1) + "\r\n"));
@@ -339,7 +339,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void thirtyTwoFieldsPassAndOneMoreIsRefusedAtItsFirstOctet() {
+    void thirtyTwoFieldsPassAndOneMoreIsRefusedAtItsFirstByte() {
         for (Preset preset : ALL) {
             assertAccepted(preset, headers(A + "X: y\r\n".repeat(31)));
             assertRefused(preset, headers(A + "X: y\r\n".repeat(31) + "^Z: y\r\n"), Reason.TOO_MANY_HEADERS, 0);
@@ -348,7 +348,7 @@ class HeaderSectionTest {
 
     @Test
     void allHeaderSectionsTogetherMayHave256KiB() {
-        // 32 sections of 8192 octets are 256 KiB to the octet
+        // 32 sections of 8192 bytes are 256 KiB to the byte
         String part = "--x\r\n" + A + "X: " + "v".repeat(8192 - A.length() - 7) + "\r\n\r\nv\r\n";
         assertAccepted(STANDARD, part.repeat(32) + "--x--");
         assertRefused(STANDARD, part.repeat(32) + "--x\r\n^" + A + "\r\nv\r\n--x--", Reason.HEADERS_TOO_LARGE, 32);
@@ -377,7 +377,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void twoLimitsHitAtOneOctetAreToldAsThatOfThePart() {
+    void twoLimitsHitAtOneByteAreToldAsThatOfThePart() {
         Limits limits =
                 Limits.builder().maxHeaderBytesPerPart(50).maxHeaderBytes(50).build();
         MultipartOptions options = MultipartOptions.builder().limits(limits).build();
@@ -392,12 +392,12 @@ class HeaderSectionTest {
     @Test
     void saysWhatIsWrongWithALine() {
         assertEquals("a header field has no name", messageOf(": b\r\n"));
-        assertEquals("a header name has the octet 0x01", messageOf("\u0001: b\r\n"));
-        assertEquals("a header name has the octet '('", messageOf("a(c: b\r\n"));
+        assertEquals("a header name has the byte 0x01", messageOf("\u0001: b\r\n"));
+        assertEquals("a header name has the byte '('", messageOf("a(c: b\r\n"));
         assertEquals("a header line has no colon", messageOf("abc\r\n"));
         assertEquals("a header line has no colon", messageOf("abc\n"));
         assertEquals("a header line starts with a blank", messageOf(" a: b\r\n"));
-        assertEquals("a header value has the control octet 0x01", messageOf("a: \u0001\r\n"));
+        assertEquals("a header value has the control byte 0x01", messageOf("a: \u0001\r\n"));
         assertEquals("a header line has a CR that no LF follows", messageOf("a: b\rc\r\n"));
     }
 
@@ -409,20 +409,20 @@ class HeaderSectionTest {
         }
     }
 
-    private static void read(HeaderSection section, String octets) {
+    private static void read(HeaderSection section, String bytes) {
         section.begin(0);
-        readOn(section, octets);
+        readOn(section, bytes);
     }
 
-    private static void readOn(HeaderSection section, String octets) {
+    private static void readOn(HeaderSection section, String bytes) {
         ChunkMemory chunk = new ChunkMemory();
-        chunk.open(Unpooled.wrappedBuffer(Decoding.bytes(octets)));
+        chunk.open(Unpooled.wrappedBuffer(Decoding.bytes(bytes)));
         section.read(chunk, 0, chunk.end());
         chunk.close();
     }
 
     @Test
-    void countsOctetsAndTheWordsTheyAreCopiedIn() {
+    void countsBytesAndTheWordsTheyAreCopiedIn() {
         try (HeaderSection section = new HeaderSection(MultipartOptions.defaults())) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);

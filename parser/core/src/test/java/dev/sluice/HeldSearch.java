@@ -6,7 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The search of a decoder, held where it otherwise gets to after many octets: grams after 16 KiB, passes over spans after 4 KiB. It is
+ * The search of a decoder, held where it otherwise gets to after many bytes: grams after 16 KiB, passes over spans after 4 KiB. It is
  * what chooses between searches, and nothing else, that is changed; held before each event, it depends on nothing that came before.
  */
 public final class HeldSearch {
@@ -36,7 +36,7 @@ public final class HeldSearch {
         return new HeldSearch((DelimiterSearch) SEARCH.get(decoder));
     }
 
-    /** Has passes over spans from the next octet on, and grams before them, where they are worth it, or never. */
+    /** Has passes over spans from the next byte on, and grams before them, where they are worth it, or never. */
     void hold(boolean grams) {
         GRAMS_FROM.set(search, grams ? 0 : NEVER);
         SPANS_FROM.set(search, 0L);

@@ -26,7 +26,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Every limit at N - 1, N and N + 1, through the decoder and the reader, whole and octet by octet. */
+/** Every limit at N - 1, N and N + 1, through the decoder and the reader, whole and byte by byte. */
 class LimitsTest {
     private static final String PART = "--x\r\n" + A + "\r\n";
     private static final String FILE = "--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";
@@ -97,13 +97,13 @@ class LimitsTest {
 
     /** Reads a body through every source of the reader and checks what comes of it. */
     private static void read(MultipartOptions options, String body, Check check) {
-        byte[] octets = Decoding.bytes(body);
+        byte[] bytes = Decoding.bytes(body);
         Boundary boundary = Boundary.of("x");
         List<MultipartReader> readers = List.of(
-                MultipartReader.create(new ByteArrayInputStream(octets), boundary, options),
-                MultipartReader.create(new OneByteStream(octets), boundary, options),
-                MultipartReader.create(Channels.newChannel(new ByteArrayInputStream(octets)), boundary, options),
-                MultipartReader.create(Channels.newChannel(new OneByteStream(octets)), boundary, options));
+                MultipartReader.create(new ByteArrayInputStream(bytes), boundary, options),
+                MultipartReader.create(new OneByteStream(bytes), boundary, options),
+                MultipartReader.create(Channels.newChannel(new ByteArrayInputStream(bytes)), boundary, options),
+                MultipartReader.create(Channels.newChannel(new OneByteStream(bytes)), boundary, options));
         for (MultipartReader reader : readers) {
             try (reader) {
                 check.accept(readAll(reader));
@@ -124,10 +124,10 @@ class LimitsTest {
         }
     }
 
-    /** Gives one octet at a time. */
+    /** Gives one byte at a time. */
     static class OneByteStream extends ByteArrayInputStream {
-        OneByteStream(byte[] octets) {
-            super(octets);
+        OneByteStream(byte[] bytes) {
+            super(bytes);
         }
 
         @Override
@@ -380,7 +380,7 @@ class LimitsTest {
     }
 
     @Test
-    void everyRemainingHeaderBudgetIsKeptToTheOctet() {
+    void everyRemainingHeaderBudgetIsKeptToTheByte() {
         // no arithmetic goes below zero, however little is left at the start of a part
         int first = A.length() + 2;
         for (int left = 0; left < 60; left++) {

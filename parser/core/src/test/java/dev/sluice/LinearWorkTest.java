@@ -12,11 +12,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever the peer sends, and however it is cut: the work is bounded by the octets, counted in steps and not in time. */
+/** Whatever the peer sends, and however it is cut: the work is bounded by the bytes, counted in steps and not in time. */
 class LinearWorkTest {
     private static final int SIZE = 256 * 1024;
 
-    /** Work that does not depend on the octets: what opening, closing and one header section cost at most. */
+    /** Work that does not depend on the bytes: what opening, closing and one header section cost at most. */
     private static final int CONSTANT = 1024;
 
     private record Case(String name, Boundary boundary, byte[] body, Preset preset) {
@@ -34,13 +34,13 @@ class LinearWorkTest {
         tokens.put("CRLF runs", "\r\n");
         tokens.put("CRLF and dashes", "\r\n--");
         tokens.put("all dashes", "-");
-        tokens.put("delimiter but for its last octet", "\r\n--" + dashes.substring(1) + "y");
-        tokens.put("delimiter with one octet too many", "\r\n--" + dashes + "y");
+        tokens.put("delimiter but for its last byte", "\r\n--" + dashes.substring(1) + "y");
+        tokens.put("delimiter with one byte too many", "\r\n--" + dashes + "y");
         tokens.put("two CR before each near-delimiter", "\r\r\n--" + dashes.substring(35));
         tokens.put("end of the delimiter", "-".repeat(69) + "x");
-        tokens.put("octets apart as in the delimiter", "\r" + "x".repeat(72) + "-");
+        tokens.put("bytes apart as in the delimiter", "\r" + "x".repeat(72) + "-");
         Boundary boundary = Boundary.of(dashes);
-        String malformed = "delimiter with one octet too many"; // data for COMPATIBLE only
+        String malformed = "delimiter with one byte too many"; // data for COMPATIBLE only
         return tokens.entrySet().stream()
                 .flatMap(token -> Stream.of(Preset.STANDARD, Preset.COMPATIBLE)
                         .filter(preset ->
@@ -55,7 +55,7 @@ class LinearWorkTest {
 
     @ParameterizedTest
     @MethodSource("hostileBodies")
-    void stepsAreAtMostEightPerOctetInChunksOfAnySize(Case hostile) {
+    void stepsAreAtMostEightPerByteInChunksOfAnySize(Case hostile) {
         for (int chunkSize : new int[] {1, 2, 7, 64, 1460, 8192, hostile.body.length}) {
             long chunks = hostile.body.length / chunkSize + 1;
             long steps = steps(hostile, chunkSize);
@@ -114,7 +114,7 @@ class LinearWorkTest {
 
     /** A body in which nothing looks like a delimiter must not cost more than one that is made to look like it. */
     @org.junit.jupiter.api.Test
-    void randomOctetsCostLessThanOneStepEach() {
+    void randomBytesCostLessThanOneStepEach() {
         byte[] random = new byte[SIZE];
         new Random(1).nextBytes(random);
         byte[] head = Decoding.bytes("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n");

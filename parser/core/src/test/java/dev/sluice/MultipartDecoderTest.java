@@ -60,9 +60,9 @@ class MultipartDecoderTest {
                         .failure());
     }
 
-    private static MultipartOptions withMaxBodyBytes(int octets) {
+    private static MultipartOptions withMaxBodyBytes(int bytes) {
         return MultipartOptions.builder()
-                .limits(Limits.builder().maxBodyBytes(octets).build())
+                .limits(Limits.builder().maxBodyBytes(bytes).build())
                 .build();
     }
 
@@ -115,7 +115,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void eachOctetOfADelimiterLineIsWork() throws Exception {
+    void eachByteOfADelimiterLineIsWork() throws Exception {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x")));
             assertEquals(Event.NEED_INPUT, decoder.next());
@@ -157,7 +157,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void aPreambleIsRefusedWhereItsFirstOctetWasSeenToBeOne() {
+    void aPreambleIsRefusedWhereItsFirstByteWasSeenToBeOne() {
         Preset lenient = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
         String form = part("one") + "\r\n--x--\r\n";
         Verdict.assertRefused(lenient, "^junk\r\n--x!\r\n" + form, Reason.PREAMBLE, -1);
@@ -224,7 +224,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void theOctetBeyondALimitIsTheOneThatIsRefused() {
+    void theByteBeyondALimitIsTheOneThatIsRefused() {
         MultipartOptions small = MultipartOptions.builder()
                 .limits(Limits.builder().maxPreambleBytes(0).maxEpilogueBytes(3).build())
                 .build();

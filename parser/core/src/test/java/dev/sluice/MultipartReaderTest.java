@@ -66,12 +66,12 @@ class MultipartReaderTest {
 
     @Test
     void everySourceGivesTheSameParts() throws IOException {
-        byte[] octets = Decoding.bytes(BODY);
+        byte[] bytes = Decoding.bytes(BODY);
         List<MultipartReader> readers = List.of(
                 MultipartReader.create(stream(BODY), X),
-                MultipartReader.create(new LimitsTest.OneByteStream(octets), X),
+                MultipartReader.create(new LimitsTest.OneByteStream(bytes), X),
                 MultipartReader.create(Channels.newChannel(stream(BODY)), X),
-                MultipartReader.create(new OneByteChannel(octets), X));
+                MultipartReader.create(new OneByteChannel(bytes), X));
         for (MultipartReader reader : readers) {
             try (reader) {
                 Part first = next(reader);
@@ -96,7 +96,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** Gives one octet at a time, and none at every second call. */
+    /** Gives one byte at a time, and none at every second call. */
     @Test
     void aChannelThatDoesNotBlockIsRefusedInsteadOfAskedAgainAndAgain() {
         ReadableByteChannel idle = new ReadableByteChannel() {
@@ -187,7 +187,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void decodedOctetsAreAtHandWithoutTheSource() throws IOException {
+    void decodedBytesAreAtHandWithoutTheSource() throws IOException {
         String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD\r\n--x--";
         try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
             InputStream in = next(reader).inputStream();
@@ -216,20 +216,20 @@ class MultipartReaderTest {
     }
 
     private static final class OneByteChannel implements ReadableByteChannel {
-        private final byte[] octets;
+        private final byte[] bytes;
         private int calls;
         private boolean open = true;
 
-        OneByteChannel(byte[] octets) {
-            this.octets = octets;
+        OneByteChannel(byte[] bytes) {
+            this.bytes = bytes;
         }
 
         @Override
         public int read(ByteBuffer target) {
-            if (calls == octets.length) {
+            if (calls == bytes.length) {
                 return -1;
             }
-            target.put(octets[calls++]);
+            target.put(bytes[calls++]);
             return 1;
         }
 
@@ -342,7 +342,7 @@ class MultipartReaderTest {
             InputStream in = next(reader).inputStream();
             byte[] target = new byte[4];
             assertEquals(0, in.read(target, 0, 0));
-            assertEquals(0xFF, in.read(), "octets are not negative");
+            assertEquals(0xFF, in.read(), "bytes are not negative");
             assertTrue(in.available() > 0 && in.available() <= 5);
             assertEquals(2, in.read(target, 1, 2));
             assertArrayEquals(new byte[] {0, '2', '3', 0}, target);
@@ -384,14 +384,14 @@ class MultipartReaderTest {
         }
     }
 
-    /** Takes at most 1000 octets at a time. */
+    /** Takes at most 1000 bytes at a time. */
     private static final class SlowChannel implements WritableByteChannel {
         private final ByteArrayOutputStream written = new ByteArrayOutputStream();
 
         @Override
-        public int write(ByteBuffer octets) {
-            byte[] some = new byte[Math.min(1000, octets.remaining())];
-            octets.get(some);
+        public int write(ByteBuffer bytes) {
+            byte[] some = new byte[Math.min(1000, bytes.remaining())];
+            bytes.get(some);
             written.writeBytes(some);
             return some.length;
         }
@@ -416,7 +416,7 @@ class MultipartReaderTest {
                             IOException.class,
                             () -> first.transferTo(new ByteArrayOutputStream() {
                                 @Override
-                                public void write(byte[] octets, int index, int length) {
+                                public void write(byte[] bytes, int index, int length) {
                                     throw Unchecked.of(full);
                                 }
                             })));
@@ -549,7 +549,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void standardAndUnknownEncodingsLeaveTheOctetsAlone() throws IOException {
+    void standardAndUnknownEncodingsLeaveTheBytesAlone() throws IOException {
         assertEquals("dg==", text("Content-Transfer-Encoding: base64\r\n", "dg==", MultipartOptions.defaults()));
         assertEquals(
                 "=41", text("Content-Transfer-Encoding: quoted-printable\r\n", "=41", MultipartOptions.defaults()));
@@ -726,8 +726,8 @@ class MultipartReaderTest {
                 return texts;
             });
             start(task, virtual);
-            for (byte octet : Decoding.bytes(BODY)) {
-                pipe.sink().write(ByteBuffer.wrap(new byte[] {octet}));
+            for (byte b : Decoding.bytes(BODY)) {
+                pipe.sink().write(ByteBuffer.wrap(new byte[] {b}));
             }
             pipe.sink().close();
             assertEquals(List.of("one", "a\r\n-\r\n--y", ""), get(task));

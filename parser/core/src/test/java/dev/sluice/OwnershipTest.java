@@ -27,7 +27,7 @@ class OwnershipTest {
             + "X: y\r\n\r\nvalue\r\n--y\r\n--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f.bin\"\r\n"
             + "Content-Type: a/b\r\n\r\n\r\r\n-\r\n\r\n--x--\r\nepilogue";
 
-    /** Counts what it gave out, to the octet. */
+    /** Counts what it gave out, to the byte. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
 
     private final MultipartOptions options =
@@ -50,8 +50,8 @@ class OwnershipTest {
         return allocator.heapBuffer(text.length()).writeBytes(Decoding.bytes(text));
     }
 
-    private static String text(ByteBuf octets) {
-        return octets.toString(StandardCharsets.ISO_8859_1);
+    private static String text(ByteBuf bytes) {
+        return bytes.toString(StandardCharsets.ISO_8859_1);
     }
 
     @Test
@@ -198,7 +198,7 @@ class OwnershipTest {
     }
 
     @Test
-    void closingAtEveryOctetReleasesEverything() throws MultipartException {
+    void closingAtEveryByteReleasesEverything() throws MultipartException {
         for (int size : new int[] {1, 4, BODY.length()}) {
             for (int stop = 0; stop <= BODY.length(); stop++) {
                 List<ByteBuf> chunks = new ArrayList<>();
@@ -212,7 +212,7 @@ class OwnershipTest {
                 decoder.close();
                 decoder.close();
                 chunks.forEach(chunk -> assertEquals(0, chunk.refCnt()));
-                assertEquals(0, outstanding(), "closed after " + stop + " octets");
+                assertEquals(0, outstanding(), "closed after " + stop + " bytes");
             }
         }
     }
@@ -343,7 +343,7 @@ class OwnershipTest {
             ByteBuf first = chunk("--x\r\n" + Verdict.A + "\r\nv\r\n--");
             decoder.feed(first);
             while (decoder.next() != Event.NEED_INPUT) {}
-            assertEquals(0, first.refCnt(), "the octets of a possible delimiter are not kept back with their chunk");
+            assertEquals(0, first.refCnt(), "the bytes of a possible delimiter are not kept back with their chunk");
             ByteBuf second = chunk("y");
             decoder.feed(second);
             assertEquals(Event.DATA, decoder.next());
@@ -385,20 +385,20 @@ class OwnershipTest {
     @Test
     void everyKindOfBufferIsReleased() throws MultipartException {
         ByteBufAllocator pooled = PooledByteBufAllocator.DEFAULT;
-        byte[] octets = Decoding.bytes(BODY);
-        int half = octets.length / 2;
+        byte[] bytes = Decoding.bytes(BODY);
+        int half = bytes.length / 2;
         List<ByteBuf> kinds = List.of(
-                pooled.heapBuffer().writeBytes(octets),
-                pooled.directBuffer().writeBytes(octets),
-                Unpooled.directBuffer().writeBytes(octets),
-                Unpooled.wrappedBuffer(octets).asReadOnly(),
-                pooled.directBuffer().writeBytes(octets).asReadOnly(),
+                pooled.heapBuffer().writeBytes(bytes),
+                pooled.directBuffer().writeBytes(bytes),
+                Unpooled.directBuffer().writeBytes(bytes),
+                Unpooled.wrappedBuffer(bytes).asReadOnly(),
+                pooled.directBuffer().writeBytes(bytes).asReadOnly(),
                 pooled.compositeBuffer()
                         .addComponents(
                                 true,
-                                pooled.directBuffer().writeBytes(octets, 0, half),
-                                pooled.heapBuffer().writeBytes(octets, half, octets.length - half)),
-                pooled.directBuffer().writeZero(3).writeBytes(octets).slice(3, octets.length));
+                                pooled.directBuffer().writeBytes(bytes, 0, half),
+                                pooled.heapBuffer().writeBytes(bytes, half, bytes.length - half)),
+                pooled.directBuffer().writeZero(3).writeBytes(bytes).slice(3, bytes.length));
         Decoding.Result expected = Decoding.decode(BODY, options, Integer.MAX_VALUE);
         assertFalse(expected.parts().isEmpty());
         for (ByteBuf kind : kinds) {

@@ -166,7 +166,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void aLongNameIsCutTo255OctetsAndKeepsItsExtension() {
+    void aLongNameIsCutTo255BytesAndKeepsItsExtension() {
         assertSafe("a".repeat(255), "a".repeat(255));
         assertSafe("a".repeat(255), "a".repeat(256));
         assertSafe("a".repeat(251) + ".txt", "a".repeat(251) + ".txt");

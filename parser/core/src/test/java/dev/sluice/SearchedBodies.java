@@ -9,18 +9,18 @@ final class SearchedBodies {
     /** Lengths of delimiters: too short for grams; enough where there are no passes; enough anywhere. */
     private static final List<Boundary> BOUNDARIES = List.of(
             Boundary.of("boundary"),
-            Boundary.of("boundary-of-20-octet"),
+            Boundary.of("boundary-of-20-byte"),
             Boundary.of("----WebKitFormBoundary7MA4YWxkTrZu0gW7"));
 
     private static final String HEAD = "\r\nContent-Disposition: form-data; name=\"";
 
-    /** Octets that differ from CR and from the last ones of the delimiters in a bit or by one, or not at all. */
+    /** Bytes that differ from CR and from the last ones of the delimiters in a bit or by one, or not at all. */
     private static final String FILLER = "abc\u008d\u000c\u000edyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
 
     /** The same without those that are equal to CR or to the last ones. */
     private static final String CLEAR = "abc\u008d\u000c\u000edz\u00f9\u00ff8x\u00b76W\u00d7V0g\u00f4u\u0000\u0080";
 
-    record Body(String name, Boundary boundary, byte[] octets) {}
+    record Body(String name, Boundary boundary, byte[] bytes) {}
 
     private SearchedBodies() {}
 
@@ -30,7 +30,7 @@ final class SearchedBodies {
                 .toList();
     }
 
-    /** Nothing in the way for some hundred octets, and a part so short that the next span starts with its delimiter and has no other. */
+    /** Nothing in the way for some hundred bytes, and a part so short that the next span starts with its delimiter and has no other. */
     private static Body stretches(Boundary boundary) {
         return body("stretches", boundary, clear(330), clear(5), clear(420));
     }
@@ -55,7 +55,7 @@ final class SearchedBodies {
         return body("pieces", boundary, content.append('!').append(filler(290)).toString());
     }
 
-    /** The first octet of a delimiter and its last one, as far from each other as in it; in the middle of a span, and at its start. */
+    /** The first byte of a delimiter and its last one, as far from each other as in it; in the middle of a span, and at its start. */
     private static Body candidates(Boundary boundary) {
         String text = boundary.value();
         String candidate = "\r\n" + filler(text.length() + 1) + text.charAt(text.length() - 1);

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 /**
  * Proves that the result does not depend on how a body is cut, for all partitions of it.
  *
- * <p>Let D(k) be the state of the decoder, and all it has handed out, after the first k octets in one chunk. If for all j &lt; k feeding
- * the octets [j, k) in one chunk to a decoder in D(j) gives D(k), then by induction each of the 2^(n-1) partitions of the body ends in D(n).
+ * <p>Let D(k) be the state of the decoder, and all it has handed out, after the first k bytes in one chunk. If for all j &lt; k feeding
+ * the bytes [j, k) in one chunk to a decoder in D(j) gives D(k), then by induction each of the 2^(n-1) partitions of the body ends in D(n).
  * States are compared by {@link StateHash}; {@link StateHashTest} sees to it that no field is forgotten.
  *
  * <p>Which of its ways the search takes through a chunk depends on how much came before. So small bodies are never searched by
@@ -102,7 +102,7 @@ class SplitProofTest {
         Stream<Runnable> made = SearchedBodies.all().stream()
                 .flatMap(body -> Stream.of(Preset.STANDARD, Preset.COMPATIBLE)
                         .map(preset ->
-                                new Proof(body.name(), body.boundary(), body.octets(), preset, Limits.defaults())))
+                                new Proof(body.name(), body.boundary(), body.bytes(), preset, Limits.defaults())))
                 .flatMap(proof -> Stream.of(Way.GRAMS, Way.SPANS, Way.DIRECT_GRAMS, Way.DIRECT_SPANS)
                         .filter(way -> !way.grams || way.usesGrams(proof.boundary))
                         .map(way -> () -> pairs.addAndGet(proof.run(way))));
@@ -124,7 +124,7 @@ class SplitProofTest {
                 if (way.grams && !way.usesGrams(boundary)) {
                     continue;
                 }
-                Proof proof = new Proof(body.name(), boundary, body.octets(), Preset.COMPATIBLE, Limits.defaults());
+                Proof proof = new Proof(body.name(), boundary, body.bytes(), Preset.COMPATIBLE, Limits.defaults());
                 for (Proof.Run run : proof.everyCut(way)) {
                     met += run.passesThatMet;
                     cleared += run.passesThatCleared;
@@ -139,7 +139,7 @@ class SplitProofTest {
         }
     }
 
-    /** Limits that are hit at the first octets, in the middle and at the last octet. */
+    /** Limits that are hit at the first bytes, in the middle and at the last byte. */
     private static Stream<Limits> limits(int size) {
         return Stream.of(
                 Limits.builder().maxPartBytes(0).build(),
@@ -155,7 +155,7 @@ class SplitProofTest {
         try {
             new Proof(id, Boundary.from(contentType, Preset.COMPATIBLE), body, Preset.COMPATIBLE, limits).run();
         } catch (MultipartException e) {
-            assertEquals(-1, e.offset(), "refused before the first octet");
+            assertEquals(-1, e.offset(), "refused before the first byte");
         }
     }
 
@@ -163,10 +163,10 @@ class SplitProofTest {
         try {
             Boundary boundary = Boundary.from(contentType, preset);
             return preset == Preset.STRICT && isStandard(boundary, body)
-                    ? Stream.empty() // takes the way of STANDARD, octet by octet
+                    ? Stream.empty() // takes the way of STANDARD, byte by byte
                     : Stream.of(new Proof(id, boundary, body, preset, Limits.defaults()));
         } catch (MultipartException e) {
-            return Stream.empty(); // refused before the first octet
+            return Stream.empty(); // refused before the first byte
         }
     }
 
@@ -176,7 +176,7 @@ class SplitProofTest {
     }
 
     private record Proof(String id, Boundary boundary, byte[] body, Preset preset, Limits limits) {
-        /** Octets of data from which on a pass over a span has cleared some of them, if it has not met anything. */
+        /** Bytes of data from which on a pass over a span has cleared some of them, if it has not met anything. */
         private static final int CLEARED = 256 + 74 + 8;
 
         private MultipartOptions options() {
@@ -307,15 +307,15 @@ class SplitProofTest {
             }
 
             /**
-             * The data of a part is the octets of the body from where it starts, without a gap: what has been handed out follows from the
+             * The data of a part is the bytes of the body from where it starts, without a gap: what has been handed out follows from the
              * part's offset and size, which are part of the state.
              */
-            private void checkData(ByteBuf octets) {
-                int at = (int) (decoder.partOffset() + decoder.partSize()) - octets.readableBytes();
-                boolean ofBody = octets.hasArray() && octets.array() == body;
+            private void checkData(ByteBuf bytes) {
+                int at = (int) (decoder.partOffset() + decoder.partSize()) - bytes.readableBytes();
+                boolean ofBody = bytes.hasArray() && bytes.array() == body;
                 boolean right = ofBody
-                        ? octets.arrayOffset() + octets.readerIndex() == at
-                        : ByteBufUtil.equals(octets, octets.readerIndex(), direct, at, octets.readableBytes());
+                        ? bytes.arrayOffset() + bytes.readerIndex() == at
+                        : ByteBufUtil.equals(bytes, bytes.readerIndex(), direct, at, bytes.readableBytes());
                 if (!right) {
                     throw new AssertionError(
                             id + " " + preset + " " + way + ": other data at " + at + " than the body has there");

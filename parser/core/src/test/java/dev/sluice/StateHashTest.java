@@ -43,7 +43,7 @@ class StateHashTest {
                     "partAfterBareLf",
                     "epilogueAt",
                     "padding",
-                    "paddingOctets",
+                    "paddingBytes",
                     "finished",
                     "failure",
                     "section",
@@ -51,7 +51,7 @@ class StateHashTest {
                     "deviations"),
             "HeaderSection",
             Set.of(
-                    "octets",
+                    "bytes",
                     "state",
                     "fields",
                     "count",
@@ -116,7 +116,7 @@ class StateHashTest {
                     "formData",
                     "section",
                     "deviations",
-                    // follow from the octets of the section
+                    // follow from the bytes of the section
                     "disposition",
                     "part",
                     "dispositionField",
@@ -155,7 +155,7 @@ class StateHashTest {
                     // never changes
                     "allocator",
                     "initialCapacity",
-                    // where the octets lie that are in the hash, as "octets" of the section
+                    // where the bytes lie that are in the hash, as "bytes" of the section
                     "memory",
                     "array",
                     "arrayOffset",
@@ -188,8 +188,8 @@ class StateHashTest {
                     "valueEnd",
                     "quoted",
                     "escaped",
-                    // follow from the octets of the section, which are in the hash, and are found anew in each part
-                    "octets",
+                    // follow from the bytes of the section, which are in the hash, and are found anew in each part
+                    "bytes",
                     "typeStart",
                     "typeEnd",
                     "nameStart",
@@ -215,7 +215,7 @@ class StateHashTest {
                     // of the chunk being read: none is when input is needed
                     "chunk", "inner", "array", "view", "shift", "viewLimit", "start", "end", "records"));
 
-    /** What a decoder holds of types that are not followed: octets and texts, which the fields that hold them answer for. */
+    /** What a decoder holds of types that are not followed: bytes and texts, which the fields that hold them answer for. */
     private static final Set<Class<?>> FOREIGN = Set.of(
             String.class,
             List.class,
@@ -262,9 +262,9 @@ class StateHashTest {
         assertEquals(FOREIGN, ReachableTypes.from(MultipartDecoder.class).foreign());
     }
 
-    /** What is held in arrays: the octets of a section, where its fields are, and blanks that may turn out to be data. */
+    /** What is held in arrays: the bytes of a section, where its fields are, and blanks that may turn out to be data. */
     @Test
-    void theOctetsThatAreHeldAreInTheHash() {
+    void theBytesThatAreHeldAreInTheHash() {
         String section = "--x\r\nContent-Disposition: form-data; name=";
         assertNotEquals(hashAfter(Preset.STANDARD, section + "a", 100), hashAfter(Preset.STANDARD, section + "b", 100));
         assertNotEquals(
@@ -341,9 +341,9 @@ class StateHashTest {
     private static Decoding fed(Preset preset, String body, int chunkSize) {
         Decoding decoding = new Decoding(
                 Boundary.of("x"), MultipartOptions.builder().preset(preset).build());
-        byte[] octets = Decoding.bytes(body);
-        for (int from = 0; from < octets.length; from += chunkSize) {
-            decoding.feed(Unpooled.wrappedBuffer(octets, from, Math.min(chunkSize, octets.length - from)));
+        byte[] bytes = Decoding.bytes(body);
+        for (int from = 0; from < bytes.length; from += chunkSize) {
+            decoding.feed(Unpooled.wrappedBuffer(bytes, from, Math.min(chunkSize, bytes.length - from)));
         }
         return decoding;
     }

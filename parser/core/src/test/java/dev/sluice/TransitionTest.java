@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** The transitions seen, octet by octet, are those of the table in {@link MultipartDecoder}: nothing missing, nothing extra. */
+/** The transitions seen, byte by byte, are those of the table in {@link MultipartDecoder}: nothing missing, nothing extra. */
 class TransitionTest {
     private static final Set<String> STANDARD = Set.of(
             "PREAMBLE>PREAMBLE",
@@ -123,7 +123,7 @@ class TransitionTest {
         try {
             boundary = Boundary.from(contentType, preset);
         } catch (MultipartException e) {
-            return; // refused before the first octet
+            return; // refused before the first byte
         }
         Decoding decoding =
                 new Decoding(boundary, MultipartOptions.builder().preset(preset).build());

@@ -23,8 +23,8 @@ class UsualSectionTest {
             List.of(NAME + END, NAME + FILENAME + END, NAME + TYPE + END, NAME + FILENAME + TYPE + END);
 
     private static boolean isUsual(String section) {
-        byte[] octets = (" " + section + "data").getBytes(StandardCharsets.ISO_8859_1);
-        return new UsualSection().matches(octets, 1, octets.length);
+        byte[] bytes = (" " + section + "data").getBytes(StandardCharsets.ISO_8859_1);
+        return new UsualSection().matches(bytes, 1, bytes.length);
     }
 
     private static MultipartOptions options(Preset preset) {
@@ -77,12 +77,12 @@ class UsualSectionTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyOctetAtEveryPlaceComesToTheSame(Presets preset) {
+    void everyByteAtEveryPlaceComesToTheSame(Presets preset) {
         MultipartOptions options = options(preset.preset);
         for (String usual : USUAL) {
             for (int at = 0; at < usual.length(); at++) {
-                for (char octet = 0; octet < 256; octet++) {
-                    assertSameBothWays(usual.substring(0, at) + octet + usual.substring(at + 1), options);
+                for (char b = 0; b < 256; b++) {
+                    assertSameBothWays(usual.substring(0, at) + b + usual.substring(at + 1), options);
                 }
                 assertSameBothWays(usual.substring(0, at) + usual.substring(at + 1), options);
                 assertSameBothWays(usual.substring(0, at) + "\"" + usual.substring(at), options);

@@ -12,8 +12,8 @@ import java.util.List;
 
 /**
  * What a preset makes of a body written by hand with the boundary {@code x}. A {@code ^} in a body marks the
- * octet behind it, the one that is refused or reported; the mark itself is no part of the body. Every body is decoded
- * whole and octet by octet.
+ * byte behind it, the one that is refused or reported; the mark itself is no part of the body. Every body is decoded
+ * whole and byte by byte.
  */
 final class Verdict {
     static final Preset STANDARD = Preset.STANDARD;
@@ -53,10 +53,10 @@ final class Verdict {
         return decode(MultipartOptions.builder().preset(preset).build(), body);
     }
 
-    /** {@return the result, which is the same octet by octet} */
+    /** {@return the result, which is the same byte by byte} */
     static Result decode(MultipartOptions options, String body) {
         Result whole = Decoding.decode(body, options, Integer.MAX_VALUE);
-        Decoding.assertSame(whole, Decoding.decode(body, options, 1), "octet by octet: " + show(body));
+        Decoding.assertSame(whole, Decoding.decode(body, options, 1), "byte by byte: " + show(body));
         return whole;
     }
 

@@ -200,13 +200,12 @@ class VerifyPageTest {
         return limit == Long.MAX_VALUE ? "unlimited" : String.valueOf(limit);
     }
 
-    private static String size(long octets) {
-        if (octets == Long.MAX_VALUE) {
+    private static String size(long bytes) {
+        if (bytes == Long.MAX_VALUE) {
             return "unlimited";
         }
-        int unit = Long.numberOfTrailingZeros(octets) / 10;
-        return (octets >> 10 * unit)
-                + List.of(" octets", " KiB", " MiB", " GiB").get(unit);
+        int unit = Long.numberOfTrailingZeros(bytes) / 10;
+        return (bytes >> 10 * unit) + List.of(" bytes", " KiB", " MiB", " GiB").get(unit);
     }
 
     private static String told(String limit, int column) throws IOException {

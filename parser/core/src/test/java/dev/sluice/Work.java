@@ -4,7 +4,7 @@ package dev.sluice;
 public final class Work {
     private Work() {}
 
-    /** {@return units of work so far: octets looked at one by one, and probes of the search} */
+    /** {@return units of work so far: bytes looked at one by one, and probes of the search} */
     public static long steps(MultipartDecoder decoder) {
         return decoder.steps();
     }

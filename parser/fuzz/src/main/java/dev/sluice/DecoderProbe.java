@@ -7,7 +7,7 @@ import org.jspecify.annotations.NullMarked;
 public final class DecoderProbe {
     private DecoderProbe() {}
 
-    /** {@return units of work so far: octets looked at one by one, and probes of the search} */
+    /** {@return units of work so far: bytes looked at one by one, and probes of the search} */
     public static long steps(MultipartDecoder decoder) {
         return decoder.steps();
     }

@@ -33,11 +33,11 @@ public final class Body {
         this.pieces = List.copyOf(pieces);
         this.truth = truth;
         this.lenient = lenient;
-        long octets = 0;
+        long bytes = 0;
         for (Slice piece : pieces) {
-            octets += piece.length();
+            bytes += piece.length();
         }
-        this.size = octets;
+        this.size = bytes;
     }
 
     /**
@@ -63,7 +63,7 @@ public final class Body {
         return truth;
     }
 
-    /** Size of the multipart body in octets, delimiters and header sections included. */
+    /** Size of the multipart body in bytes, delimiters and header sections included. */
     public long size() {
         return size;
     }
@@ -74,10 +74,10 @@ public final class Body {
     }
 
     /**
-     * The body cut into chunks. Equal chunks of up to {@value #TINY} octets are one and the same slice: in a server they come
+     * The body cut into chunks. Equal chunks of up to {@value #TINY} bytes are one and the same slice: in a server they come
      * from a pool and lie in the cache, where 65,536 buffers of their own would not.
      *
-     * @param chunkSize in octets; 0 for the cut the body was made with, {@link Integer#MAX_VALUE} for one chunk
+     * @param chunkSize in bytes; 0 for the cut the body was made with, {@link Integer#MAX_VALUE} for one chunk
      */
     public List<Slice> cut(int chunkSize) {
         if (chunkSize == 0 || (chunkSize == Integer.MAX_VALUE && pieces.size() == 1)) {
@@ -92,7 +92,7 @@ public final class Body {
             for (int at = 0; at < piece.length(); at += chunkSize) {
                 int length = Math.min(chunkSize, piece.length() - at);
                 Slice chunk = new Slice(piece.array(), piece.offset() + at, length);
-                chunks.add(chunkSize > TINY ? chunk : tiny.computeIfAbsent(chunk.octets(), octets -> chunk));
+                chunks.add(chunkSize > TINY ? chunk : tiny.computeIfAbsent(chunk.bytes(), bytes -> chunk));
             }
         }
         return chunks;
@@ -125,7 +125,7 @@ public final class Body {
             this.chunks = chunks;
         }
 
-        /** Goes back to the first octet. */
+        /** Goes back to the first byte. */
         public void rewind() {
             next = 0;
             current = new Slice(current.array(), 0, 0);

@@ -17,7 +17,7 @@ final class BodyBuilder {
     private boolean lenient;
     private boolean first = true;
     private long parts;
-    private long octets;
+    private long bytes;
     private long checksum;
     private long nameChars;
     private long names;
@@ -59,7 +59,7 @@ final class BodyBuilder {
             pieces.add(new Slice(block, 0, block.length));
             crc.update(block);
         }
-        octets += (long) block.length * count;
+        bytes += (long) block.length * count;
         account(crc.getValue());
         return this;
     }
@@ -104,7 +104,7 @@ final class BodyBuilder {
 
     /** Adds the body of the part begun last to the truth. */
     BodyBuilder account(byte[] content) {
-        octets += content.length;
+        bytes += content.length;
         account(Truth.crcOf(content));
         return this;
     }
@@ -128,7 +128,7 @@ final class BodyBuilder {
             piece.writeBytes(epilogue);
         }
         endPiece();
-        return new Body(boundary, pieces, new Truth(parts, octets, checksum, nameChars, names), lenient);
+        return new Body(boundary, pieces, new Truth(parts, bytes, checksum, nameChars, names), lenient);
     }
 
     private BodyBuilder part(String name, @Nullable String filename, @Nullable String type, byte[] content) {

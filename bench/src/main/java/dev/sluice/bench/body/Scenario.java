@@ -6,47 +6,47 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.function.Supplier;
 
-/** The bodies of the peer benchmarks. Every random octet comes from a fixed seed. */
+/** The bodies of the peer benchmarks. Every random byte comes from a fixed seed. */
 public enum Scenario {
-    RANDOM_16M("16 MiB of random bytes, one file", () -> oneFile(random(16 * Octets.MIB, 1))),
-    CSV_16M("16 MiB of CSV text with CRLF, one file", () -> oneFile(csv(16 * Octets.MIB, 2))),
+    RANDOM_16M("16 MiB of random bytes, one file", () -> oneFile(random(16 * Bytes.MIB, 1))),
+    CSV_16M("16 MiB of CSV text with CRLF, one file", () -> oneFile(csv(16 * Bytes.MIB, 2))),
     FIELDS_100("100 fields of 16 bytes", Scenario::hundredFields),
     FORM("5 fields and 2 files of 100 KiB", Scenario::form),
     PARTS_1000("1,000 files of 1 KiB", () -> files(1_000, 1024, 4)),
     PHOTOS_20("20 files of 64 KiB", () -> files(20, 64 * 1024, 5)),
     FIELDS_AND_FILE("100 fields, then one file of 16 MiB", Scenario::fieldsAndFile),
 
-    ALL_CR("4 MiB of CR", () -> oneFile(filled('\r', 4 * Octets.MIB))),
-    ALL_LF("4 MiB of LF", () -> oneFile(filled('\n', 4 * Octets.MIB))),
-    ALL_CRLF("4 MiB of CRLF", () -> oneFile(repeated("\r\n", 4 * Octets.MIB))),
-    ALL_DASHES("4 MiB of dashes", () -> oneFile(filled('-', 4 * Octets.MIB))),
+    ALL_CR("4 MiB of CR", () -> oneFile(filled('\r', 4 * Bytes.MIB))),
+    ALL_LF("4 MiB of LF", () -> oneFile(filled('\n', 4 * Bytes.MIB))),
+    ALL_CRLF("4 MiB of CRLF", () -> oneFile(repeated("\r\n", 4 * Bytes.MIB))),
+    ALL_DASHES("4 MiB of dashes", () -> oneFile(filled('-', 4 * Bytes.MIB))),
     NEAR_BOUNDARIES(
             "4 MiB of delimiters with a wrong last byte",
-            () -> oneFile(repeated("\r\n--" + allButLast(Octets.BROWSER) + "#", 4 * Octets.MIB))),
+            () -> oneFile(repeated("\r\n--" + allButLast(Bytes.BROWSER) + "#", 4 * Bytes.MIB))),
     EQUAL_BOUNDARY(
             "boundary of 70 dashes, 4 MiB of dashes",
-            () -> oneFile("-".repeat(70), ("x" + "-".repeat(4 * Octets.MIB - 1)).getBytes(StandardCharsets.US_ASCII))),
+            () -> oneFile("-".repeat(70), ("x" + "-".repeat(4 * Bytes.MIB - 1)).getBytes(StandardCharsets.US_ASCII))),
     FREQUENT_CHARACTER(
-            "boundary b and 69 times a, 4 MiB of a", () -> oneFile("b" + "a".repeat(69), filled('a', 4 * Octets.MIB))),
+            "boundary b and 69 times a, 4 MiB of a", () -> oneFile("b" + "a".repeat(69), filled('a', 4 * Bytes.MIB))),
     TWO_BYTE_PROBE(
             "CR and the delimiter's last byte at its distance, 4 MiB",
-            () -> oneFile(repeated("\r".repeat(40) + "W".repeat(40), 4 * Octets.MIB))),
+            () -> oneFile(repeated("\r".repeat(40) + "W".repeat(40), 4 * Bytes.MIB))),
     SKIP_TABLE(
             "the last 20 bytes of the delimiter repeated, 4 MiB",
-            () -> oneFile(repeated(Octets.BROWSER.substring(Octets.BROWSER.length() - 20), 4 * Octets.MIB))),
+            () -> oneFile(repeated(Bytes.BROWSER.substring(Bytes.BROWSER.length() - 20), 4 * Bytes.MIB))),
 
     JUNK("1 MiB preamble, a small file, 1 MiB epilogue", Scenario::junk),
     DEFNULL_SIMPLE("2 fields of 24 and 16 bytes (defnull simple)", Scenario::defnullSimple),
     DEFNULL_LARGE("100 fields of 0 to 99 bytes (defnull large)", Scenario::defnullLarge),
-    DEFNULL_UPLOAD("one file of 32 MiB of text (defnull upload)", () -> oneFile(printable(32 * Octets.MIB, 6))),
+    DEFNULL_UPLOAD("one file of 32 MiB of text (defnull upload)", () -> oneFile(printable(32 * Bytes.MIB, 6))),
     DEFNULL_MIXED("2 fields, files of 1 and 2 MiB (defnull mixed)", Scenario::defnullMixed),
-    DEFNULL_CRLF("1 MiB of CRLF (defnull worstcase_crlf)", () -> oneFile(repeated("\r\n", Octets.MIB))),
-    DEFNULL_LF("1 MiB of LF (defnull worstcase_lf)", () -> oneFile(filled('\n', Octets.MIB))),
+    DEFNULL_CRLF("1 MiB of CRLF (defnull worstcase_crlf)", () -> oneFile(repeated("\r\n", Bytes.MIB))),
+    DEFNULL_LF("1 MiB of LF (defnull worstcase_lf)", () -> oneFile(filled('\n', Bytes.MIB))),
     DEFNULL_BCHAR(
             "1 MiB of delimiters without their last byte (defnull worstcase_bchar)",
-            () -> oneFile(repeated("\r\n--" + allButLast(Octets.BROWSER), Octets.MIB))),
+            () -> oneFile(repeated("\r\n--" + allButLast(Bytes.BROWSER), Bytes.MIB))),
 
-    /** Chunks of 17 and of 64 octets recur as well, so that they can be as hot as those of a server's pool. */
+    /** Chunks of 17 and of 64 bytes recur as well, so that they can be as hot as those of a server's pool. */
     RANDOM_64K("1,088 random bytes 60 times, one file", () -> oneFile(repeated(random(17 * 64, 7), 60 * 17 * 64))),
     RANDOM_1M("1 MiB generated", () -> generated(1)),
     RANDOM_64M("64 MiB generated", () -> generated(64)),
@@ -57,7 +57,7 @@ public enum Scenario {
     NETTY_BIG_LF("netty's benchmark: one file over 64 chunks of 8 KiB, LF", () -> nettyBig("\n")),
     NETTY_HIGH_LF("netty's benchmark: 64 files, one per chunk of 8 KiB, LF", () -> nettyHigh("\n"));
 
-    private static final class Octets {
+    private static final class Bytes {
         static final int MIB = 1 << 20;
         static final String BROWSER = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
     }
@@ -79,7 +79,7 @@ public enum Scenario {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Makes the body anew; the same octets every time. */
+    /** Makes the body anew; the same bytes every time. */
     public Body body() {
         return maker.get();
     }
@@ -89,7 +89,7 @@ public enum Scenario {
     }
 
     private static Body oneFile(byte[] content) {
-        return oneFile(Octets.BROWSER, content);
+        return oneFile(Bytes.BROWSER, content);
     }
 
     private static Body oneFile(String boundary, byte[] content) {
@@ -99,7 +99,7 @@ public enum Scenario {
     }
 
     private static Body hundredFields() {
-        return fields(new BodyBuilder(Octets.BROWSER)).end();
+        return fields(new BodyBuilder(Bytes.BROWSER)).end();
     }
 
     private static BodyBuilder fields(BodyBuilder builder) {
@@ -110,13 +110,13 @@ public enum Scenario {
     }
 
     private static Body fieldsAndFile() {
-        return fields(new BodyBuilder(Octets.BROWSER))
-                .file("file", "upload.bin", "application/octet-stream", random(16 * Octets.MIB, 8))
+        return fields(new BodyBuilder(Bytes.BROWSER))
+                .file("file", "upload.bin", "application/octet-stream", random(16 * Bytes.MIB, 8))
                 .end();
     }
 
     private static Body form() {
-        BodyBuilder builder = new BodyBuilder(Octets.BROWSER);
+        BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
         for (int i = 0; i < 5; i++) {
             builder.field("field-" + i, ascii("a value of some length, number " + i));
         }
@@ -127,7 +127,7 @@ public enum Scenario {
     }
 
     private static Body files(int count, int size, long seed) {
-        BodyBuilder builder = new BodyBuilder(Octets.BROWSER);
+        BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
         for (int i = 0; i < count; i++) {
             builder.file("photos", "IMG_%04d.jpg".formatted(i), "image/jpeg", random(size, seed * 10_000 + i));
         }
@@ -135,21 +135,21 @@ public enum Scenario {
     }
 
     private static Body junk() {
-        return new BodyBuilder(Octets.BROWSER)
-                .preamble(filled('P', Octets.MIB))
+        return new BodyBuilder(Bytes.BROWSER)
+                .preamble(filled('P', Bytes.MIB))
                 .file("file", "small.txt", "text/plain", ascii("a small file"))
-                .end(filled('E', Octets.MIB));
+                .end(filled('E', Bytes.MIB));
     }
 
     private static Body defnullSimple() {
-        return new BodyBuilder(Octets.BROWSER)
+        return new BodyBuilder(Bytes.BROWSER)
                 .field("first", printable(24, 60))
                 .field("second", printable(16, 61))
                 .end();
     }
 
     private static Body defnullLarge() {
-        BodyBuilder builder = new BodyBuilder(Octets.BROWSER);
+        BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
         for (int i = 0; i < 100; i++) {
             builder.field("field" + i, printable(i, 62 + i));
         }
@@ -157,18 +157,18 @@ public enum Scenario {
     }
 
     private static Body defnullMixed() {
-        return new BodyBuilder(Octets.BROWSER)
+        return new BodyBuilder(Bytes.BROWSER)
                 .field("first", printable(24, 70))
                 .field("second", printable(16, 71))
-                .file("file1", "one.txt", "text/plain", printable(Octets.MIB, 72))
-                .file("file2", "two.txt", "text/plain", printable(2 * Octets.MIB, 73))
+                .file("file1", "one.txt", "text/plain", printable(Bytes.MIB, 72))
+                .file("file2", "two.txt", "text/plain", printable(2 * Bytes.MIB, 73))
                 .end();
     }
 
     /** Blocks of 1 MiB in shared memory, so that only the number of chunks grows with the size. */
     private static Body generated(int mebibytes) {
-        return new BodyBuilder(Octets.BROWSER)
-                .repeatedFile("file", "upload.bin", random(Octets.MIB, 9), mebibytes)
+        return new BodyBuilder(Bytes.BROWSER)
+                .repeatedFile("file", "upload.bin", random(Bytes.MIB, 9), mebibytes)
                 .end();
     }
 
@@ -229,9 +229,9 @@ public enum Scenario {
         return Arrays.copyOf(ascii(text.toString()), size);
     }
 
-    private static byte[] filled(char octet, int size) {
+    private static byte[] filled(char b, int size) {
         byte[] bytes = new byte[size];
-        Arrays.fill(bytes, (byte) octet);
+        Arrays.fill(bytes, (byte) b);
         return bytes;
     }
 

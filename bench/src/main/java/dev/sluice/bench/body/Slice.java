@@ -3,16 +3,16 @@ package dev.sluice.bench.body;
 import java.nio.ByteBuffer;
 
 /**
- * A range of octets of a body. Two are equal when they are the same octets in memory.
+ * A range of bytes of a body. Two are equal when they are the same bytes in memory.
  *
  * @param array the memory, shared and not to be written
- * @param offset of the first octet in the array
- * @param length in octets
+ * @param offset of the first byte in the array
+ * @param length in bytes
  */
 public record Slice(byte[] array, int offset, int length) {
 
-    /** The octets, not to be written: a buffer of its own that starts at 0. */
-    public ByteBuffer octets() {
+    /** The bytes, not to be written: a buffer of its own that starts at 0. */
+    public ByteBuffer bytes() {
         return ByteBuffer.wrap(array, offset, length).slice();
     }
 }

@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
  * What a decoder must find in a body.
  *
  * @param parts number of parts
- * @param octets of all part bodies together
+ * @param bytes of all part bodies together
  * @param checksum the sum of the CRC-32 of each part body, so the order in which parts are told does not matter
  * @param nameChars characters of all names and file names together
  * @param names the sum of {@link #crcOf(String, String, long)} of each part
  */
-public record Truth(long parts, long octets, long checksum, long nameChars, long names) {
+public record Truth(long parts, long bytes, long checksum, long nameChars, long names) {
 
     /** Nothing at all. */
     public static final Truth NOTHING = new Truth(0, 0, 0, 0, 0);
@@ -30,7 +30,7 @@ public record Truth(long parts, long octets, long checksum, long nameChars, long
      * @param content the CRC-32 of the content
      */
     public static long crcOf(@Nullable String name, @Nullable String filename, long content) {
-        // An octet that UTF-8 does not have stands for what is absent and between the two.
+        // A byte that UTF-8 does not have stands for what is absent and between the two.
         CRC32 crc = new CRC32();
         for (String text : new String[] {name, filename}) {
             if (text != null) {

@@ -8,7 +8,7 @@ import java.util.Locale;
 
 /**
  * A request that STRICT accepts, taken apart so that single things about it can be changed and it can be put together again.
- * Texts hold an octet per character. Not thread-safe.
+ * Texts hold a byte per character. Not thread-safe.
  */
 final class Anatomy {
 

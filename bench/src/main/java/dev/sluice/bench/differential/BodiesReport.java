@@ -47,7 +47,7 @@ record BodiesReport(
      * Bodies that a parser reads otherwise than STRICT, for one reason.
      *
      * @param bodies how many
-     * @param contentType of the shortest of them, {@code body} its octets with escapes, and what both read in it
+     * @param contentType of the shortest of them, {@code body} its bytes with escapes, and what both read in it
      */
     record Disagreement(
             String peer,

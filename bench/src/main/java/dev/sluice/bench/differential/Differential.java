@@ -57,7 +57,7 @@ public record Differential(PrintWriter console, Map<String, Map<String, String>>
     /**
      * Splits the bodies of the corpus.
      *
-     * @param largest body that is split, in octets
+     * @param largest body that is split, in bytes
      * @return whether Sluice reads every split as the whole
      * @throws IOException where results cannot be written
      */

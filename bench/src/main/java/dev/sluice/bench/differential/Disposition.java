@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A sound Content-Disposition value, taken apart. Texts hold an octet per character. Not thread-safe. */
+/** A sound Content-Disposition value, taken apart. Texts hold a byte per character. Not thread-safe. */
 final class Disposition {
 
     String type;

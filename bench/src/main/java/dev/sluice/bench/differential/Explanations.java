@@ -45,11 +45,11 @@ final class Explanations {
     private static final String QUOTED =
             "RFC 9110 5.6.4: what stands in a quoted-string is the value, blanks and separators too";
     private static final String QUOTED_PAIR =
-            "RFC 9110 5.6.4: a recipient must read a quoted-pair as the octet behind the backslash";
+            "RFC 9110 5.6.4: a recipient must read a quoted-pair as the byte behind the backslash";
 
     private static final String OTHER_FIELDS = "RFC 7578 4.8: other header fields must be ignored";
     private static final String TEXT =
-            "RFC 7578 4.2 and 5.1.2: a field may be any octets; its charset says how to read them as text";
+            "RFC 7578 4.2 and 5.1.2: a field may be any bytes; its charset says how to read them as text";
 
     private static final List<Explanation> ALL = List.of(
             of(
@@ -78,7 +78,7 @@ final class Explanations {
                     FRAMING,
                     Feature.SHARED_BLANK_LINE,
                     PEER,
-                    "RFC 2046 5.1.1: `body-part := MIME-part-headers [CRLF *OCTET]`, so a part may end with its headers",
+                    "RFC 2046 5.1.1: `body-part := MIME-part-headers [CRLF *BYTE]`, so a part may end with its headers",
                     "read past the delimiter: the next part becomes content of this one"),
             of(
                     Set.of(FILEUPLOAD1, FILEUPLOAD2, TOMCAT, NETTY41, NETTY42),
@@ -215,7 +215,7 @@ final class Explanations {
                     FRAMING,
                     Feature.PART_CHARSET,
                     PEER,
-                    "RFC 2046 5.1.1: a delimiter is made of octets, whatever the charset of a part",
+                    "RFC 2046 5.1.1: a delimiter is made of bytes, whatever the charset of a part",
                     "look for the delimiter in the part's charset: UTF-16 swallows the rest of the body"),
             of(NETTY, FRAMING, Feature.PART_LENGTH, PEER, OTHER_FIELDS, "use a part's Content-Length"),
             new Explanation(
@@ -224,21 +224,21 @@ final class Explanations {
                     Set.of(Feature.CONTENT_NOT_ASCII, Feature.PART_CHARSET),
                     OPEN,
                     TEXT,
-                    "reads fields as text: what is not in its charset is replaced, its octets are lost"),
+                    "reads fields as text: what is not in its charset is replaced, its bytes are lost"),
             new Explanation(
                     Set.of(SPRING),
                     Set.of(Difference.CONTENT, Difference.CONTENT_ADDED, Difference.CONTENT_CUT),
                     Set.of(Feature.CARRIAGE_RETURN, Feature.LINE_FEED, Feature.CONTENT_DASHES),
                     OPEN,
                     TEXT,
-                    "reads fields as text in the part's charset: in Shift_JIS such an octet makes no character with one that begins a character of two octets, and that one is replaced"),
+                    "reads fields as text in the part's charset: in Shift_JIS such a byte makes no character with one that begins a character of two bytes, and that one is replaced"),
             of(
                     Set.of(SPRING),
                     Set.of(Difference.CONTENT, Difference.CONTENT_ADDED, Difference.CONTENT_CUT),
                     Feature.LONG_CONTENT,
                     OPEN,
                     TEXT,
-                    "reads fields as text in the part's charset: in UTF-16 the last octet of an odd number is replaced, which shorter content of an even number does not have"),
+                    "reads fields as text in the part's charset: in UTF-16 the last byte of an odd number is replaced, which shorter content of an even number does not have"),
             of(
                     Set.of(UNDERTOW),
                     ABSENT,
@@ -287,7 +287,7 @@ final class Explanations {
                     Feature.PART_LENGTH,
                     PEER,
                     OTHER_FIELDS,
-                    "uses a part's Content-Length, as far as there are so many octets: content is cut, or delimiters become content"),
+                    "uses a part's Content-Length, as far as there are so many bytes: content is cut, or delimiters become content"),
             new Explanation(
                     Set.of(HELIDON),
                     FRAMING,

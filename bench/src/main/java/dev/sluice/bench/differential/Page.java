@@ -177,13 +177,13 @@ final class Page {
     private static void splits(StringBuilder text, SplitsReport report) {
         text.append("## Peers' split errors\n\n");
         text.append(
-                "Every body of the corpus is cut into two chunks at every octet, and what is read is compared with what is ");
+                "Every body of the corpus is cut into two chunks at every byte, and what is read is compared with what is ");
         text.append(
                 "read of the whole body. For Sluice, reason and place of a refusal and the parts before it have to be the ");
         text.append(
                 "same too. Commons FileUpload, Tomcat, OkHttp, mimepull and Helidon pull from a stream into a buffer ");
         text.append("of their own: there a cut is where one read ends, and the next has to go on. ");
-        text.append("%s bodies of %s octets".formatted(number(report.bodies()), number(report.octets())));
+        text.append("%s bodies of %s bytes".formatted(number(report.bodies()), number(report.bytes())));
         text.append(
                 report.skipped() == 0
                         ? ".\n\n"

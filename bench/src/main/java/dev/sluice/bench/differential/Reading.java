@@ -53,7 +53,7 @@ record Reading(List<Tally.Part> parts, @Nullable String refusal) {
         String content = Soup.escape(part.content());
         String shown = content.length() <= SHOWN
                 ? '"' + content + '"'
-                : '"' + content.substring(0, SHOWN) + "\"... (" + part.content().length + " octets)";
+                : '"' + content.substring(0, SHOWN) + "\"... (" + part.content().length + " bytes)";
         return "(" + text(part.name()) + ", " + text(part.filename()) + ", " + shown + ")";
     }
 

@@ -53,12 +53,12 @@ final class Samples {
         }
     }
 
-    /** Few octets changed, dropped, put in or doubled. */
+    /** Few bytes changed, dropped, put in or doubled. */
     private static byte[] damaged(byte[] body, SplittableRandom random) {
         byte[] bytes = body;
         for (int i = random.nextInt(3); i >= 0 && bytes.length > 0; i--) {
             int at = random.nextInt(bytes.length);
-            byte octet = random.nextInt(4) == 0
+            byte b = random.nextInt(4) == 0
                     ? (byte) random.nextInt(256)
                     : random.nextInt(3) == 0
                             ? (byte) ('a' + random.nextInt(26))
@@ -66,10 +66,10 @@ final class Samples {
             switch (random.nextInt(4)) {
                 case 0 -> {
                     bytes = bytes.clone();
-                    bytes[at] = octet;
+                    bytes[at] = b;
                 }
                 case 1 -> bytes = spliced(bytes, at, at + 1, new byte[0]);
-                case 2 -> bytes = spliced(bytes, at, at, new byte[] {octet});
+                case 2 -> bytes = spliced(bytes, at, at, new byte[] {b});
                 default -> {
                     int end = Math.min(bytes.length, at + random.nextInt(40));
                     bytes = spliced(bytes, end, end, Arrays.copyOfRange(bytes, at, end));

@@ -15,7 +15,7 @@ import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 
-/** Splits every body of the corpus into two chunks at every octet and compares the outcome with the whole body's. One thread. */
+/** Splits every body of the corpus into two chunks at every byte and compares the outcome with the whole body's. One thread. */
 final class Splits {
 
     private static final int SHOWN = 12;
@@ -46,10 +46,10 @@ final class Splits {
     private final int largest;
     private final List<Reader> readers = new ArrayList<>();
     private long bodies;
-    private long octets;
+    private long bytes;
     private long skipped;
 
-    /** @param largest size of bodies that are split, in octets; larger ones are skipped */
+    /** @param largest size of bodies that are split, in bytes; larger ones are skipped */
     Splits(int largest) {
         this.largest = largest;
         // Of Sluice also reason and place of a refusal, and the parts before it, have to be the same.
@@ -78,7 +78,7 @@ final class Splits {
                 Boundary boundary = Sluice.STANDARD.boundary(each.contentType());
                 progress.accept(each.id());
                 bodies++;
-                octets += each.body().length;
+                bytes += each.body().length;
                 for (Reader reader : readers) {
                     split(reader, each.id(), sample, boundary);
                 }
@@ -131,7 +131,7 @@ final class Splits {
                 environment.get("versions"),
                 seconds,
                 bodies,
-                octets,
+                bytes,
                 skipped,
                 readers.stream()
                         .map(reader -> new SplitsReport.Row(

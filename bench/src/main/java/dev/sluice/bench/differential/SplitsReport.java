@@ -13,7 +13,7 @@ import java.util.Map;
  * @param versions of every parser compared
  * @param seconds that it took
  * @param bodies of the corpus that were split
- * @param octets of these
+ * @param bytes of these
  * @param skipped bodies of the corpus that were not: no boundary, or too large for a quick run
  * @param readers what each reader made of them
  */
@@ -25,7 +25,7 @@ record SplitsReport(
         Map<String, String> versions,
         long seconds,
         long bodies,
-        long octets,
+        long bytes,
         long skipped,
         List<Row> readers) {
 
@@ -45,7 +45,7 @@ record SplitsReport(
      *
      * @param title of it
      * @param splits how many
-     * @param body of the corpus that shows it, split before the octet {@code cut}, whose last octets before and first octets
+     * @param body of the corpus that shows it, split before the byte {@code cut}, whose last bytes before and first bytes
      *     after are {@code around}
      */
     record Kind(String title, long splits, String body, int cut, String around) {}

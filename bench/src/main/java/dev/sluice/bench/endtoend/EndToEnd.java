@@ -167,7 +167,7 @@ public final class EndToEnd {
             return new Counted(0, body.size(), 0, 0, 0);
         }
         Counted truth = Counted.of(body.truth());
-        return checksum ? truth : new Counted(truth.parts(), truth.octets(), 0, truth.nameChars(), 0);
+        return checksum ? truth : new Counted(truth.parts(), truth.bytes(), 0, truth.nameChars(), 0);
     }
 
     private static void expect(Counted found, Counted expected) {
@@ -206,7 +206,7 @@ public final class EndToEnd {
     private static Measurement.Round figures(
             long requests, double seconds, ServerProcess.Usage before, ServerProcess.Usage after) {
         return new Measurement.Round(
-                requests, seconds, after.cpu().secondsSince(before.cpu()), after.octets() - before.octets());
+                requests, seconds, after.cpu().secondsSince(before.cpu()), after.bytes() - before.bytes());
     }
 
     private static void delete(Path folder) throws IOException {

@@ -129,8 +129,8 @@ enum LoadTool {
      * @param folder for the files that the program reads
      */
     Load run(Path folder, Body body, int port, int connections, int seconds) throws IOException {
-        try (InputStream octets = body.stream(0)) {
-            Files.write(folder.resolve(BODY), octets.readAllBytes());
+        try (InputStream bytes = body.stream(0)) {
+            Files.write(folder.resolve(BODY), bytes.readAllBytes());
         }
         List<String> command = command(folder, body, "http://127.0.0.1:" + port + "/upload", connections, seconds);
         for (int left = ATTEMPTS; ; left--) {

@@ -31,9 +31,9 @@ final class Measurement {
      * @param requests answered with success, as the client counts them
      * @param seconds of the client
      * @param cpuSeconds of all threads of the server
-     * @param octets of bodies that came to the server while it used them up, those of requests that were cut off included
+     * @param bytes of bodies that came to the server while it used them up, those of requests that were cut off included
      */
-    record Round(long requests, double seconds, double cpuSeconds, long octets) {}
+    record Round(long requests, double seconds, double cpuSeconds, long bytes) {}
 
     Measurement(Variant variant, Load load, Body body) {
         this.variant = variant;
@@ -60,7 +60,7 @@ final class Measurement {
     }
 
     double cpu(Round round) {
-        return round.cpuSeconds() * 1e3 / (round.octets() / MIB);
+        return round.cpuSeconds() * 1e3 / (round.bytes() / MIB);
     }
 
     String figure() {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Sends one body again and again over one connection, as fast as the server takes it, and reads the answers. The octets lie
+ * Sends one body again and again over one connection, as fast as the server takes it, and reads the answers. The bytes lie
  * ready in direct memory, so the sender costs little more than the system calls. One thread.
  */
 final class Sender implements AutoCloseable {

@@ -38,9 +38,9 @@ final class ServerProcess implements AutoCloseable {
      *
      * @param cpu of all threads since its start
      * @param directBytes netty's direct memory now, used or pooled
-     * @param octets of bodies that came since its start, whether they were complete or not
+     * @param bytes of bodies that came since its start, whether they were complete or not
      */
-    record Usage(CpuMark cpu, long directBytes, long octets) {}
+    record Usage(CpuMark cpu, long directBytes, long bytes) {}
 
     private ServerProcess(Process process) throws IOException {
         this.process = process;
@@ -94,7 +94,7 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** {@return the peak of the resident set in octets; null where the system does not tell} */
+    /** {@return the peak of the resident set in bytes; null where the system does not tell} */
     @Nullable
     Long peakBytes() {
         try {

@@ -24,7 +24,7 @@ public enum Variant {
         return title;
     }
 
-    /** Whether it finds parts; the others only count octets. */
+    /** Whether it finds parts; the others only count bytes. */
     public boolean decodes() {
         return decodes;
     }

@@ -42,24 +42,24 @@ public class AccessBenchmark {
                 || isOn("checkAccessible") != (checks.equals("on") || checks.equals("bounds-off"))) {
             throw new IllegalStateException("the JVM was not started with checks " + checks);
         }
-        byte[] octets = new byte[SIZE];
-        new Random(12).nextBytes(octets);
+        byte[] bytes = new byte[SIZE];
+        new Random(12).nextBytes(bytes);
         PooledByteBufAllocator pool = PooledByteBufAllocator.DEFAULT;
         buffer = switch (kind) {
-            case "heap" -> pool.heapBuffer(SIZE).writeBytes(octets);
-            case "direct" -> pool.directBuffer(SIZE).writeBytes(octets);
-            case "direct-no-unsafe" -> withoutUnsafe(pool.directBuffer(SIZE).writeBytes(octets));
+            case "heap" -> pool.heapBuffer(SIZE).writeBytes(bytes);
+            case "direct" -> pool.directBuffer(SIZE).writeBytes(bytes);
+            case "direct-no-unsafe" -> withoutUnsafe(pool.directBuffer(SIZE).writeBytes(bytes));
             case "slice" ->
-                pool.directBuffer(2 * SIZE).writeZero(SIZE).writeBytes(octets).slice(SIZE, SIZE);
+                pool.directBuffer(2 * SIZE).writeZero(SIZE).writeBytes(bytes).slice(SIZE, SIZE);
             case "composite" ->
                 Unpooled.wrappedBuffer(
-                        pool.directBuffer(SIZE).writeBytes(octets, 0, SIZE / 2),
-                        pool.directBuffer(SIZE).writeBytes(octets, SIZE / 2, SIZE / 2));
+                        pool.directBuffer(SIZE).writeBytes(bytes, 0, SIZE / 2),
+                        pool.directBuffer(SIZE).writeBytes(bytes, SIZE / 2, SIZE / 2));
             default -> throw new IllegalArgumentException(kind);
         };
         long sum = 0;
-        for (byte octet : octets) {
-            sum += octet;
+        for (byte b : bytes) {
+            sum += b;
         }
         if (readBytes() != sum || getBytes() != sum || oncePerChunk() != sum) {
             throw new IllegalStateException("the ways do not agree");
@@ -119,7 +119,7 @@ public class AccessBenchmark {
         return buffer;
     }
 
-    /** Octet by octet through Sluice's view of the chunk: checked when the chunk is opened, not per access. */
+    /** Byte by byte through Sluice's view of the chunk: checked when the chunk is opened, not per access. */
     @Benchmark
     public long oncePerChunk() {
         chunk.open(buffer.retain());

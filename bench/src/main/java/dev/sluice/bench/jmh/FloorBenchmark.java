@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What the octets cost when they are only looked at or moved: no parser can be expected to be faster. */
+/** What the bytes cost when they are only looked at or moved: no parser can be expected to be faster. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -67,18 +67,18 @@ public class FloorBenchmark {
         long words = 0;
         long returns = 0;
         for (Slice slice : cut) {
-            ByteBuffer octets = ByteBuffer.wrap(slice.array(), slice.offset(), slice.length())
+            ByteBuffer bytes = ByteBuffer.wrap(slice.array(), slice.offset(), slice.length())
                     .slice()
                     .order(ByteOrder.nativeOrder());
-            while (octets.remaining() >= Long.BYTES) {
-                words += octets.getLong();
+            while (bytes.remaining() >= Long.BYTES) {
+                words += bytes.getLong();
             }
             for (int i = 0; i < slice.length(); i++) {
                 returns += slice.array()[slice.offset() + i] == '\r' ? 1 : 0;
             }
         }
         if (readWords() != words || bytesBefore() != returns || copy() != body.size()) {
-            throw new IllegalStateException("a floor does not touch every octet");
+            throw new IllegalStateException("a floor does not touch every byte");
         }
     }
 
@@ -92,12 +92,12 @@ public class FloorBenchmark {
     public long readWords() {
         long sum = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            ByteBuf octets = chunks.next(i);
-            int length = octets.readableBytes();
+            ByteBuf bytes = chunks.next(i);
+            int length = bytes.readableBytes();
             sum += heap
-                    ? sum(octets.array(), octets.arrayOffset(), length)
-                    : sum(octets.internalNioBuffer(0, length), length);
-            octets.release();
+                    ? sum(bytes.array(), bytes.arrayOffset(), length)
+                    : sum(bytes.internalNioBuffer(0, length), length);
+            bytes.release();
         }
         return sum;
     }
@@ -124,11 +124,11 @@ public class FloorBenchmark {
     public long bytesBefore() {
         long found = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            ByteBuf octets = chunks.next(i);
-            for (int before; (before = octets.bytesBefore((byte) '\r')) >= 0; found++) {
-                octets.skipBytes(before + 1);
+            ByteBuf bytes = chunks.next(i);
+            for (int before; (before = bytes.bytesBefore((byte) '\r')) >= 0; found++) {
+                bytes.skipBytes(before + 1);
             }
-            octets.release();
+            bytes.release();
         }
         return found;
     }
@@ -156,16 +156,16 @@ public class FloorBenchmark {
         return found;
     }
 
-    /** Copies every octet into memory that stays in the cache. */
+    /** Copies every byte into memory that stays in the cache. */
     @Benchmark
     public long copy() {
         long copied = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            ByteBuf octets = chunks.next(i);
-            int length = octets.readableBytes();
-            octets.readBytes(target, 0, length);
+            ByteBuf bytes = chunks.next(i);
+            int length = bytes.readableBytes();
+            bytes.readBytes(target, 0, length);
             copied += length;
-            octets.release();
+            bytes.release();
         }
         return copied;
     }

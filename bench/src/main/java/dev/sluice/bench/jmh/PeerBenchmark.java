@@ -32,7 +32,7 @@ public class PeerBenchmark {
     @Param("fields-100")
     public String scenario;
 
-    /** In octets; 0 for the body's own cut, {@link Integer#MAX_VALUE} for the whole body in one chunk. */
+    /** In bytes; 0 for the body's own cut, {@link Integer#MAX_VALUE} for the whole body in one chunk. */
     @Param("8192")
     public int chunk;
 
@@ -71,6 +71,6 @@ public class PeerBenchmark {
     public long decode() throws Exception {
         tally.reset();
         parser.run(tally);
-        return tally.octets();
+        return tally.bytes();
     }
 }

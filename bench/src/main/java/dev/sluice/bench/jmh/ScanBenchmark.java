@@ -56,16 +56,16 @@ public class ScanBenchmark {
 
     @Setup(Level.Trial)
     public void open() {
-        byte[] octets = HEADERS.getBytes(StandardCharsets.US_ASCII);
+        byte[] bytes = HEADERS.getBytes(StandardCharsets.US_ASCII);
         if (content.equals("data")) {
-            octets = new byte[DATA];
-            new Random(11).nextBytes(octets);
-            octets[DATA - 1] = 'x';
+            bytes = new byte[DATA];
+            new Random(11).nextBytes(bytes);
+            bytes[DATA - 1] = 'x';
         }
         buffer = memory.equals("heap")
-                ? PooledByteBufAllocator.DEFAULT.heapBuffer(octets.length)
-                : PooledByteBufAllocator.DEFAULT.directBuffer(octets.length);
-        buffer.writeBytes(octets);
+                ? PooledByteBufAllocator.DEFAULT.heapBuffer(bytes.length)
+                : PooledByteBufAllocator.DEFAULT.directBuffer(bytes.length);
+        buffer.writeBytes(bytes);
         int expected = readByte();
         if (byteProcessor() != expected || bytesBefore() != expected || chunkMemory() != expected) {
             throw new IllegalStateException("the ways do not agree");
@@ -107,7 +107,7 @@ public class ScanBenchmark {
         return count;
     }
 
-    /** Octet by octet, the memory looked up once. */
+    /** Byte by byte, the memory looked up once. */
     @Benchmark
     public int chunkMemory() {
         chunk.open(buffer.retain());

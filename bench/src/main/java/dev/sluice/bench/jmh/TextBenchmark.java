@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Octets of a buffer into a String (netty issue 8388). */
+/** Bytes of a buffer into a String (netty issue 8388). */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,7 +37,7 @@ public class TextBenchmark {
     @Param("ascii")
     public String content;
 
-    /** In octets; the last letter may go beyond. */
+    /** In bytes; the last letter may go beyond. */
     @Param("64")
     public int size;
 
@@ -56,11 +56,11 @@ public class TextBenchmark {
             boolean foreign = content.equals("mixed") && text.length() % 8 == 2;
             text.append(foreign ? '\u00e9' : (char) ('a' + text.length() % 26));
         }
-        byte[] octets = text.toString().getBytes(encoding);
+        byte[] bytes = text.toString().getBytes(encoding);
         buffer = memory.equals("heap")
-                ? PooledByteBufAllocator.DEFAULT.heapBuffer(octets.length)
-                : PooledByteBufAllocator.DEFAULT.directBuffer(octets.length);
-        buffer.writeBytes(octets);
+                ? PooledByteBufAllocator.DEFAULT.heapBuffer(bytes.length)
+                : PooledByteBufAllocator.DEFAULT.directBuffer(bytes.length);
+        buffer.writeBytes(bytes);
         String expected = text.toString();
         if (!sluice().equals(expected)
                 || !nettyToString().equals(expected)
@@ -87,8 +87,8 @@ public class TextBenchmark {
     /** A decoder into a CharBuffer, whose characters the String then copies. */
     @Benchmark
     public String charBuffer() throws CharacterCodingException {
-        ByteBuffer octets = buffer.nioBuffer();
-        CharBuffer chars = decoder.decode(octets);
+        ByteBuffer bytes = buffer.nioBuffer();
+        CharBuffer chars = decoder.decode(bytes);
         return chars.toString();
     }
 }

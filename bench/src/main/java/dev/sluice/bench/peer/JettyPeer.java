@@ -31,9 +31,9 @@ final class JettyPeer implements Peer {
         for (Slice slice : body.cut(chunkSize)) {
             buffers.add(made.computeIfAbsent(
                     slice,
-                    octets -> memory == Memory.DIRECT
-                            ? ByteBuffer.allocateDirect(octets.length()).put(octets.octets())
-                            : octets.octets()));
+                    bytes -> memory == Memory.DIRECT
+                            ? ByteBuffer.allocateDirect(bytes.length()).put(bytes.bytes())
+                            : bytes.bytes()));
         }
         return buffers;
     }

@@ -111,13 +111,13 @@ final class ServletPeer implements Peer {
         private static final HttpServletRequest REST = Nothing.of(HttpServletRequest.class);
 
         private final String contentType;
-        private final Octets octets;
+        private final Bytes bytes;
         private final Map<String, Object> attributes = new HashMap<>();
 
         Request(String contentType, Body.ChunkedStream stream) {
             super(REST);
             this.contentType = contentType;
-            this.octets = new Octets(stream);
+            this.bytes = new Bytes(stream);
         }
 
         @Override
@@ -137,7 +137,7 @@ final class ServletPeer implements Peer {
 
         @Override
         public ServletInputStream getInputStream() {
-            return octets;
+            return bytes;
         }
 
         @Override
@@ -156,20 +156,20 @@ final class ServletPeer implements Peer {
         }
     }
 
-    private static final class Octets extends ServletInputStream {
+    private static final class Bytes extends ServletInputStream {
 
         private final Body.ChunkedStream stream;
         private boolean finished;
 
-        Octets(Body.ChunkedStream stream) {
+        Bytes(Body.ChunkedStream stream) {
             this.stream = stream;
         }
 
         @Override
         public int read() {
-            int octet = stream.read();
-            finished = octet < 0;
-            return octet;
+            int b = stream.read();
+            finished = b < 0;
+            return b;
         }
 
         @Override

@@ -24,7 +24,7 @@ public final class Tally {
      *
      * @param name null where it told none
      * @param filename null where it told none
-     * @param content its octets, owned by the record
+     * @param content its bytes, owned by the record
      */
     public record Part(@Nullable String name, @Nullable String filename, byte[] content) {}
 
@@ -35,7 +35,7 @@ public final class Tally {
     private final List<Part> recorded = new ArrayList<>();
     private byte @Nullable [] drain;
     private long parts;
-    private long octets;
+    private long bytes;
     private long checksum;
     private long nameChars;
     private long names;
@@ -64,7 +64,7 @@ public final class Tally {
 
     public void reset() {
         parts = 0;
-        octets = 0;
+        bytes = 0;
         checksum = 0;
         nameChars = 0;
         names = 0;
@@ -75,21 +75,21 @@ public final class Tally {
         return crc != null;
     }
 
-    /** Octets of the present part that were delivered but need not be looked at. */
+    /** Bytes of the present part that were delivered but need not be looked at. */
     public void count(long delivered) {
-        octets += delivered;
+        bytes += delivered;
     }
 
-    /** Octets of the present part, with the position moved to the limit when they are looked at. */
+    /** Bytes of the present part, with the position moved to the limit when they are looked at. */
     public void data(ByteBuffer piece) {
-        octets += piece.remaining();
+        bytes += piece.remaining();
         if (crc != null) {
             look(piece, crc);
         }
     }
 
     public void data(byte[] array, int offset, int length) {
-        octets += length;
+        bytes += length;
         if (crc != null) {
             look(ByteBuffer.wrap(array, offset, length), crc);
         }
@@ -141,12 +141,12 @@ public final class Tally {
         }
     }
 
-    public long octets() {
-        return octets;
+    public long bytes() {
+        return bytes;
     }
 
     /** What was told, the sums only in the checking mode; 0 otherwise. */
     public Truth asTruth() {
-        return new Truth(parts, octets, checksum, nameChars, names);
+        return new Truth(parts, bytes, checksum, nameChars, names);
     }
 }

@@ -33,11 +33,11 @@ public final class Verdict {
         if (found.parts() != truth.parts()) {
             return Optional.of("finds %d parts of %d".formatted(found.parts(), truth.parts()));
         }
-        if (found.octets() != truth.octets()) {
-            return Optional.of("delivers %d octets of %d".formatted(found.octets(), truth.octets()));
+        if (found.bytes() != truth.bytes()) {
+            return Optional.of("delivers %d bytes of %d".formatted(found.bytes(), truth.bytes()));
         }
         if (sums && found.checksum() != truth.checksum()) {
-            return Optional.of("delivers wrong octets");
+            return Optional.of("delivers wrong bytes");
         }
         if (found.nameChars() != (readsNames ? truth.nameChars() : 0)
                 || (sums && readsNames && found.names() != truth.names())) {

@@ -24,7 +24,7 @@ public final class Allocators {
         };
     }
 
-    /** Octets of heap or direct memory that the allocator holds, in use or not. */
+    /** Bytes of heap or direct memory that the allocator holds, in use or not. */
     public static long held(ByteBufAllocator allocator, boolean heap) {
         ByteBufAllocatorMetric metric = ((ByteBufAllocatorMetricProvider) allocator).metric();
         return heap ? metric.usedHeapMemory() : metric.usedDirectMemory();

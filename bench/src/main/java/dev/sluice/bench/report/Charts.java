@@ -109,10 +109,10 @@ public final class Charts {
         for (String memory : List.of("heap", "direct")) {
             Plan chunks = Plan.lines(
                     "Chunk size, %s: a file of 64 KiB in tiny chunks, of 16 MiB in larger ones".formatted(memory),
-                    "ns per octet",
+                    "ns per byte",
                     row -> Tables.chunk(row) + " of " + row.param("scenario").replace("random-", ""),
                     Tables::peer,
-                    row -> row.secondsPerOctet() * 1e9);
+                    row -> row.secondsPerByte() * 1e9);
             draw(
                     "chunks-" + memory,
                     chunks,
@@ -122,15 +122,15 @@ public final class Charts {
         }
         Plan sizes = Plan.lines(
                 "Body size, 8 KiB chunks on heap",
-                "ns per octet",
+                "ns per byte",
                 row -> row.param("scenario").replace("random-", ""),
                 Tables::peer,
-                row -> row.secondsPerOctet() * 1e9);
+                row -> row.secondsPerByte() * 1e9);
         draw("sizes", sizes, of("sizes"));
     }
 
     private void buffers() throws IOException {
-        Plan text = ways("Text of 64 octets out of a buffer", "size");
+        Plan text = ways("Text of 64 bytes out of a buffer", "size");
         draw("text", text, of("text").and(with("size", "64")));
         draw("scans", ways("Visiting every line end", ""), of("scans"));
         Plan access = ways("Access to 8 KiB, netty's checks on or off", "");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key what was measured
  * @param metric which figure of the row
- * @param before the old figure: a time, a ratio of times, or octets; NaN where there is none
+ * @param before the old figure: a time, a ratio of times, or bytes; NaN where there is none
  * @param after the new one; NaN where there is none
  * @param margin relative change that the errors (and the tolerance) allow
  */
@@ -50,7 +50,7 @@ public record Comparison(String key, Metric metric, double before, double after,
     private static final double UNKNOWN_ERROR = 0.2;
 
     private static final double ALLOCATION_MARGIN = 0.1;
-    /** Fewer octets than this come and go with what the JVM itself does meanwhile. */
+    /** Fewer bytes than this come and go with what the JVM itself does meanwhile. */
     private static final double ALLOCATION_NOISE = 64;
 
     public Verdict verdict() {
@@ -150,7 +150,7 @@ public record Comparison(String key, Metric metric, double before, double after,
 
     @Override
     public String toString() {
-        String unit = metric == Metric.ALLOCATED ? " octets" : "";
+        String unit = metric == Metric.ALLOCATED ? " bytes" : "";
         return verdict() == Verdict.MISSING
                 ? String.format(Locale.ROOT, "%s %s: %.4g -> no figure", verdict(), key, before)
                 : String.format(

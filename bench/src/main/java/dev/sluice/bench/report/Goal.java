@@ -97,7 +97,7 @@ interface Goal {
     Optional<Finding> in(Run run);
 
     /**
-     * Sluice's time by another, per octet where the bodies differ in size.
+     * Sluice's time by another, per byte where the bodies differ in size.
      *
      * @param limit on JDK 17
      * @param laterLimit on newer ones
@@ -175,7 +175,7 @@ interface Goal {
         }
     }
 
-    /** Octets allocated for each part. */
+    /** Bytes allocated for each part. */
     record AllocationPerPart(String title, Pick sluice, double limit) implements Goal {
 
         @Override
@@ -186,7 +186,7 @@ interface Goal {
         }
     }
 
-    /** Octets allocated for each chunk beyond the one that the whole body makes when it is not cut. */
+    /** Bytes allocated for each chunk beyond the one that the whole body makes when it is not cut. */
     record AllocationPerChunk(String title, Pick cut, Pick whole, double limit) implements Goal {
 
         @Override
@@ -243,7 +243,7 @@ interface Goal {
     }
 
     private static long chunks(Row row) {
-        return (row.octets() + CHUNK - 1) / CHUNK;
+        return (row.bytes() + CHUNK - 1) / CHUNK;
     }
 
     private static Finding counted(String title, double figure, double limit) {
@@ -251,7 +251,7 @@ interface Goal {
     }
 
     private static Finding compared(String title, Row sluice, Row other, double limit) {
-        double sizes = other.octets() / (double) sluice.octets();
+        double sizes = other.bytes() / (double) sluice.bytes();
         return new Finding(
                 title,
                 Tables.score(sluice) / Tables.score(other) * sizes,

@@ -82,7 +82,7 @@ final class Goals {
                     1.2));
         }
         goals.add(new Goal.Time(
-                "1 GiB / own time per octet on 1 MiB",
+                "1 GiB / own time per byte on 1 MiB",
                 Pick.decode("sizes", PUSH, "random-1g", CUT, "heap"),
                 Pick.decode("sizes", PUSH, "random-1m", CUT, "heap"),
                 1.1));
@@ -106,8 +106,8 @@ final class Goals {
 
     private static void inChunks(List<Goal> goals) {
         for (String memory : MEMORIES) {
-            goals.add(inChunks("64 KiB in chunks of one octet", "random-64k", "1", memory, NETTY, 0.03));
-            goals.add(inChunks("64 KiB in chunks of one octet", "random-64k", "1", memory, "undertow", 0.6));
+            goals.add(inChunks("64 KiB in chunks of one byte", "random-64k", "1", memory, NETTY, 0.03));
+            goals.add(inChunks("64 KiB in chunks of one byte", "random-64k", "1", memory, "undertow", 0.6));
         }
         goals.add(inChunks("100 fields and a 16 MiB file in one chunk", "fields-and-file", WHOLE, "heap", NETTY, 0.03));
     }
@@ -116,7 +116,7 @@ final class Goals {
         for (Scenario scenario : HOSTILE) {
             for (String memory : MEMORIES) {
                 goals.add(new Goal.Time(
-                        scenario.id() + ", " + memory + " / own time per octet on random data",
+                        scenario.id() + ", " + memory + " / own time per byte on random data",
                         Pick.decode("adversarial", PUSH, scenario.id(), CUT, memory),
                         Pick.decode("adversarial", PUSH, "random-16m", CUT, memory),
                         2.0));
@@ -179,12 +179,12 @@ final class Goals {
 
     private static void allocation(List<Goal> goals) {
         goals.add(perChunk(
-                "octets allocated per heap chunk of a file (1 instead of 0: noise of the profiler)", "heap", 1));
-        goals.add(perChunk("octets allocated per direct chunk of a file", "direct", 32));
+                "bytes allocated per heap chunk of a file (1 instead of 0: noise of the profiler)", "heap", 1));
+        goals.add(perChunk("bytes allocated per direct chunk of a file", "direct", 32));
         goals.add(new Goal.AllocationPerPart(
-                "octets allocated per field, with name and content", Pick.main(PUSH, "fields-100", "heap"), 120));
+                "bytes allocated per field, with name and content", Pick.main(PUSH, "fields-100", "heap"), 120));
         goals.add(new Goal.AllocationPerPart(
-                "octets allocated per file part of 1 KiB", Pick.main(PUSH, "parts-1000", "heap"), 250));
+                "bytes allocated per file part of 1 KiB", Pick.main(PUSH, "parts-1000", "heap"), 250));
     }
 
     private static void server(List<Goal> goals) {

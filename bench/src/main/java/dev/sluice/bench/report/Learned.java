@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>{@code us}: time of one operation;
- *   <li>{@code ns}: time per octet of the body;
+ *   <li>{@code ns}: time per byte of the body;
  *   <li>{@code mibs}: MiB/s;
- *   <li>{@code alloc}: octets allocated per operation;
+ *   <li>{@code alloc}: bytes allocated per operation;
  *   <li>{@code score}: the figure with its unit;
  *   <li>{@code ratio}: of two scores;
- *   <li>{@code per-octet}: ratio of two times per octet of their bodies.
+ *   <li>{@code per-byte}: ratio of two times per byte of their bodies.
  * </ul>
  *
  * or, with nothing but a RUN behind it, {@code minutes}: how long a full run took. RUN is the name of a results file, in whose place that of the quick run is taken when there is none; TABLE is written
@@ -82,18 +82,18 @@ public final class Learned {
         }
         String value = switch (metric) {
             case "us" -> Tables.number(first.seconds() * 1e6) + " us";
-            case "ns" -> Tables.number(first.secondsPerOctet() * 1e9) + " ns";
+            case "ns" -> Tables.number(first.secondsPerByte() * 1e9) + " ns";
             case "mibs" -> Tables.number(first.mebibytesPerSecond()) + " MiB/s";
-            case "alloc" -> first.allocated() == null ? ABSENT : Tables.number(first.allocated()) + " octets";
+            case "alloc" -> first.allocated() == null ? ABSENT : Tables.number(first.allocated()) + " bytes";
             case "score" -> Tables.number(Tables.score(first)) + " " + first.unit();
-            case "ratio", "per-octet" -> {
+            case "ratio", "per-byte" -> {
                 Row second = find(words, 1);
                 yield second == null
                         ? ABSENT
                         : Tables.ratio(
                                 metric.equals("ratio")
                                         ? Tables.score(first) / Tables.score(second)
-                                        : first.secondsPerOctet() / second.secondsPerOctet());
+                                        : first.secondsPerByte() / second.secondsPerByte());
             }
             default -> throw new IllegalArgumentException("no metric is called " + metric);
         };

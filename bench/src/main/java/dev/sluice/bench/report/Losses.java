@@ -16,7 +16,7 @@ final class Losses {
     /** Less than this is not called being ahead. */
     private static final double AHEAD = 1.05;
 
-    /** Ways that go word by word: no measure of one that goes octet by octet. */
+    /** Ways that go word by word: no measure of one that goes byte by byte. */
     private static final Set<String> BY_WORDS = Set.of("getLongs", "setLongs");
 
     /** In the tables about buffers, the benchmark methods that stand for what Sluice does; the others are netty's ways. */

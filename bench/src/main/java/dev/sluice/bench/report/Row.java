@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  * @param table the table it belongs to
  * @param benchmark class and method
  * @param params what the benchmark was told
- * @param unit of the score, "us/op" or "ns/op"; "records" or "octets" for what is counted; "MiB/s" and the like
+ * @param unit of the score, "us/op" or "ns/op"; "records" or "bytes" for what is counted; "MiB/s" and the like
  * @param score mean over all measured iterations; null when the parser refuses the input
  * @param error the larger of half of the 99.9 % confidence interval of the mean, as JMH gives it, and half of the range between
  *     the means of the forks; 0 for counts
  * @param best the fastest iteration: where other programs share the machine, the figure least disturbed by them
  * @param cpu CPU time that the benchmark's own threads spent on one operation, in the iteration in which it was least
  * @param samples measured iterations over all forks
- * @param allocated octets allocated per operation on the Java heap
- * @param octets size of the input of one operation; 0 when size does not matter
+ * @param allocated bytes allocated per operation on the Java heap
+ * @param bytes size of the input of one operation; 0 when size does not matter
  * @param parts parts in the input of one operation
  * @param note what a reader must know beside the figure
  */
@@ -35,7 +35,7 @@ public record Row(
         @Nullable Double cpu,
         int samples,
         @Nullable Double allocated,
-        long octets,
+        long bytes,
         long parts,
         @Nullable String note) {
 
@@ -73,14 +73,14 @@ public record Row(
         return score == null || error == null || error.isNaN() || score == 0 ? 0 : error / score;
     }
 
-    /** Body octets per second in MiB, for scores of time per operation. */
+    /** Body bytes per second in MiB, for scores of time per operation. */
     public double mebibytesPerSecond() {
-        return score == null ? Double.NaN : octets / (double) (1 << 20) / seconds();
+        return score == null ? Double.NaN : bytes / (double) (1 << 20) / seconds();
     }
 
     /** Time of one operation by the size of its input. */
-    public double secondsPerOctet() {
-        return seconds() / octets;
+    public double secondsPerByte() {
+        return seconds() / bytes;
     }
 
     /** What is better when it is less: the score, or one by the score where that counts what is done per second. */

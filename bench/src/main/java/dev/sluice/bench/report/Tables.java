@@ -55,28 +55,28 @@ public final class Tables {
             case "adversarial" -> peers("Adversarial bodies, 8 KiB chunks", rows);
             case "defnull" -> peers("The scenarios of defnull/multipart_bench, 8 KiB chunks", rows);
             case "chunks" ->
-                heading("Chunk size: ns per octet")
+                heading("Chunk size: ns per byte")
                         + new Pivot(
                                         rows,
                                         row -> peer(row) + ", " + row.param("memory"),
                                         row -> row.param("scenario") + " " + chunk(row))
-                                .markdown("parser", Tables::perOctet);
+                                .markdown("parser", Tables::perByte);
             case "sizes" ->
-                heading("Body size: ns per octet")
+                heading("Body size: ns per byte")
                         + new Pivot(rows, Tables::peer, row -> row.param("scenario"))
-                                .markdown("parser", Tables::perOctet);
+                                .markdown("parser", Tables::perByte);
             case "floors" ->
                 heading("The floor: MiB/s")
                         + new Pivot(rows, Tables::floor, row -> row.param("scenario") + ", " + row.param("memory"))
-                                .markdown("what is done with each octet", Tables::throughput);
+                                .markdown("what is done with each byte", Tables::throughput);
             case "text" -> ways("Text out of a buffer: ns", rows);
             case "scans" -> ways("Visiting every line end: ns", rows);
-            case "access" -> ways("Access to 8 KiB, octet by octet or word by word: ns", rows);
+            case "access" -> ways("Access to 8 KiB, byte by byte or word by word: ns", rows);
             case "allocation" -> ways("Taking and releasing a buffer: ns", rows);
             case "short-lived threads" -> ways("A thread that lives for one buffer of 8 KiB: ns", rows);
             case "endtoend" -> endToEnd(rows);
             case "pool-size" ->
-                heading("Octets the allocator holds after 2,000 threads that lived for 64 buffers of 8 KiB")
+                heading("Bytes the allocator holds after 2,000 threads that lived for 64 buffers of 8 KiB")
                         + new Pivot(
                                         rows,
                                         row -> row.param("allocator"),
@@ -106,7 +106,7 @@ public final class Tables {
                                 ? timeAndError(row)
                                 : timeAndError(row) + " (" + ratio(score(row) / score(disabled)) + ")";
                     }))
-                    .append("\nOctets allocated per decode:\n\n")
+                    .append("\nBytes allocated per decode:\n\n")
                     .append(pivot.markdown("decoder", Tables::allocated));
         }
         return text.toString();
@@ -116,7 +116,7 @@ public final class Tables {
         Function<Row, String> line = row -> peer(row) + ", " + row.param("memory");
         Pivot pivot = new Pivot(rows, line, row -> row.param("scenario"));
         return heading(title + ": MiB/s, or us per body where the body is small")
-                + pivot.markdown("parser", row -> row.octets() < SMALL_BODY ? time(row, " us") : throughput(row))
+                + pivot.markdown("parser", row -> row.bytes() < SMALL_BODY ? time(row, " us") : throughput(row))
                 + heading(title + ": time of Sluice's push decoder on the same memory / time of the parser")
                 + pivot.markdown("parser", row -> {
                     Row sluice =
@@ -125,7 +125,7 @@ public final class Tables {
                             ? "-"
                             : ratio(score(sluice) / score(row)) + (row.wrong() ? " (wrong)" : "");
                 })
-                + heading(title + ": octets allocated per body")
+                + heading(title + ": bytes allocated per body")
                 + pivot.markdown("parser", Tables::allocated);
     }
 
@@ -211,8 +211,8 @@ public final class Tables {
     }
 
     static double allocation(Row row) {
-        Double octets = row.allocated();
-        return octets == null ? Double.NaN : octets;
+        Double bytes = row.allocated();
+        return bytes == null ? Double.NaN : bytes;
     }
 
     static double best(Row row) {
@@ -248,13 +248,13 @@ public final class Tables {
         return row.score() == null ? note(row) : marked(row, row.mebibytesPerSecond());
     }
 
-    private static String perOctet(Row row) {
-        return row.score() == null ? note(row) : marked(row, row.secondsPerOctet() * 1e9);
+    private static String perByte(Row row) {
+        return row.score() == null ? note(row) : marked(row, row.secondsPerByte() * 1e9);
     }
 
     private static String allocated(Row row) {
-        Double octets = row.allocated();
-        return octets == null ? "-" : number(octets);
+        Double bytes = row.allocated();
+        return bytes == null ? "-" : number(bytes);
     }
 
     /** The figure, with its error where it is above 10 %, and a mark where the parser's result is wrong. */

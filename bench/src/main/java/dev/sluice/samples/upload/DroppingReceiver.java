@@ -10,7 +10,7 @@ final class DroppingReceiver implements BodyReceiver {
 
     private final EventExecutor loop;
     private final Listener listener;
-    private long octets;
+    private long bytes;
     private boolean over;
 
     DroppingReceiver(EventExecutor loop, Listener listener) {
@@ -30,14 +30,14 @@ final class DroppingReceiver implements BodyReceiver {
 
     @Override
     public void offer(ByteBuf chunk) {
-        octets += chunk.readableBytes();
+        bytes += chunk.readableBytes();
         chunk.release();
     }
 
     @Override
     public void finish() {
         over = true;
-        loop.execute(() -> listener.ended(null, new Counted(0, octets, 0, 0, 0)));
+        loop.execute(() -> listener.ended(null, new Counted(0, bytes, 0, 0, 0)));
     }
 
     @Override

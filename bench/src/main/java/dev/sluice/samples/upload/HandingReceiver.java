@@ -20,7 +20,7 @@ final class HandingReceiver implements BodyReceiver {
     private boolean paused;
     private boolean over;
     private boolean aborted;
-    private long octets;
+    private long bytes;
 
     HandingReceiver(EventExecutor loop, EventExecutor worker, Listener listener) {
         this.loop = loop;
@@ -41,7 +41,7 @@ final class HandingReceiver implements BodyReceiver {
 
     @Override
     public void offer(ByteBuf chunk) {
-        octets += chunk.readableBytes();
+        bytes += chunk.readableBytes();
         inFlight++;
         worker.execute(() -> {
             chunk.release();
@@ -64,7 +64,7 @@ final class HandingReceiver implements BodyReceiver {
         over = true;
         worker.execute(() -> loop.execute(() -> {
             if (!aborted) {
-                listener.ended(null, new Counted(0, octets, 0, 0, 0));
+                listener.ended(null, new Counted(0, bytes, 0, 0, 0));
             }
         }));
     }

@@ -26,7 +26,7 @@ public final class MeasuredServer {
     private static final String CHECKSUMS = "checksums ";
 
     private final UploadServer server;
-    private final LongAdder octets = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
     private volatile boolean checksums;
 
     private MeasuredServer(Variant variant, Path directory) throws IOException {
@@ -54,7 +54,7 @@ public final class MeasuredServer {
         this.server = UploadServer.start(
                 ServerConfig.of(directory).withKeepFreeBytes(0),
                 (boundary, options, sink, loop, worker, metrics, listener) -> new MeteredReceiver(
-                        factory.create(boundary, options, sink, loop, worker, metrics, listener), octets));
+                        factory.create(boundary, options, sink, loop, worker, metrics, listener), bytes));
     }
 
     private Tally tally() {
@@ -78,7 +78,7 @@ public final class MeasuredServer {
                 checksums = Boolean.parseBoolean(line.substring(CHECKSUMS.length()));
                 out.println(line);
             } else {
-                out.println("usage " + cpuNanos() + " " + directBytes() + " " + octets.sum());
+                out.println("usage " + cpuNanos() + " " + directBytes() + " " + bytes.sum());
             }
         }
     }

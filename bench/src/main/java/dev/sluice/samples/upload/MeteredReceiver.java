@@ -4,15 +4,15 @@ import dev.sluice.samples.report.ErrorAnswer;
 import io.netty.buffer.ByteBuf;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the octets that come to another receiver, those of bodies that are never complete included. */
+/** Counts the bytes that come to another receiver, those of bodies that are never complete included. */
 final class MeteredReceiver implements BodyReceiver {
 
     private final BodyReceiver receiver;
-    private final LongAdder octets;
+    private final LongAdder bytes;
 
-    MeteredReceiver(BodyReceiver receiver, LongAdder octets) {
+    MeteredReceiver(BodyReceiver receiver, LongAdder bytes) {
         this.receiver = receiver;
-        this.octets = octets;
+        this.bytes = bytes;
     }
 
     @Override
@@ -27,7 +27,7 @@ final class MeteredReceiver implements BodyReceiver {
 
     @Override
     public void offer(ByteBuf chunk) {
-        octets.add(chunk.readableBytes());
+        bytes.add(chunk.readableBytes());
         receiver.offer(chunk);
     }
 

@@ -123,7 +123,7 @@ class ReportTest {
     }
 
     @Test
-    void whatIsAllocatedIsComparedBeyondATenthAnd64Octets() {
+    void whatIsAllocatedIsComparedBeyondATenthAnd64Bytes() {
         assertEquals(Comparison.Verdict.ALLOCATES_MORE, allocation(1000, 1101));
         assertEquals(Comparison.Verdict.SAME, allocation(1000, 1100));
         assertEquals(Comparison.Verdict.SAME, allocation(100, 164));
@@ -257,7 +257,7 @@ class ReportTest {
     }
 
     @Test
-    void aFigureMayBeOfTwoTablesTwoPeersTwoRunsOrOneOctet() throws IOException {
+    void aFigureMayBeOfTwoTablesTwoPeersTwoRunsOrOneByte() throws IOException {
         Row floor = new Row(
                 "floors",
                 "FloorBenchmark.copy",
@@ -298,7 +298,7 @@ class ReportTest {
         assertEquals("0.060 ns", filled("ns peers-jdk25 main peer=sluice-push " + where, runs));
         assertEquals(
                 "335.5",
-                filled("per-octet peers-jdk25 adversarial/main peer=sluice-push scenario=all-cr/random-16m", runs));
+                filled("per-byte peers-jdk25 adversarial/main peer=sluice-push scenario=all-cr/random-16m", runs));
         assertEquals(
                 "2.00 us (with a wrong result)", filled("us peers-jdk25 adversarial peer=jetty scenario=all-cr", runs));
         assertEquals("3 minutes", filled("minutes peers-jdk17", runs));
@@ -497,16 +497,16 @@ class ReportTest {
                 "form, heap / jetty | - | - | 0.50",
                 "parts-1000, heap / fastest of the others | - | - | 0.50",
                 "photos-20, direct / fastest of the others | - | - | 0.50",
-                "skip-table, heap / own time per octet on random data | - | - | 2.00",
+                "skip-table, heap / own time per byte on random data | - | - | 2.00",
                 "two-byte-probe, heap / fastest of the others | - | - | 1.00",
-                "64 KiB in chunks of one octet, heap / undertow | - | - | 0.60",
-                "64 KiB in chunks of one octet, direct / netty42-dropped | - | - | 0.030",
-                "1 GiB / own time per octet on 1 MiB | - | - | 1.10",
+                "64 KiB in chunks of one byte, heap / undertow | - | - | 0.60",
+                "64 KiB in chunks of one byte, direct / netty42-dropped | - | - | 0.030",
+                "1 GiB / own time per byte on 1 MiB | - | - | 1.10",
                 "csv-16m, direct / own time on heap | - | - | 1.70",
                 "100 fields and a 16 MiB file in one chunk, heap / netty42-dropped | - | - | 0.030",
-                "octets allocated per direct chunk of a file | - | - | 32.0",
-                "octets allocated per field, with name and content | - | - | 120.0",
-                "octets allocated per file part of 1 KiB | - | - | 250.0",
+                "bytes allocated per direct chunk of a file | - | - | 32.0",
+                "bytes allocated per field, with name and content | - | - | 120.0",
+                "bytes allocated per file part of 1 KiB | - | - | 250.0",
                 "form, sluice-servlet / push | - | - | 1.30",
                 "random-16m, sluice-pull / push | - | - | 1.30")) {
             assertTrue(peers.contains("| " + goal + " | not measured |"), goal);
@@ -553,7 +553,7 @@ class ReportTest {
                 decode("adversarial", hostile("sluice-push"), 60, 0, null)));
         assertTrue(tables.contains("| random-16m, heap / readWords alone | 1.20 | 1.20 | 1.30 | yes |"), tables);
         assertTrue(
-                tables.contains("| all-cr, heap / own time per octet on random data | 1.50 | 1.50 | 2.00 | yes |"),
+                tables.contains("| all-cr, heap / own time per byte on random data | 1.50 | 1.50 | 2.00 | yes |"),
                 tables);
         assertTrue(tables.contains("| Sluice, push | 3.97 |"), tables);
     }
@@ -562,15 +562,15 @@ class ReportTest {
     void aParserWhoseResultIsWrongIsNoYardstick() {
         String tables = Tables.of(run(
                 decode("chunks", tiny("sluice-push"), 10, 0, null),
-                decode("chunks", tiny("netty42-dropped"), 1000, 0, "finds 65537 octets of 65536"),
+                decode("chunks", tiny("netty42-dropped"), 1000, 0, "finds 65537 bytes of 65536"),
                 decode("chunks", tiny("undertow"), 20, 0, null)));
         assertTrue(
                 tables.contains(
-                        "| 64 KiB in chunks of one octet, heap / netty42-dropped | - | - | 0.030 | not judged: the"
+                        "| 64 KiB in chunks of one byte, heap / netty42-dropped | - | - | 0.030 | not judged: the"
                                 + " other's result is wrong |"),
                 tables);
         assertTrue(
-                tables.contains("| 64 KiB in chunks of one octet, heap / undertow | 0.50 | 0.50 | 0.60 | yes |"),
+                tables.contains("| 64 KiB in chunks of one byte, heap / undertow | 0.50 | 0.50 | 0.60 | yes |"),
                 tables);
     }
 
@@ -641,7 +641,7 @@ class ReportTest {
 
     @Test
     void aGoalMayBeRecordsPerChunkOrPerPart() {
-        // 100 octets are one chunk.
+        // 100 bytes are one chunk.
         String one = Tables.of(run("levels", records("sluice-push", 129), records("chunks-only", 128)));
         assertTrue(
                 one.contains(
@@ -661,13 +661,13 @@ class ReportTest {
     }
 
     @Test
-    void aGoalMayBeOctetsPerChunk() {
-        // 24,577 octets are four chunks of 8 KiB, one of which the whole body makes as well.
+    void aGoalMayBeBytesPerChunk() {
+        // 24,577 bytes are four chunks of 8 KiB, one of which the whole body makes as well.
         String tables =
                 Tables.of(run(chunked("8192", 3 * 40 + 700), chunked(Integer.toString(Integer.MAX_VALUE), 700)));
         assertTrue(
                 tables.contains(
-                        "| octets allocated per heap chunk of a file (1 instead of 0: noise of the profiler) | 40.0 |"
+                        "| bytes allocated per heap chunk of a file (1 instead of 0: noise of the profiler) | 40.0 |"
                                 + " - | 1.00 | **no** |"),
                 tables);
         String none = Tables.of(run(chunked("8192", 702), chunked(Integer.toString(Integer.MAX_VALUE), 700)));
@@ -675,14 +675,14 @@ class ReportTest {
     }
 
     @Test
-    void aGoalMayBeOctetsPerPart() {
+    void aGoalMayBeBytesPerPart() {
         Map<String, String> params =
                 Map.of("peer", "sluice-push", "scenario", "fields-100", "chunk", "8192", "memory", "heap");
         Row fields = new Row(
                 "main", "PeerBenchmark.decode", params, "us/op", 9.0, 0.0, 9.0, 9.0, 8, 12_845.0, 11_143, 100, null);
         String tables = Tables.of(run(fields));
         assertTrue(
-                tables.contains("| octets allocated per field, with name and content | 128.5 | - | 120.0 | **no** |"),
+                tables.contains("| bytes allocated per field, with name and content | 128.5 | - | 120.0 | **no** |"),
                 tables);
     }
 

@@ -20,12 +20,12 @@ final class ChannelSink implements PartSink {
         }
     }
 
-    /** Writes all readable octets, in as many steps as the channel needs; indices stay as they are. */
+    /** Writes all readable bytes, in as many steps as the channel needs; indices stay as they are. */
     static void writeFully(WritableByteChannel channel, ByteBuf data) throws IOException {
         for (ByteBuffer memory : data.nioBuffers()) {
             while (memory.hasRemaining()) {
                 if (channel.write(memory) == 0) {
-                    throw new IOException("the channel takes no octets");
+                    throw new IOException("the channel takes no bytes");
                 }
             }
         }

@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 public final class ClientPace {
     private static final int MAX_GRACES = 12;
 
-    private final double octetsPerNano;
+    private final double bytesPerNano;
     private final double grace;
     private double credit;
     private boolean waiting;
     private long since;
 
-    private ClientPace(double octetsPerNano, double grace) {
-        this.octetsPerNano = octetsPerNano;
+    private ClientPace(double bytesPerNano, double grace) {
+        this.bytesPerNano = bytesPerNano;
         this.grace = grace;
         this.credit = grace;
     }
@@ -39,8 +39,8 @@ public final class ClientPace {
             throw new IllegalArgumentException("minBytesPerSecond is " + minBytesPerSecond
                     + ", must be 1 or more; grace is " + grace + ", must be more than 0");
         }
-        double octetsPerNano = minBytesPerSecond / 1e9;
-        return new ClientPace(octetsPerNano, TimeUnit.NANOSECONDS.convert(grace) * octetsPerNano);
+        double bytesPerNano = minBytesPerSecond / 1e9;
+        return new ClientPace(bytesPerNano, TimeUnit.NANOSECONDS.convert(grace) * bytesPerNano);
     }
 
     /** Says that the server has read all there is and waits for more. */
@@ -56,9 +56,9 @@ public final class ClientPace {
         waiting = false;
     }
 
-    /** Says how many octets came. */
-    public void received(int octets) {
-        credit = Math.min(credit + octets, grace * MAX_GRACES);
+    /** Says how many bytes came. */
+    public void received(int bytes) {
+        credit = Math.min(credit + bytes, grace * MAX_GRACES);
     }
 
     /** {@return whether it has been too slow up to now} */
@@ -69,12 +69,12 @@ public final class ClientPace {
 
     /** {@return how long it may go on sending nothing while it is waited for, in nanoseconds; less than 0 if too slow} */
     public long patience() {
-        return (long) (credit / octetsPerNano);
+        return (long) (credit / bytesPerNano);
     }
 
     private void charge(long now) {
         if (waiting) {
-            credit -= Math.max(now - since, 0) * octetsPerNano;
+            credit -= Math.max(now - since, 0) * bytesPerNano;
             since = now;
         }
     }

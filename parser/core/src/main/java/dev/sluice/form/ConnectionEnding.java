@@ -4,7 +4,7 @@ package dev.sluice.form;
  * How to go on with the connection once the form has ended, well or not. Many clients do not read an answer before they
  * have sent all, and see a reset instead of the 413 if the server just closes: so what is little is read to its end.
  *
- * @param drainBytes how many octets of the body to read and drop at most; 0 for none
+ * @param drainBytes how many bytes of the body to read and drop at most; 0 for none
  * @param reusable whether the connection is good for another request once the body has ended within {@code drainBytes};
  *     if it has not ended by then, or this is false, answer and close
  */
@@ -14,7 +14,7 @@ public record ConnectionEnding(long drainBytes, boolean reusable) {
     /**
      * {@return the advice}
      *
-     * @param left octets of the body not read yet, or -1 if unknown
+     * @param left bytes of the body not read yet, or -1 if unknown
      * @param maxDrain the most that is worth reading
      */
     public static ConnectionEnding of(long left, long maxDrain) {

@@ -23,7 +23,7 @@ public final class DigestSink implements PartSink {
      * {@return a sink}
      *
      * @param algorithm such as {@code SHA-256}, as {@link MessageDigest#getInstance(String)} takes it
-     * @param sink where the octets go
+     * @param sink where the bytes go
      * @throws IllegalArgumentException if the platform has no such algorithm
      */
     public static DigestSink create(String algorithm, PartSink sink) {

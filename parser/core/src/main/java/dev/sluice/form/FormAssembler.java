@@ -109,7 +109,7 @@ public final class FormAssembler implements Closeable {
     }
 
     /**
-     * Takes the next octets of the body, all of them.
+     * Takes the next bytes of the body, all of them.
      *
      * @param chunk <em>transferred</em>, even if this throws; reader and writer index stay as they are
      * @throws MultipartException if the body is not acceptable

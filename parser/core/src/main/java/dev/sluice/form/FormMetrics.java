@@ -15,9 +15,9 @@ public interface FormMetrics {
     /**
      * Some of the body of a form has come, and is about to be looked at.
      *
-     * @param octets how many more, 0 or more
+     * @param bytes how many more, 0 or more
      */
-    default void bodyReceived(int octets) {}
+    default void bodyReceived(int bytes) {}
 
     /** A form has ended, well or not. */
     void formEnded(FormSummary summary);

@@ -76,20 +76,20 @@ public final class FormOptions {
         return memory;
     }
 
-    /** {@return the largest size of a part that stays in memory, in octets} */
+    /** {@return the largest size of a part that stays in memory, in bytes} */
     public long spillThreshold() {
         return spillThreshold;
     }
 
     /**
-     * {@return the most that one form may hold in memory, in octets, with names, headers, 512 octets for each part and 16 for
+     * {@return the most that one form may hold in memory, in bytes, with names, headers, 512 bytes for each part and 16 for
      * each header field}
      */
     public long maxInMemoryBytes() {
         return maxInMemoryBytes;
     }
 
-    /** {@return the most that is worth reading of a body that was refused, in octets} */
+    /** {@return the most that is worth reading of a body that was refused, in bytes} */
     public long maxDrainBytes() {
         return maxDrainBytes;
     }
@@ -165,7 +165,7 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the largest size of a part that stays in memory, in octets, 0 or more; 64 KiB by default.
+         * Sets the largest size of a part that stays in memory, in bytes, 0 or more; 64 KiB by default.
          *
          * @return this builder
          */
@@ -175,8 +175,8 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the most that one form may hold in memory, in octets, 0 or more; 1 MiB by default. Names, header
-         * sections, 512 octets for each part and 16 for each header field count too. A part that does not fit goes to a file, where there is a
+         * Sets the most that one form may hold in memory, in bytes, 0 or more; 1 MiB by default. Names, header
+         * sections, 512 bytes for each part and 16 for each header field count too. A part that does not fit goes to a file, where there is a
          * spool; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413).
          *
          * @return this builder
@@ -187,7 +187,7 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the most that is worth reading of a body that was refused, in octets; 1 MiB by default.
+         * Sets the most that is worth reading of a body that was refused, in bytes; 1 MiB by default.
          *
          * @return this builder
          */

@@ -71,7 +71,7 @@ public final class FormPart {
         return head.headers();
     }
 
-    /** {@return the size of its content, in octets, a transfer encoding undone where the form does that} */
+    /** {@return the size of its content, in bytes, a transfer encoding undone where the form does that} */
     public long size() {
         return size;
     }
@@ -108,9 +108,9 @@ public final class FormPart {
     }
 
     /**
-     * {@return its content as text in {@link #charset()}, malformed octets as U+FFFD}
+     * {@return its content as text in {@link #charset()}, malformed bytes as U+FFFD}
      *
-     * @throws MultipartException if it has more than {@link dev.sluice.Limits#maxFieldBytes()} octets
+     * @throws MultipartException if it has more than {@link dev.sluice.Limits#maxFieldBytes()} bytes
      * @throws IOException if the file cannot be read
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */

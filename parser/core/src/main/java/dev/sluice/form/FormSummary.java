@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param outcome how it ended
  * @param reason why it was not acceptable, or null where it was
- * @param bodyBytes octets of the body that were read
+ * @param bodyBytes bytes of the body that were read
  * @param parts parts that were complete
  * @param files those of them with a file name
  * @param spilledParts parts that went to a file of the spool
- * @param spilledBytes octets that were kept in files of the spool when the form ended
+ * @param spilledBytes bytes that were kept in files of the spool when the form ended
  * @param peakMemoryBytes the most that was charged to the limit of the form at a time
  * @param deviations oddities accepted and reported
- * @param nanos from its start, before the first octet, to its end
+ * @param nanos from its start, before the first byte, to its end
  */
 public record FormSummary(
         Outcome outcome,

@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
  * InterruptedIOException}.
  *
  * <p>Neither side waits for ever: one that has waited for the time limit while the other did nothing gives up with an
- * {@link IOException}, and so ends the hand-off for the other one too. The time starts anew with each octet that
+ * {@link IOException}, and so ends the hand-off for the other one too. The time starts anew with each byte that
  * passes, so a slow side is waited for, and a stalled one is not.
  *
  * <p>Blocks threads, virtual ones without pinning their carriers; never write on an event loop.
@@ -54,7 +54,7 @@ public final class HandOff implements PartSink {
     /**
      * {@return a hand-off whose sides wait for each other for one minute}
      *
-     * @param capacity of the ring, in octets, 1 or more
+     * @param capacity of the ring, in bytes, 1 or more
      */
     public static HandOff create(int capacity) {
         return new HandOff(capacity, USUAL);
@@ -63,7 +63,7 @@ public final class HandOff implements PartSink {
     /**
      * {@return a hand-off}
      *
-     * @param capacity of the ring, in octets, 1 or more
+     * @param capacity of the ring, in bytes, 1 or more
      * @param maxWait how long a side waits while the other does nothing, positive; for ever with {@code
      *     ChronoUnit.FOREVER.getDuration()}. The consumer waits for the peer too, so let it be longer than the pauses
      *     of a peer that is still acceptable

@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.Objects;
 
-/** Lets a number of octets pass. */
+/** Lets a number of bytes pass. */
 final class LimitedSink implements PartSink {
     private final PartSink sink;
     private final long maxBytes;

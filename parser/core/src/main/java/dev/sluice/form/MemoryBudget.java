@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * How much memory all uploads of the process may hold together. Make one, share it; thread-safe, without locks.
  *
- * <p>What is charged: parts kept in memory (their buffers, not only their octets), 512 octets for each part, 16 for each
+ * <p>What is charged: parts kept in memory (their buffers, not only their bytes), 512 bytes for each part, 16 for each
  * header field, names and header sections, the header section being read, and the chunk of the blocking driver. Chunks that are fed belong to
  * whoever feeds them, who can charge them to an account too.
  *
@@ -37,7 +37,7 @@ public final class MemoryBudget {
     /**
      * {@return a budget of which a quarter is kept for requests of up to 64 KiB}
      *
-     * @param capacity in octets, 0 or more
+     * @param capacity in bytes, 0 or more
      */
     public static MemoryBudget of(long capacity) {
         return new MemoryBudget(capacity, capacity / 4, SMALL_REQUEST);
@@ -46,9 +46,9 @@ public final class MemoryBudget {
     /**
      * {@return a budget}
      *
-     * @param capacity in octets, 0 or more
-     * @param keptForSmall the octets of it that only small requests may use, at most {@code capacity}
-     * @param smallRequestBytes the largest total of a request that is small, in octets, 0 or more
+     * @param capacity in bytes, 0 or more
+     * @param keptForSmall the bytes of it that only small requests may use, at most {@code capacity}
+     * @param smallRequestBytes the largest total of a request that is small, in bytes, 0 or more
      */
     public static MemoryBudget of(long capacity, long keptForSmall, long smallRequestBytes) {
         return new MemoryBudget(capacity, keptForSmall, smallRequestBytes);
@@ -64,22 +64,22 @@ public final class MemoryBudget {
         return new Account();
     }
 
-    /** {@return the octets that may be held in all} */
+    /** {@return the bytes that may be held in all} */
     public long capacity() {
         return capacity;
     }
 
-    /** {@return the largest total of a request that may use the share kept for small ones, in octets} */
+    /** {@return the largest total of a request that may use the share kept for small ones, in bytes} */
     public long smallRequestBytes() {
         return smallRequestBytes;
     }
 
-    /** {@return the octets held now} */
+    /** {@return the bytes held now} */
     public long used() {
         return used.get();
     }
 
-    /** {@return the most octets that were ever held} */
+    /** {@return the most bytes that were ever held} */
     public long peak() {
         return peak.get();
     }
@@ -183,7 +183,7 @@ public final class MemoryBudget {
             }
         }
 
-        /** {@return the octets held} */
+        /** {@return the bytes held} */
         public long held() {
             return Math.max(held.get(), 0);
         }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Octets copied into memory of their own, so that a small part does not pin the chunk it came in. Grows by segments:
+ * Bytes copied into memory of their own, so that a small part does not pin the chunk it came in. Grows by segments:
  * nothing is copied twice, and what is charged is what is taken. Written by one thread, then read by any.
  */
 final class MemoryContent {
@@ -36,7 +36,7 @@ final class MemoryContent {
     }
 
     /**
-     * Takes octets from {@code data} until it is empty or memory is refused.
+     * Takes bytes from {@code data} until it is empty or memory is refused.
      *
      * @return whether all were taken
      */
@@ -83,32 +83,32 @@ final class MemoryContent {
     void writeTo(WritableByteChannel channel) throws IOException {
         long left = size;
         for (byte[] segment : segments) {
-            ByteBuffer octets = ByteBuffer.wrap(segment, 0, (int) Math.min(left, segment.length));
-            left -= octets.remaining();
-            while (octets.hasRemaining()) {
-                if (channel.write(octets) == 0) {
-                    throw new IOException("the channel takes no octets");
+            ByteBuffer bytes = ByteBuffer.wrap(segment, 0, (int) Math.min(left, segment.length));
+            left -= bytes.remaining();
+            while (bytes.hasRemaining()) {
+                if (channel.write(bytes) == 0) {
+                    throw new IOException("the channel takes no bytes");
                 }
             }
         }
     }
 
     byte[] toArray() {
-        byte[] octets = new byte[Math.toIntExact(size)];
+        byte[] bytes = new byte[Math.toIntExact(size)];
         int index = 0;
         for (byte[] segment : segments) {
-            int count = Math.min(segment.length, octets.length - index);
-            System.arraycopy(segment, 0, octets, index, count);
+            int count = Math.min(segment.length, bytes.length - index);
+            System.arraycopy(segment, 0, bytes, index, count);
             index += count;
         }
-        return octets;
+        return bytes;
     }
 
     InputStream open() {
         return new Stream(List.copyOf(segments), size);
     }
 
-    /** {@return the same octets, charged to an account of their own} */
+    /** {@return the same bytes, charged to an account of their own} */
     MemoryContent chargedElsewhere() throws CapacityException {
         RequestMemory own = memory.another();
         own.reserve(capacity);
@@ -151,12 +151,12 @@ final class MemoryContent {
             if (length == 0 || left == 0) {
                 return length == 0 ? 0 : -1;
             }
-            byte[] octets = segments.get(segment);
-            int count = (int) Math.min(Math.min(length, octets.length - index), left);
-            System.arraycopy(octets, index, target, offset, count);
+            byte[] bytes = segments.get(segment);
+            int count = (int) Math.min(Math.min(length, bytes.length - index), left);
+            System.arraycopy(bytes, index, target, offset, count);
             index += count;
             left -= count;
-            if (index == octets.length) {
+            if (index == bytes.length) {
                 segment++;
                 index = 0;
             }

@@ -9,7 +9,7 @@ import java.io.IOException;
  * Keeps a part in memory, on the heap.
  *
  * <p>The charge to the budget ends with {@link #close()}, and a form closes its sinks as soon as their part has ended.
- * The octets of a complete part can be had after that too, for as long as the sink is reachable; they are not counted
+ * The bytes of a complete part can be had after that too, for as long as the sink is reachable; they are not counted
  * then.
  */
 public final class MemorySink implements PartSink {
@@ -27,7 +27,7 @@ public final class MemorySink implements PartSink {
     /**
      * {@return a sink}
      *
-     * @param maxBytes the largest size, in octets, 0 or more; beyond it the part is refused as too large (413)
+     * @param maxBytes the largest size, in bytes, 0 or more; beyond it the part is refused as too large (413)
      * @param budget what the memory is charged to, until {@link #close()}
      */
     public static MemorySink create(long maxBytes, MemoryBudget budget) {
@@ -56,7 +56,7 @@ public final class MemorySink implements PartSink {
     }
 
     /**
-     * {@return the octets: a new array; before or after {@link #close()}}
+     * {@return the bytes: a new array; before or after {@link #close()}}
      *
      * @throws IllegalStateException before {@link #complete()}
      */

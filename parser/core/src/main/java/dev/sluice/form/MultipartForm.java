@@ -129,7 +129,7 @@ public final class MultipartForm implements Closeable {
         return deviations;
     }
 
-    /** {@return the size of the multipart body, in octets} */
+    /** {@return the size of the multipart body, in bytes} */
     public long bodyBytes() {
         return bodyBytes;
     }

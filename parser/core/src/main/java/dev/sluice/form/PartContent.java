@@ -42,7 +42,7 @@ public final class PartContent implements Closeable {
         return new PartContent(null, file);
     }
 
-    /** {@return the size in octets} */
+    /** {@return the size in bytes} */
     public long size() {
         MemoryContent here = memory;
         return here != null ? here.size() : spooled().size();
@@ -80,7 +80,7 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return a new stream over all octets; as often as wanted, also side by side. Closing it early is polite, not a
+     * {@return a new stream over all bytes; as often as wanted, also side by side. Closing it early is polite, not a
      * duty}
      *
      * @throws IOException if the file cannot be opened
@@ -101,7 +101,7 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return all octets: a new array}
+     * {@return all bytes: a new array}
      *
      * @throws IOException if the file cannot be read
      * @throws IllegalStateException after {@link #moveTo} and {@link #close()}

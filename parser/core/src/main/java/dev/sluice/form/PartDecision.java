@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What to do with one part. */
 public final class PartDecision {
-    private static final int MOST_FIRST_OCTETS = 8192;
+    private static final int MOST_FIRST_BYTES = 8192;
     private static final PartDecision SPILL = new PartDecision(Kind.SPILL, null, null, 0, 0, "");
     private static final PartDecision MEMORY = new PartDecision(Kind.MEMORY, null, null, 0, 0, "");
     private static final PartDecision SKIP = new PartDecision(Kind.SKIP, null, null, 0, 0, "");
@@ -21,13 +21,13 @@ public final class PartDecision {
         LOOK
     }
 
-    /** Decides with the first octets of the part at hand. */
+    /** Decides with the first bytes of the part at hand. */
     @FunctionalInterface
     public interface Look {
         /**
          * {@return what to do with the part; not another look}
          *
-         * @param first the first octets of the part, transfer encoding undone: as many as asked for, or all
+         * @param first the first bytes of the part, transfer encoding undone: as many as asked for, or all
          * @throws IOException if it cannot be decided; the form has then failed
          */
         PartDecision decide(byte[] first) throws IOException;
@@ -36,16 +36,16 @@ public final class PartDecision {
     private final Kind kind;
     private final @Nullable PartSink sink;
     private final @Nullable Look look;
-    private final int firstOctets;
+    private final int firstBytes;
     private final int status;
     private final String message;
 
     private PartDecision(
-            Kind kind, @Nullable PartSink sink, @Nullable Look look, int firstOctets, int status, String message) {
+            Kind kind, @Nullable PartSink sink, @Nullable Look look, int firstBytes, int status, String message) {
         this.kind = kind;
         this.sink = sink;
         this.look = look;
-        this.firstOctets = firstOctets;
+        this.firstBytes = firstBytes;
         this.status = status;
         this.message = message;
     }
@@ -95,15 +95,15 @@ public final class PartDecision {
     }
 
     /**
-     * {@return hold the first octets back in memory and decide then, say by the magic number of a file type}
+     * {@return hold the first bytes back in memory and decide then, say by the magic number of a file type}
      *
-     * @param octets how many to wait for, 1 to 8192
+     * @param bytes how many to wait for, 1 to 8192
      */
-    public static PartDecision look(int octets, Look look) {
-        if (octets < 1 || octets > MOST_FIRST_OCTETS) {
-            throw new IllegalArgumentException("octets is " + octets + ", must be 1 to " + MOST_FIRST_OCTETS);
+    public static PartDecision look(int bytes, Look look) {
+        if (bytes < 1 || bytes > MOST_FIRST_BYTES) {
+            throw new IllegalArgumentException("bytes is " + bytes + ", must be 1 to " + MOST_FIRST_BYTES);
         }
-        return new PartDecision(Kind.LOOK, null, Objects.requireNonNull(look, "look"), octets, 0, "");
+        return new PartDecision(Kind.LOOK, null, Objects.requireNonNull(look, "look"), bytes, 0, "");
     }
 
     private static int checkStatus(int status) {
@@ -125,8 +125,8 @@ public final class PartDecision {
         return Objects.requireNonNull(look);
     }
 
-    int firstOctets() {
-        return firstOctets;
+    int firstBytes() {
+        return firstBytes;
     }
 
     int status() {

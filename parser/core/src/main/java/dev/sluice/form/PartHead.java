@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param index 0-based index of the part in the body; the parts of a nested body share the index of the part they are
  *     in, so where nested bodies are expanded several {@link FormPart}s may have the same one
- * @param offset where the part's body starts, in octets from the start of the multipart body
- * @param name the name of the form field, as the peer sent it; compare it octet by octet
+ * @param offset where the part's body starts, in bytes from the start of the multipart body
+ * @param name the name of the form field, as the peer sent it; compare it byte by byte
  * @param filename the file name as the peer sent it, empty for a file input left empty, null for a field that is no
  *     file; never a path
  * @param headers the header fields

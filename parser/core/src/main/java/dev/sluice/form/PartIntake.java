@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** One part on its way: asks where it goes, if need be after a look at its first octets, and brings it there. */
+/** One part on its way: asks where it goes, if need be after a look at its first bytes, and brings it there. */
 final class PartIntake implements PartSink {
     private final FormOptions options;
     private final RequestMemory memory;
@@ -21,7 +21,7 @@ final class PartIntake implements PartSink {
     private long maxBytes = Long.MAX_VALUE;
     private long size;
 
-    /** The octets held back for a look; empty where none is asked for. */
+    /** The bytes held back for a look; empty where none is asked for. */
     private PartDecision.@Nullable Look look;
 
     private byte[] first = {};
@@ -48,7 +48,7 @@ final class PartIntake implements PartSink {
                 "the body of a part " + what + " (part " + head.index() + ", offset " + head.offset() + ")");
     }
 
-    /** {@return where to write the octets as they come: a decoder in front of this, where one is due} */
+    /** {@return where to write the bytes as they come: a decoder in front of this, where one is due} */
     PartSink chain() {
         return chain;
     }
@@ -87,12 +87,12 @@ final class PartIntake implements PartSink {
 
     private void holdBack(PartDecision decision) throws IOException {
         if (look != null) {
-            throw new IllegalStateException("a look at the first octets has to decide, not to ask for another");
+            throw new IllegalStateException("a look at the first bytes has to decide, not to ask for another");
         }
-        if (!memory.tryHard(decision.firstOctets())) {
+        if (!memory.tryHard(decision.firstBytes())) {
             throw memory.refusal(head.offset(), head.index());
         }
-        first = new byte[decision.firstOctets()];
+        first = new byte[decision.firstBytes()];
         look = decision.look();
     }
 
@@ -113,12 +113,12 @@ final class PartIntake implements PartSink {
 
     private void decideByLook() throws IOException {
         PartDecision.Look ask = look;
-        byte[] octets = Arrays.copyOf(first, firstSize);
+        byte[] bytes = Arrays.copyOf(first, firstSize);
         if (ask != null) {
-            apply(ask.decide(octets.clone()));
+            apply(ask.decide(bytes.clone()));
         }
         forgetFirst();
-        pass(Unpooled.wrappedBuffer(octets));
+        pass(Unpooled.wrappedBuffer(bytes));
     }
 
     private void forgetFirst() {

@@ -16,7 +16,7 @@ import java.nio.channels.WritableByteChannel;
  */
 public interface PartSink extends Closeable {
     /**
-     * Takes some octets of the part.
+     * Takes some bytes of the part.
      *
      * @param data <em>borrowed</em>: done with on return, or retained; indices may be moved
      * @throws IOException if they cannot be kept; the part, and as a rule the request, has then failed
@@ -69,7 +69,7 @@ public interface PartSink extends Closeable {
     }
 
     /**
-     * {@return a sink that gives at most {@code maxBytes} octets to {@code sink}, and fails beyond with a {@link
+     * {@return a sink that gives at most {@code maxBytes} bytes to {@code sink}, and fails beyond with a {@link
      * dev.sluice.MultipartException} of the reason {@code PART_TOO_LARGE}}
      *
      * @param maxBytes 0 or more

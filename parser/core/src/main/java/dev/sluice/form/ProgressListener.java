@@ -4,7 +4,7 @@ package dev.sluice.form;
 @FunctionalInterface
 public interface ProgressListener {
     /**
-     * Some octets have come, or a part or the form is complete.
+     * Some bytes have come, or a part or the form is complete.
      *
      * <p>Called at the end of each part and of the form, always; in between no more often than {@link
      * FormOptions.Builder#progress} says, counted from the call before, whatever that one was for.

@@ -37,7 +37,7 @@ public final class SpillSink implements PartSink {
      * {@return a sink for one part, outside of a form}
      *
      * @param spool where the file goes
-     * @param threshold the largest size that stays in memory, in octets, 0 or more
+     * @param threshold the largest size that stays in memory, in bytes, 0 or more
      * @param budget what the memory is charged to; where it refuses, the part goes to the file
      */
     public static SpillSink create(SpoolDirectory spool, long threshold, MemoryBudget budget) {

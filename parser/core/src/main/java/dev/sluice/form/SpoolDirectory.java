@@ -33,7 +33,7 @@ import java.util.function.Supplier;
  * files of that spool are therefore never swept: put spools where no cleaner goes, or make it spare {@code sluice-*}.
  *
  * <p>What is written is counted against a quota, and the file system is left some free space; beyond either is a {@link
- * CapacityException}, before the octets are written. On file systems without POSIX attributes the permissions are those
+ * CapacityException}, before the bytes are written. On file systems without POSIX attributes the permissions are those
  * that the parent directory gives.
  */
 public final class SpoolDirectory implements Closeable {
@@ -95,17 +95,17 @@ public final class SpoolDirectory implements Closeable {
         return files.get();
     }
 
-    /** {@return the octets that count against the quota now} */
+    /** {@return the bytes that count against the quota now} */
     public long bytes() {
         return bytes.get();
     }
 
-    /** {@return the octets that were written in all} */
+    /** {@return the bytes that were written in all} */
     public long writtenBytes() {
         return written.get();
     }
 
-    /** {@return the quota, in octets} */
+    /** {@return the quota, in bytes} */
     public long maxBytes() {
         return maxBytes;
     }
@@ -164,7 +164,7 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    /** Reserves room for octets that are about to be written. */
+    /** Reserves room for bytes that are about to be written. */
     void reserve(long count) throws IOException {
         for (; ; ) {
             long before = bytes.get();
@@ -187,7 +187,7 @@ public final class SpoolDirectory implements Closeable {
         written.addAndGet(count);
     }
 
-    /** Asks the file system once per {@value #CHECK_EVERY} octets of all requests, and always after a refusal. */
+    /** Asks the file system once per {@value #CHECK_EVERY} bytes of all requests, and always after a refusal. */
     private void checkFreeSpace(long count) throws IOException {
         if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
             return;
@@ -283,7 +283,7 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * Sets how many octets all files together may have; 1 GiB by default.
+         * Sets how many bytes all files together may have; 1 GiB by default.
          *
          * @return this builder
          */
@@ -303,7 +303,7 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * Sets how many octets of the file system are left free; 256 MiB by default, 0 turns it off. Looked at once per
+         * Sets how many bytes of the file system are left free; 256 MiB by default, 0 turns it off. Looked at once per
          * MiB written, so it may be exceeded by that much.
          *
          * @return this builder

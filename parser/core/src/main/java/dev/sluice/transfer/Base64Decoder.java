@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.function.Function;
 
 /**
- * Undoes base64 (RFC 2045 section 6.8). Octets outside of the alphabet are skipped, as that section asks. The padding may
+ * Undoes base64 (RFC 2045 section 6.8). Bytes outside of the alphabet are skipped, as that section asks. The padding may
  * be missing, but not half of it; a last group of one character, or characters behind the padding, are errors: whatever
  * they were meant to be, it would be lost.
  */
@@ -76,7 +76,7 @@ final class Base64Decoder implements TransferDecoder {
         return after;
     }
 
-    /** Writes the octets of a group that is not full. */
+    /** Writes the bytes of a group that is not full. */
     private int flush(byte[] to, int size) {
         int at = size;
         to[at++] = (byte) (bits >> (characters == 2 ? 4 : 10));

@@ -26,38 +26,38 @@ final class QuotedPrintableDecoder implements TransferDecoder {
         return size;
     }
 
-    private void take(int octet) {
+    private void take(int b) {
         if (!escaped) {
-            if (octet == '=') {
+            if (b == '=') {
                 escaped = true;
             } else {
-                to[size++] = (byte) octet;
+                to[size++] = (byte) b;
             }
         } else if (first == NONE) {
-            if (octet == '\n') {
+            if (b == '\n') {
                 escaped = false; // soft line break
             } else {
-                first = octet;
+                first = b;
             }
         } else {
-            second(octet);
+            second(b);
         }
     }
 
-    private void second(int octet) {
+    private void second(int b) {
         int high = first;
         escaped = false;
         first = NONE;
-        if (high == '\r' && octet == '\n') {
+        if (high == '\r' && b == '\n') {
             return;
         }
-        int value = Character.digit(high, 16) << 4 | Character.digit(octet, 16);
+        int value = Character.digit(high, 16) << 4 | Character.digit(b, 16);
         if (value >= 0) {
             to[size++] = (byte) value;
         } else {
             to[size++] = '=';
             take(high);
-            take(octet);
+            take(b);
         }
     }
 

@@ -6,13 +6,13 @@ import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Undoes the transfer encoding of one part, as its octets come. One per part; not thread-safe. */
+/** Undoes the transfer encoding of one part, as its bytes come. One per part; not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
     /**
-     * {@return a decoder for a {@code Content-Transfer-Encoding}; null for those that leave octets as they are, for unknown ones,
+     * {@return a decoder for a {@code Content-Transfer-Encoding}; null for those that leave bytes as they are, for unknown ones,
      * and where there is none}
      *
-     * @param refusal makes an error of what the octets are instead
+     * @param refusal makes an error of what the bytes are instead
      */
     static @Nullable TransferDecoder of(@Nullable String encoding, Function<String, IOException> refusal) {
         return switch (encoding == null ? "" : encoding.toLowerCase(Locale.ROOT)) {
@@ -22,26 +22,26 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
         };
     }
 
-    /** {@return the most octets that so many encoded ones, or the end, become} */
+    /** {@return the most bytes that so many encoded ones, or the end, become} */
     static int mostFrom(int encoded) {
         return encoded + 3;
     }
 
     /**
-     * Reads all octets of the buffer.
+     * Reads all bytes of the buffer.
      *
      * @param encoded <em>borrowed</em>
-     * @param to written from index 0 on; {@link #mostFrom} octets are enough
-     * @return how many octets were written
-     * @throws IOException the refusal, if the octets cannot be decoded; the decoder is of no use afterwards
+     * @param to written from index 0 on; {@link #mostFrom} bytes are enough
+     * @return how many bytes were written
+     * @throws IOException the refusal, if the bytes cannot be decoded; the decoder is of no use afterwards
      */
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
     /**
-     * Writes what was held back. To be called once, when no octets are left.
+     * Writes what was held back. To be called once, when no bytes are left.
      *
-     * @return how many octets were written, from index 0 on
-     * @throws IOException the refusal, if octets are missing
+     * @return how many bytes were written, from index 0 on
+     * @throws IOException the refusal, if bytes are missing
      */
     int end(byte[] to) throws IOException;
 }

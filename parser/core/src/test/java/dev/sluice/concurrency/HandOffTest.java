@@ -18,7 +18,7 @@ class HandOffTest {
         FAILED
     }
 
-    /** One hand-off through a ring of one octet or two, and how it ended for either side. */
+    /** One hand-off through a ring of one byte or two, and how it ended for either side. */
     private static final class Transfer {
         private final HandOff handOff;
         private End written = End.FAILED;
@@ -42,17 +42,17 @@ class HandOffTest {
             return null;
         }
 
-        /** Reads until the end, or until so many octets. */
+        /** Reads until the end, or until so many bytes. */
         Void read(int most) {
             try (InputStream in = handOff.inputStream()) {
                 while (count < most) {
-                    int octet = in.read();
-                    if (octet < 0) {
+                    int b = in.read();
+                    if (b < 0) {
                         read = End.WHOLE;
                         return null;
                     }
-                    if (octet != PART[count]) {
-                        throw new AssertionError("octet " + count + " is " + octet);
+                    if (b != PART[count]) {
+                        throw new AssertionError("byte " + count + " is " + b);
                     }
                     count++;
                 }
@@ -75,7 +75,7 @@ class HandOffTest {
     }
 
     @Test
-    void everyOctetArrivesOnceAndInOrderAndThenTheEnd() {
+    void everyByteArrivesOnceAndInOrderAndThenTheEnd() {
         Lincheck.runConcurrentTest(Race.times(SCHEDULES), () -> {
             Transfer transfer = new Transfer(2);
             Race.explore(transfer::write, () -> transfer.read(Integer.MAX_VALUE));
@@ -100,7 +100,7 @@ class HandOffTest {
             Transfer transfer = new Transfer(1);
             Race.explore(transfer::write, () -> transfer.read(1));
             transfer.require(transfer.count == 1 && transfer.read == End.FAILED);
-            transfer.require(transfer.written == End.FAILED); // three octets do not fit, and one was read
+            transfer.require(transfer.written == End.FAILED); // three bytes do not fit, and one was read
         });
     }
 }

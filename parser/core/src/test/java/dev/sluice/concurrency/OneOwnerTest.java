@@ -112,7 +112,7 @@ class OneOwnerTest {
     }
 
     @Test
-    void aStreamThatIsReadWhileThePartIsClosedEndsWithItsOctetsOrAnError() throws Exception {
+    void aStreamThatIsReadWhileThePartIsClosedEndsWithItsBytesOrAnError() throws Exception {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("spool"))
                         .keepFreeBytes(0)

@@ -52,7 +52,7 @@ class SharedBoundaryTest {
         return decoder;
     }
 
-    /** {@return the number of octets of each part in the second chunk} */
+    /** {@return the number of bytes of each part in the second chunk} */
     private static List<Long> sizes(MultipartDecoder decoder) throws MultipartException {
         List<Long> sizes = new ArrayList<>();
         long size = 0;

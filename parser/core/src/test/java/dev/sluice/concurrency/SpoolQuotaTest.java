@@ -31,7 +31,7 @@ class SpoolQuotaTest {
     private static final int QUOTA = 100;
 
     /** More than there is room for, also where one of them is alone. */
-    private static final int OCTETS = 120;
+    private static final int BYTES = 120;
 
     private static final int ROOM = 10;
 
@@ -61,9 +61,9 @@ class SpoolQuotaTest {
         private int two;
 
         @Operation(nonParallelGroup = "one")
-        public boolean oneGrows(@Param(gen = IntGen.class, conf = "1:8") int octets) {
-            boolean reserved = room.reserves(octets);
-            one += reserved ? octets : 0;
+        public boolean oneGrows(@Param(gen = IntGen.class, conf = "1:8") int bytes) {
+            boolean reserved = room.reserves(bytes);
+            one += reserved ? bytes : 0;
             return reserved;
         }
 
@@ -74,9 +74,9 @@ class SpoolQuotaTest {
         }
 
         @Operation(nonParallelGroup = "two")
-        public boolean twoGrows(@Param(gen = IntGen.class, conf = "1:8") int octets) {
-            boolean reserved = room.reserves(octets);
-            two += reserved ? octets : 0;
+        public boolean twoGrows(@Param(gen = IntGen.class, conf = "1:8") int bytes) {
+            boolean reserved = room.reserves(bytes);
+            two += reserved ? bytes : 0;
             return reserved;
         }
 
@@ -106,15 +106,15 @@ class SpoolQuotaTest {
 
     private static void requireWithin(SpoolDirectory spool) {
         long bytes = spool.bytes();
-        assertTrue(bytes >= 0 && bytes <= QUOTA, () -> bytes + " octets of " + QUOTA);
+        assertTrue(bytes >= 0 && bytes <= QUOTA, () -> bytes + " bytes of " + QUOTA);
     }
 
-    /** Writes file after file, and goes on after what is refused. {@return how many octets were not} */
+    /** Writes file after file, and goes on after what is refused. {@return how many bytes were not} */
     private static Integer write(SpoolDirectory spool) throws IOException {
         int written = 0;
         for (int file = 0; file < FILES; file++) {
             try (SpillSink sink = SpillSink.create(spool, 0, MemoryBudget.unlimited())) {
-                for (int i = 0; i < OCTETS; i++) {
+                for (int i = 0; i < BYTES; i++) {
                     written += write(sink);
                     requireWithin(spool);
                 }
@@ -145,7 +145,7 @@ class SpoolQuotaTest {
             Callable<Integer> writer = () -> write(spool);
             for (int round = 0; round < Race.times(ROUNDS); round++) {
                 for (int written : race.run(writer, writer, writer)) {
-                    refused += FILES * OCTETS - written;
+                    refused += FILES * BYTES - written;
                     total += written;
                 }
                 assertEquals(0, spool.bytes());

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A form that ends at any octet, in any way, leaves no buffer, no file, no descriptor and no charge: at once, without a
+ * A form that ends at any byte, in any way, leaves no buffer, no file, no descriptor and no charge: at once, without a
  * collection.
  */
 @ExtendWith(LeakCheck.class)
@@ -79,7 +79,7 @@ class AbortMatrixTest {
 
     private void assertNothingIsLeft(SpoolDirectory spool, MemoryBudget memory, byte[] body, int at)
             throws IOException {
-        String context = "at octet " + at;
+        String context = "at byte " + at;
         assertEquals(0, spool.files(), context);
         assertEquals(0, spool.bytes(), context);
         assertEquals(List.of(), Upload.list(spool.path()), context);

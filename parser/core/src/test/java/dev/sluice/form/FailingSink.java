@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
 /**
- * Fails after a number of octets, holding a reference to one of its chunks until it is closed, as a queueing sink
+ * Fails after a number of bytes, holding a reference to one of its chunks until it is closed, as a queueing sink
  * would.
  */
 final class FailingSink implements PartSink {
@@ -13,9 +13,9 @@ final class FailingSink implements PartSink {
     private ByteBuf held;
     private boolean closed;
 
-    FailingSink(IOException failure, long octets) {
+    FailingSink(IOException failure, long bytes) {
         this.failure = failure;
-        this.left = octets;
+        this.left = bytes;
     }
 
     boolean isClosed() {

@@ -32,11 +32,11 @@ class HandOffTest {
     private static final Duration SHORT = Duration.ofMillis(1);
 
     private static void write(PartSink sink, String text) throws IOException {
-        ByteBuf octets = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
         try {
-            sink.write(octets);
+            sink.write(bytes);
         } finally {
-            octets.release();
+            bytes.release();
         }
     }
 

@@ -53,11 +53,11 @@ class KilledProcessTest {
         List<Path> published = Upload.list(targets);
         assertFalse(published.isEmpty());
         for (Path target : published) {
-            byte[] octets = Files.readAllBytes(target);
+            byte[] bytes = Files.readAllBytes(target);
             CRC32C crc = new CRC32C();
-            crc.update(octets, 0, SIZE);
-            assertEquals(SIZE + 8, octets.length, target.toString());
-            assertEquals(String.format("%08x", crc.getValue()), new String(octets, SIZE, 8, StandardCharsets.US_ASCII));
+            crc.update(bytes, 0, SIZE);
+            assertEquals(SIZE + 8, bytes.length, target.toString());
+            assertEquals(String.format("%08x", crc.getValue()), new String(bytes, SIZE, 8, StandardCharsets.US_ASCII));
         }
     }
 

@@ -124,7 +124,7 @@ class LimitsAndDecisionsTest {
     }
 
     @Test
-    void aPartDecidedToMemoryFailsAtTheOctetBeyondMaxFieldBytes() throws IOException {
+    void aPartDecidedToMemoryFailsAtTheByteBeyondMaxFieldBytes() throws IOException {
         Upload upload = new Upload().field("f", "v".repeat(100));
         for (int max : new int[] {100, 101}) {
             passes(
@@ -352,7 +352,7 @@ class LimitsAndDecisionsTest {
     }
 
     @Test
-    void aLookAtTheFirstOctetsDecidesAtEverySplit() throws IOException {
+    void aLookAtTheFirstBytesDecidesAtEverySplit() throws IOException {
         List<byte[]> looks = new ArrayList<>();
         FormOptions options = options()
                 .decider(part -> PartDecision.look(4, first -> {
@@ -406,7 +406,7 @@ class LimitsAndDecisionsTest {
                         () -> new Upload().field("a", "12345").read(options)));
     }
 
-    /** Feeds a body at one octet per nanosecond, in chunks of one. {@return what was told of it} */
+    /** Feeds a body at one byte per nanosecond, in chunks of one. {@return what was told of it} */
     private List<Progress> toldOf(byte[] body, Duration interval) throws IOException {
         List<Progress> told = new ArrayList<>();
         AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);
@@ -479,7 +479,7 @@ class LimitsAndDecisionsTest {
         }
         byte[] body = upload.toBytes();
         List<Progress> told = toldOf(body, Duration.ofDays(1));
-        assertEquals(1 + 30 + 1, told.size(), "the first octet, the parts, the form");
+        assertEquals(1 + 30 + 1, told.size(), "the first byte, the parts, the form");
         for (int part = 0; part < 30; part++) {
             Progress progress = told.get(1 + part);
             assertEquals(part, progress.partIndex());
@@ -534,8 +534,8 @@ class LimitsAndDecisionsTest {
             }
 
             @Override
-            public void bodyReceived(int octets) {
-                told.add("received " + octets);
+            public void bodyReceived(int bytes) {
+                told.add("received " + bytes);
             }
 
             @Override

@@ -66,18 +66,18 @@ class LimitsThroughEveryFaceTest {
 
     enum Face {
         PUSH_DECODER((body, limits, test) -> decode(body, limits, body.length)),
-        PUSH_DECODER_OCTET_BY_OCTET((body, limits, test) -> decode(body, limits, 1)),
+        PUSH_DECODER_BYTE_BY_BYTE((body, limits, test) -> decode(body, limits, 1)),
         READER_OF_A_STREAM((body, limits, test) -> readParts(reader(new ByteArrayInputStream(body), limits))),
-        READER_OF_A_SLOW_STREAM((body, limits, test) -> readParts(reader(new OneOctetStream(body), limits))),
+        READER_OF_A_SLOW_STREAM((body, limits, test) -> readParts(reader(new OneByteStream(body), limits))),
         READER_OF_A_CHANNEL((body, limits, test) -> readParts(MultipartReader.create(
                 Channels.newChannel(new ByteArrayInputStream(body)), BOUNDARY, options(limits)))),
         READER_OF_A_SLOW_CHANNEL((body, limits, test) -> readParts(
-                MultipartReader.create(Channels.newChannel(new OneOctetStream(body)), BOUNDARY, options(limits)))),
+                MultipartReader.create(Channels.newChannel(new OneByteStream(body)), BOUNDARY, options(limits)))),
         READER_AS_TEXT((body, limits, test) -> readTexts(reader(new ByteArrayInputStream(body), limits))),
         FORM_PUSH((body, limits, test) -> assemble(body, body.length, test.form(limits))),
-        FORM_PUSH_OCTET_BY_OCTET((body, limits, test) -> assemble(body, 1, test.form(limits))),
+        FORM_PUSH_BYTE_BY_BYTE((body, limits, test) -> assemble(body, 1, test.form(limits))),
         FORM_READ((body, limits, test) -> readForm(new ByteArrayInputStream(body), test.form(limits))),
-        FORM_READ_OF_A_SLOW_STREAM((body, limits, test) -> readForm(new OneOctetStream(body), test.form(limits))),
+        FORM_READ_OF_A_SLOW_STREAM((body, limits, test) -> readForm(new OneByteStream(body), test.form(limits))),
         FORM_IN_FILES((body, limits, test) -> readForm(
                 new ByteArrayInputStream(body),
                 test.form(limits).toBuilder().spillThreshold(0).build())),
@@ -109,10 +109,10 @@ class LimitsThroughEveryFaceTest {
         }
     }
 
-    /** Gives one octet at a time. */
-    private static final class OneOctetStream extends ByteArrayInputStream {
-        OneOctetStream(byte[] octets) {
-            super(octets);
+    /** Gives one byte at a time. */
+    private static final class OneByteStream extends ByteArrayInputStream {
+        OneByteStream(byte[] bytes) {
+            super(bytes);
         }
 
         @Override
@@ -206,7 +206,7 @@ class LimitsThroughEveryFaceTest {
 
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryFace")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatOctet(LimitCase limit, Face face) throws Exception {
+    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
         Limits limits = limits(limit);
         for (int used : new int[] {LimitCase.LIMIT - 1, LimitCase.LIMIT}) {
             MultipartException failure = face.failure(limit.body().apply(used), limits, this);

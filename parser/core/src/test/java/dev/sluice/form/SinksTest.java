@@ -36,9 +36,9 @@ class SinksTest {
     Path root;
 
     private static void write(PartSink sink, String text) throws IOException {
-        byte[] octets = text.getBytes(StandardCharsets.ISO_8859_1);
-        ByteBuf half = Unpooled.wrappedBuffer(octets, 0, octets.length / 2);
-        ByteBuf rest = Unpooled.directBuffer().writeBytes(octets, octets.length / 2, octets.length - octets.length / 2);
+        byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+        ByteBuf half = Unpooled.wrappedBuffer(bytes, 0, bytes.length / 2);
+        ByteBuf rest = Unpooled.directBuffer().writeBytes(bytes, bytes.length / 2, bytes.length - bytes.length / 2);
         ByteBuf composite = Unpooled.compositeBuffer().addComponents(true, half, rest);
         try {
             sink.write(composite);

@@ -13,10 +13,10 @@ public final class SpoolRoom {
         giveBack(spool.bytes());
     }
 
-    /** {@return whether there was room for so many octets, which are reserved then} */
-    public boolean reserves(int octets) {
+    /** {@return whether there was room for so many bytes, which are reserved then} */
+    public boolean reserves(int bytes) {
         try {
-            spool.reserve(octets);
+            spool.reserve(bytes);
             return true;
         } catch (CapacityException e) {
             return false;
@@ -26,11 +26,11 @@ public final class SpoolRoom {
     }
 
     /** Gives back what a file that is gone had reserved. */
-    public void giveBack(long octets) {
-        spool.forget(octets);
+    public void giveBack(long bytes) {
+        spool.forget(bytes);
     }
 
-    /** {@return the octets reserved} */
+    /** {@return the bytes reserved} */
     public long used() {
         return spool.bytes();
     }

@@ -152,17 +152,17 @@ class TortureTest {
     }
 
     @Test
-    void aDiskThatIsFullAtAnyOctetLeavesNothing() throws IOException {
+    void aDiskThatIsFullAtAnyByteLeavesNothing() throws IOException {
         int most = 4 * LARGE.length() + 5;
-        for (int octets = 0; octets < most; octets += 7) {
+        for (int bytes = 0; bytes < most; bytes += 7) {
             FaultyFileSystem files = prepare();
-            files.diskSpace(octets);
+            files.diskSpace(bytes);
             Path directory = files.wrap(root.resolve("spool"));
             Path targets = files.wrap(root.resolve("targets"));
             IOException full = assertThrows(IOException.class, () -> run(directory, targets));
             assertTrue(full.getMessage().contains("No space left on device"), full.toString());
             assertEquals(List.of(), Upload.list(root.resolve("spool")));
-            assertNothingIsLeft("full at " + octets);
+            assertNothingIsLeft("full at " + bytes);
         }
     }
 

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Forms undo transfer encodings as the blocking reader does, however the octets are cut. */
+/** Forms undo transfer encodings as the blocking reader does, however the bytes are cut. */
 class TransferDecodingTest {
     private static final MultipartOptions OPTIONS =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
@@ -64,19 +64,19 @@ class TransferDecodingTest {
     void base64IsUndoneAtEverySplit() throws IOException {
         Random random = new Random(64);
         for (int size = 0; size < 70; size++) {
-            byte[] octets = new byte[size];
-            random.nextBytes(octets);
+            byte[] bytes = new byte[size];
+            random.nextBytes(bytes);
             String encoded = Base64.getMimeEncoder(20, "\r\n".getBytes(StandardCharsets.US_ASCII))
-                    .encodeToString(octets);
+                    .encodeToString(bytes);
             assertSame("base64", encoded);
-            assertEquals(new String(octets, StandardCharsets.ISO_8859_1), push("base64", encoded, 7));
+            assertEquals(new String(bytes, StandardCharsets.ISO_8859_1), push("base64", encoded, 7));
         }
         assertSame("base64", "QU*J\u00FFD\r\n");
         assertSame("base64", "QUI");
         assertSame("base64", "QQ==\r\n!");
     }
 
-    /** What would be lost is an error, on either face, and wherever the octets are cut. */
+    /** What would be lost is an error, on either face, and wherever the bytes are cut. */
     @Test
     void base64ThatDoesNotAddUpIsRefusedOnBothFaces() {
         for (String encoded :

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /**
  * Writes upload bodies with the boundary {@code x}, and looks at what they leave behind. Text is ISO-8859-1: one char,
- * one octet.
+ * one byte.
  */
 final class Upload {
     static final Boundary BOUNDARY = Boundary.of("x");
@@ -49,12 +49,12 @@ final class Upload {
         return MultipartForm.read(toStream(), BOUNDARY, options);
     }
 
-    /** Feeds {@code octets[from..to)} in chunks of pooled memory outside of the heap. */
-    static void feed(FormAssembler assembler, byte[] octets, int from, int to, int chunkSize) throws IOException {
+    /** Feeds {@code bytes[from..to)} in chunks of pooled memory outside of the heap. */
+    static void feed(FormAssembler assembler, byte[] bytes, int from, int to, int chunkSize) throws IOException {
         for (int at = from; at < to; at += chunkSize) {
             int count = Math.min(chunkSize, to - at);
             ByteBuf chunk = PooledByteBufAllocator.DEFAULT.directBuffer(count);
-            assembler.feed(chunk.writeBytes(octets, at, count));
+            assembler.feed(chunk.writeBytes(bytes, at, count));
         }
     }
 

@@ -22,7 +22,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Table F, arithmetic and announced lengths: sizes are long, and only octets seen are counted. */
+/** Table F, arithmetic and announced lengths: sizes are long, and only bytes seen are counted. */
 class ArithmeticTest {
     /** Long, so that the search takes long strides. */
     private static final String B =
@@ -39,7 +39,7 @@ class ArithmeticTest {
         return Unpooled.wrappedBuffer(Run.bytes(text));
     }
 
-    /** Feeds a part of {@code size} octets. {@return the octets handed out} */
+    /** Feeds a part of {@code size} bytes. {@return the bytes handed out} */
     private static long feed(MultipartDecoder decoder, long size) throws MultipartException {
         long data = drain(decoder, chunk(HEAD));
         for (long left = size; left > 0; left -= BLOCK) {

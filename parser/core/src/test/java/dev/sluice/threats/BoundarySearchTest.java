@@ -42,12 +42,12 @@ class BoundarySearchTest {
     }
 
     private static String random(int size) {
-        StringBuilder octets = new StringBuilder(size);
+        StringBuilder bytes = new StringBuilder(size);
         Random random = new Random(1);
         for (int i = 0; i < size; i++) {
-            octets.append((char) random.nextInt(256));
+            bytes.append((char) random.nextInt(256));
         }
-        return octets.toString();
+        return bytes.toString();
     }
 
     @Test
@@ -81,7 +81,7 @@ class BoundarySearchTest {
         for (int chunkSize : CHUNKS) {
             Run small = run("b".repeat(16), body("b".repeat(16), data), Preset.STANDARD, chunkSize);
             Run large = run("b".repeat(70), body("b".repeat(70), data), Preset.STANDARD, chunkSize);
-            // A chunk that is shorter than the delimiter is looked at octet by octet.
+            // A chunk that is shorter than the delimiter is looked at byte by byte.
             assertTrue(
                     large.steps <= Math.max(3 * small.steps, 2 * large.fed),
                     chunkSize + ": " + large.steps + " steps, and " + small.steps + " with a short boundary");
@@ -101,7 +101,7 @@ class BoundarySearchTest {
                 .assertAccepted();
         assertEquals(1, run.chunks);
         assertEquals(5000, run.parts.size());
-        assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+        assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " bytes");
     }
 
     @Test
@@ -115,7 +115,7 @@ class BoundarySearchTest {
                                 MultipartOptions.defaults(),
                                 chunkSize == 13 ? 13 << 10 : chunkSize)
                         .assertAccepted();
-                assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+                assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " bytes");
                 assertTrue(run.mostHeld <= 512, "held: " + run.mostHeld);
             }
         }
@@ -149,7 +149,7 @@ class BoundarySearchTest {
     }
 
     private static String count(Run run) {
-        return run.steps + " steps and " + run.calls + " calls for " + run.fed + " octets: ";
+        return run.steps + " steps and " + run.calls + " calls for " + run.fed + " bytes: ";
     }
 
     @Test
@@ -194,12 +194,12 @@ class BoundarySearchTest {
         MultipartOptions large = Run.options(limits -> limits.maxPreambleBytes(1 << 20));
         Run run = Run.of(new Repeated("", "\r\n", 1 << 18, Run.HEAD + Run.TAIL), large, 1)
                 .assertAccepted();
-        assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+        assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " bytes");
     }
 
     @Test
     @Covers(Threat.PYTHON_MULTIPART_281)
-    void pythonMultipart_281_dataThatLooksLikeDelimitersCostsAtMostEightStepsPerOctet() {
+    void pythonMultipart_281_dataThatLooksLikeDelimitersCostsAtMostEightStepsPerByte() {
         for (HostileBodies.Body hostile : HostileBodies.all(64 << 10)) {
             for (int chunkSize : CHUNKS) {
                 Run run = run(hostile.boundary(), hostile.bytes(), Preset.STANDARD, chunkSize);

@@ -35,9 +35,9 @@ class BuffersTest {
 
     private final CountingAllocator memory = new CountingAllocator();
 
-    private ByteBuf chunk(byte[] octets, int from, int to) {
+    private ByteBuf chunk(byte[] bytes, int from, int to) {
         ByteBuf chunk = (from + to) % 2 == 0 ? memory.heapBuffer(to - from) : memory.directBuffer(to - from);
-        return chunk.writeBytes(octets, from, to - from);
+        return chunk.writeBytes(bytes, from, to - from);
     }
 
     private void assertNoneIsLive(String context) {
@@ -48,7 +48,7 @@ class BuffersTest {
         return MultipartOptions.builder().allocator(memory).build();
     }
 
-    /** Takes octets as a disk that hangs does: it keeps what it was given. */
+    /** Takes bytes as a disk that hangs does: it keeps what it was given. */
     private static final class StalledSink implements PartSink {
         private final Queue<ByteBuf> queue = new ArrayDeque<>();
 
@@ -70,7 +70,7 @@ class BuffersTest {
 
     @Test
     @Covers(Threat.CVE_2026_41840)
-    void cve_2026_41840_anAbortAtAnyOctetWhileSinksHoldBuffersLeavesNone() throws IOException {
+    void cve_2026_41840_anAbortAtAnyByteWhileSinksHoldBuffersLeavesNone() throws IOException {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         FormOptions options = FormOptions.inMemory(budget)
                 .multipart(multipart -> multipart.allocator(memory))
@@ -91,7 +91,7 @@ class BuffersTest {
 
     @Test
     @Covers(Threat.VERTX_370)
-    void vertx_370_closingAtAnyOctetAndAfterAnyEventReleasesEverything() throws IOException {
+    void vertx_370_closingAtAnyByteAndAfterAnyEventReleasesEverything() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
             for (int events = 0; events < 6; events++) {
                 MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options());

@@ -154,7 +154,7 @@ class DifferentialsTest {
             String body = part(Run.FIELD + "Content-Transfer-Encoding: " + encoding + "\r\n", "PHNjcmlwdD4=");
             Run.of(body, Preset.STRICT).assertRefused(Reason.UNSUPPORTED_TRANSFER_ENCODING);
             Run standard = Run.of(body, Preset.STANDARD).assertAccepted();
-            assertEquals("PHNjcmlwdD4=", standard.parts.get(0).body(), "the octets as they are");
+            assertEquals("PHNjcmlwdD4=", standard.parts.get(0).body(), "the bytes as they are");
             assertEquals(Deviation.TRANSFER_ENCODING, standard.deviations.get(0).kind());
         }
     }
@@ -172,7 +172,7 @@ class DifferentialsTest {
         }
     }
 
-    /** Every octet of the data comes out, in one chunk, in any two, and in many. */
+    /** Every byte of the data comes out, in one chunk, in any two, and in many. */
     private static void assertNothingIsLost(String data, Preset preset) {
         byte[] body = Run.bytes(Run.HEAD + data + Run.TAIL);
         MultipartOptions options = MultipartOptions.builder().preset(preset).build();
@@ -187,12 +187,12 @@ class DifferentialsTest {
         assertEquals(List.of(new Run.Part("a", null, data)), run.parts, how);
     }
 
-    /** Gives its first octets by the first read. */
+    /** Gives its first bytes by the first read. */
     private static final class TwoReads extends ByteArrayInputStream {
         private final int first;
 
-        TwoReads(byte[] octets, int first) {
-            super(octets);
+        TwoReads(byte[] bytes, int first) {
+            super(bytes);
             this.first = first;
         }
 
@@ -246,7 +246,7 @@ class DifferentialsTest {
     @Test
     @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
     @Covers(Threat.CVE_2026_33033)
-    void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherOctets() throws IOException {
+    void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherBytes() throws IOException {
         String head = "--x\r\n" + Run.FIELD + "Content-Transfer-Encoding: base64\r\n\r\n";
         List<String> tokens = List.of(" ", "\r\n", "QQ", "Q \r\n", "\t");
         for (String token : tokens) {
@@ -275,15 +275,15 @@ class DifferentialsTest {
         }
     }
 
-    /** Decodes base64, and counts how often its octets are looked at, and what is allocated for it. */
+    /** Decodes base64, and counts how often its bytes are looked at, and what is allocated for it. */
     private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
         TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
         byte[] decoded = new byte[TransferDecoder.mostFrom(chunkSize)];
         long looks = 0;
         long allocated = 0;
         for (int at = 0; at < encoded.length; at += chunkSize) {
-            CountedOctets chunk =
-                    new CountedOctets(Arrays.copyOfRange(encoded, at, Math.min(at + chunkSize, encoded.length)));
+            CountedBytes chunk =
+                    new CountedBytes(Arrays.copyOfRange(encoded, at, Math.min(at + chunkSize, encoded.length)));
             long before = THREADS.getCurrentThreadAllocatedBytes();
             decoder.decode(chunk, decoded);
             allocated += THREADS.getCurrentThreadAllocatedBytes() - before;
@@ -311,7 +311,7 @@ class DifferentialsTest {
 
     @Test
     @Covers(Threat.NETTY_17383)
-    void netty_17383_noOctetIsChangedOrLostWhereChunksMeet() throws MultipartException {
+    void netty_17383_noByteIsChangedOrLostWhereChunksMeet() throws MultipartException {
         for (HostileBodies.Body hostile : HostileBodies.all(120)) {
             String data =
                     new String(hostile.bytes(), hostile.dataOffset(), hostile.dataSize(), StandardCharsets.ISO_8859_1);

@@ -97,14 +97,14 @@ class HeaderParametersTest {
 
     @Test
     @Covers(Threat.CVE_2026_34827)
-    void cve_2026_34827_escapesInManyPartsCostAsMuchAsOtherOctets() {
+    void cve_2026_34827_escapesInManyPartsCostAsMuchAsOtherBytes() {
         MultipartOptions options = Run.options(limits -> limits.unlimitedHeaderBytes());
         String escaped = "--x\r\nContent-Disposition: form-data; name=a; filename=\"";
         for (String escape : List.of("\\\"", "\\\\", "\\x")) {
             String part = escaped + escape.repeat(4000) + "\"\r\n\r\n\r\n";
             Run run =
                     Run.of(new Repeated("", part, 200, "--x--"), options, 8192).assertAccepted();
-            assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " octets");
+            assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " bytes");
             assertEquals(
                     escape.endsWith("x") ? 8000 : 4000,
                     run.parts.get(199).filename().length());
@@ -142,7 +142,7 @@ class HeaderParametersTest {
     @Covers(Threat.CVE_2026_8159)
     void cve_2026_8159_aHeaderAsLargeAsItMayBeHoldsNothingUp() {
         long steps = 0;
-        long octets = 0;
+        long bytes = 0;
         for (String token : TOKENS) {
             for (Preset preset : PRESETS) {
                 String header = "--x\r\nContent-Disposition: form-data; name=a; filename=\""
@@ -152,11 +152,11 @@ class HeaderParametersTest {
                 for (int count = 0; count < 5; count++) {
                     Run run = Run.of(header, options, 1000);
                     steps += run.steps;
-                    octets += run.fed;
+                    bytes += run.fed;
                 }
             }
         }
-        assertTrue(steps <= 8 * octets, steps + " steps for " + octets + " octets");
+        assertTrue(steps <= 8 * bytes, steps + " steps for " + bytes + " bytes");
         parseAll(8000);
     }
 

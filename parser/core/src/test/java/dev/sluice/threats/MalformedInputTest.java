@@ -69,7 +69,7 @@ class MalformedInputTest {
         for (int seed = 0; seed < 24_000; seed++) {
             Soup.Body soup = Soup.body(seed);
             byte[] body = soup.bytes();
-            if (seed % 2 == 0 && body.length > 0) { // octets of any kind at any place
+            if (seed % 2 == 0 && body.length > 0) { // bytes of any kind at any place
                 for (int change = random.nextInt(4); change >= 0; change--) {
                     body[random.nextInt(body.length)] = (byte) random.nextInt(256);
                 }

@@ -76,16 +76,16 @@ class PartHeadersTest {
                     .assertRefused(Reason.TOO_MANY_HEADERS);
             assertTrue(fields.fed <= 5 + 32 * 6 + 1 + chunkSize, "fed: " + fields.fed);
             MultipartOptions manyFields = Run.options(limits -> limits.maxHeadersPerPart(1_000_000));
-            Run octets = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), manyFields, chunkSize)
+            Run bytes = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), manyFields, chunkSize)
                     .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
-            assertTrue(octets.fed <= 5 + 8192 + chunkSize, "fed: " + octets.fed);
-            assertTrue(octets.mostHeld <= MOST_HELD, "held: " + octets.mostHeld);
+            assertTrue(bytes.fed <= 5 + 8192 + chunkSize, "fed: " + bytes.fed);
+            assertTrue(bytes.mostHeld <= MOST_HELD, "held: " + bytes.mostHeld);
         }
     }
 
     @Test
     @Covers(Threat.CVE_2026_42561)
-    void cve_2026_42561_countAndSizeOfHeadersHoldToTheOctet() {
+    void cve_2026_42561_countAndSizeOfHeadersHoldToTheByte() {
         String start = "--x\r\n" + Run.FIELD;
         String field = "X: y\r\n";
         Run.of(start + field.repeat(31) + Run.TAIL).assertAccepted();

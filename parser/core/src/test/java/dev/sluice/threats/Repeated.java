@@ -23,7 +23,7 @@ final class Repeated extends InputStream {
         return size;
     }
 
-    /** {@return how many octets were asked for} */
+    /** {@return how many bytes were asked for} */
     long taken() {
         return at;
     }

@@ -49,7 +49,7 @@ final class Run {
     List<ReportedDeviation> deviations = List.of();
     long deviationCount;
 
-    /** Octets taken from the source. */
+    /** Bytes taken from the source. */
     long fed;
 
     /** Units of work of the decoder. */
@@ -132,9 +132,9 @@ final class Run {
                 }
                 case DATA -> {
                     int room = Math.max(0, KEPT - data.length());
-                    ByteBuf octets = decoder.data();
-                    data.append(octets.toString(
-                            octets.readerIndex(), Math.min(room, octets.readableBytes()), StandardCharsets.ISO_8859_1));
+                    ByteBuf bytes = decoder.data();
+                    data.append(bytes.toString(
+                            bytes.readerIndex(), Math.min(room, bytes.readableBytes()), StandardCharsets.ISO_8859_1));
                 }
                 case PART_END -> {
                     if (parts.size() < 10_000) {
@@ -159,7 +159,7 @@ final class Run {
         return this;
     }
 
-    /** The bound of the work for whatever input: eight steps per octet, and a constant. */
+    /** The bound of the work for whatever input: eight steps per byte, and a constant. */
     long mostSteps() {
         return 8 * fed + 1024;
     }

@@ -94,7 +94,7 @@ class TemporaryFilesTest {
 
     @Test
     @Covers({Threat.CVE_2025_61795, Threat.CVE_2025_24033})
-    void cve_2025_61795_aLimitOrAnErrorAtAnyOctetLeavesNoFile() throws IOException {
+    void cve_2025_61795_aLimitOrAnErrorAtAnyByteLeavesNoFile() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
             int limit = at;
             int chunkSize = 1 + at % 40;
@@ -136,7 +136,7 @@ class TemporaryFilesTest {
 
     @Test
     @Covers(Threat.CVE_2026_22740)
-    void cve_2026_22740_aCancelAtAnyOctetLeavesNoFile() throws IOException {
+    void cve_2026_22740_aCancelAtAnyByteLeavesNoFile() throws IOException {
         for (int chunkSize : new int[] {1, 13, BODY.length}) {
             for (int at = 0; at <= BODY.length; at++) {
                 int end = at;
@@ -245,17 +245,17 @@ class TemporaryFilesTest {
             for (int part = 0; part < broken; part++) {
                 body.append(Uploads.file("f" + part, "f", "v".repeat(50)));
             }
-            byte[] octets = Run.bytes(body + Uploads.field("long", "v".repeat(51)) + "--x--");
+            byte[] bytes = Run.bytes(body + Uploads.field("long", "v".repeat(51)) + "--x--");
             int files = broken;
             try (FormAssembler assembler = FormAssembler.create(
                     Uploads.BOUNDARY,
                     options().limits(limits -> limits.maxPartBytes(50)).build())) {
                 int start = body.length();
-                Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, octets, 0, start, 9);
+                Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, bytes, 0, start, 9);
                 assertEquals(files, spool.files());
                 MultipartException e = assertThrows(
                         MultipartException.class,
-                        () -> Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, octets, start, octets.length, 9));
+                        () -> Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, bytes, start, bytes.length, 9));
                 assertEquals(Reason.PART_TOO_LARGE, e.reason());
                 Uploads.assertNothingIsLeft(spool, budget, broken + " files before");
             }

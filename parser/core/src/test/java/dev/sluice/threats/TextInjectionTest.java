@@ -22,7 +22,7 @@ import java.io.Serializable;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Table L, injection through text: messages hold settings and numbers, and of the input one escaped octet at most. */
+/** Table L, injection through text: messages hold settings and numbers, and of the input one escaped byte at most. */
 class TextInjectionTest {
     private static final String MARK = "%{(#_='multipart/form-data').(#cmd='id')}${jndi:x}";
     private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);

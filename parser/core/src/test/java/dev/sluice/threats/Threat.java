@@ -13,7 +13,7 @@ enum Threat {
             Table.BOUNDARY_SEARCH,
             "CVE-2016-3092",
             "Commons FileUpload before 1.3.2, Tomcat",
-            "a boundary nearly as long as the buffer: each read gets on by a few octets only"),
+            "a boundary nearly as long as the buffer: each read gets on by a few bytes only"),
     CVE_2018_16470(
             Table.BOUNDARY_SEARCH,
             "CVE-2018-16470",
@@ -30,7 +30,7 @@ enum Threat {
             Table.BOUNDARY_SEARCH,
             "CVE-2024-53981",
             "python-multipart before 0.0.18",
-            "text around the parts is skipped octet by octet, with a log record for each"),
+            "text around the parts is skipped byte by byte, with a log record for each"),
     CVE_2026_40347(
             Table.BOUNDARY_SEARCH,
             "CVE-2026-40347",
@@ -52,7 +52,7 @@ enum Threat {
             Table.BOUNDARY_SEARCH,
             "fastify/busboy 632a237",
             "fastify/busboy",
-            "a delimiter of 256 octets overflows the skip table: a skip of 0"),
+            "a delimiter of 256 bytes overflows the skip table: a skip of 0"),
     CVE_2018_16789(Table.BOUNDARY_SEARCH, "CVE-2018-16789", "shellinabox", "malformed multipart makes the parser spin"),
 
     CVE_2025_48976(
@@ -179,7 +179,7 @@ enum Threat {
             Table.FIELDS_IN_MEMORY,
             "CVE-2022-41725",
             "Go before 1.20.1",
-            "what a part costs besides its octets is free"),
+            "what a part costs besides its bytes is free"),
     CVE_2024_3884(
             Table.FIELDS_IN_MEMORY,
             "CVE-2024-3884, CVE-2024-4027",
@@ -376,7 +376,7 @@ enum Threat {
             Table.DIFFERENTIALS,
             "Netty 17383, 16972, 11668, 12729, 2544",
             "Netty",
-            "octets are changed or lost where one chunk ends and the next begins"),
+            "bytes are changed or lost where one chunk ends and the next begins"),
 
     CVE_2025_7783(
             Table.ENCODING,

@@ -21,9 +21,9 @@ final class BareStream extends ServletInputStream {
     /**
      * A stream.
      *
-     * @param end how many octets of the body it has
+     * @param end how many bytes of the body it has
      * @param fails whether it fails then, and else ends
-     * @param cuts says how many octets come at once
+     * @param cuts says how many bytes come at once
      */
     BareStream(byte[] body, int end, boolean fails, SplittableRandom cuts) {
         this.body = body;
@@ -44,7 +44,7 @@ final class BareStream extends ServletInputStream {
         return ended;
     }
 
-    /** {@return how many octets were read} */
+    /** {@return how many bytes were read} */
     int position() {
         return at;
     }

@@ -312,10 +312,10 @@ final class BodyOracle {
         boolean ended = verdict.stream().hasEnded();
         int before = verdict.stream().position();
         try {
-            byte[] octets = in.readNBytes(how * 4);
+            byte[] bytes = in.readNBytes(how * 4);
             require(
-                    !ended || octets.length == 0 && verdict.stream().position() == before,
-                    "octets come after the end: " + octets.length);
+                    !ended || bytes.length == 0 && verdict.stream().position() == before,
+                    "bytes come after the end: " + bytes.length);
         } catch (IOException e) {
             require(e == verdict.stream().failure(), "reading fails: " + e);
             throw e;

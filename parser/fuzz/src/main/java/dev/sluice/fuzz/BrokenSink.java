@@ -6,13 +6,13 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fails after some octets, and holds what it was given until it is closed. */
+/** Fails after some bytes, and holds what it was given until it is closed. */
 final class BrokenSink implements PartSink {
     private final List<ByteBuf> held = new ArrayList<>();
     private int left;
 
-    BrokenSink(int octets) {
-        this.left = octets;
+    BrokenSink(int bytes) {
+        this.left = bytes;
     }
 
     @Override

@@ -39,18 +39,18 @@ final class DecodedBody {
     }
 
     private void decode(MultipartDecoder decoder, boolean ends) throws MultipartException {
-        Octets content = new Octets(64);
+        Bytes content = new Bytes(64);
         long charge = 0;
         for (boolean finished = false; ; ) {
             switch (decoder.next()) {
                 case PART_BEGIN -> {
-                    content = new Octets(64);
+                    content = new Bytes(64);
                     charge = charge(decoder);
                 }
                 case DATA -> {
-                    byte[] octets = new byte[decoder.data().readableBytes()];
-                    decoder.data().getBytes(decoder.data().readerIndex(), octets);
-                    content.add(octets);
+                    byte[] bytes = new byte[decoder.data().readableBytes()];
+                    decoder.data().getBytes(decoder.data().readerIndex(), bytes);
+                    content.add(bytes);
                 }
                 case PART_END ->
                     parts.add(new Part(

@@ -20,7 +20,7 @@ final class Decoding implements AutoCloseable {
         this.source = source;
     }
 
-    /** Feeds the octets up to {@code end}, as one chunk. */
+    /** Feeds the bytes up to {@code end}, as one chunk. */
     void feedTo(int end) {
         decoder.feed(source.slice(fed, end));
         fed = end;

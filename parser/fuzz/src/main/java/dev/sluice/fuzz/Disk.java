@@ -65,7 +65,7 @@ final class Disk {
      * Fails from here on.
      *
      * @param call the number of the call that fails, 128 added; none below
-     * @param space 192 for none, four octets more with each that it is larger; any number below
+     * @param space 192 for none, four bytes more with each that it is larger; any number below
      */
     void faults(int call, int space) {
         files.faults(
@@ -82,7 +82,7 @@ final class Disk {
         return files.hasFailed();
     }
 
-    /** {@return the octets of all targets by their names; none is left} */
+    /** {@return the bytes of all targets by their names; none is left} */
     Map<String, byte[]> takeTargets() throws IOException {
         Map<String, byte[]> taken = new TreeMap<>();
         for (Path target : list(targets)) {
@@ -107,7 +107,7 @@ final class Disk {
             retry.discard();
         }
         if (spool.files() != 0 || spool.bytes() != 0) {
-            return spool.files() + " files of " + spool.bytes() + " octets are left";
+            return spool.files() + " files of " + spool.bytes() + " bytes are left";
         }
         return list(spool.path()).isEmpty() ? "" : "the spool is not empty";
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A form of names, file names, header fields and contents that the fuzzer chooses freely, written by the rules: RFC 2046 section
- * 5.1.1, RFC 7578 section 4, RFC 9110 section 5.6.4. Beside the octets it has what they must mean.
+ * 5.1.1, RFC 7578 section 4, RFC 9110 section 5.6.4. Beside the bytes it has what they must mean.
  */
 final class EncodedForm {
     private static final String BCHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=? ";
@@ -24,7 +24,7 @@ final class EncodedForm {
 
     private final Input in;
     private final String boundary;
-    private final Octets body = new Octets(1024);
+    private final Bytes body = new Bytes(1024);
     private final Transcript meaning = new Transcript();
     private boolean sameWithBareLf = true;
 
@@ -91,7 +91,7 @@ final class EncodedForm {
         String name = text();
         String filename = (flags & 1) == 0 ? null : text();
         String type = (flags & 2) == 0 ? null : "application/x-" + token();
-        Octets headers = new Octets(128);
+        Bytes headers = new Bytes(128);
         Transcript fields = new Transcript();
         if ((flags & 4) != 0) {
             field(headers, fields, "X-" + token(), text());
@@ -119,11 +119,11 @@ final class EncodedForm {
         meaning.data(content).partEnds(content.length);
     }
 
-    private void field(Octets headers, Transcript fields, String name, String value) {
+    private void field(Bytes headers, Transcript fields, String name, String value) {
         String blanks = PADDING[in.below(PADDING.length)];
-        byte[] octets = value.getBytes(StandardCharsets.UTF_8);
-        headers.add(name).add(":").add(blanks).add(octets).add(blanks).add("\r\n");
-        fields.header(name, trimmed(octets));
+        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        headers.add(name).add(":").add(blanks).add(bytes).add(blanks).add("\r\n");
+        fields.header(name, trimmed(bytes));
     }
 
     private static byte[] trimmed(byte[] value) {
@@ -169,12 +169,12 @@ final class EncodedForm {
     /** RFC 8187 section 3.2. */
     private static String percentEncoded(String text) {
         StringBuilder encoded = new StringBuilder();
-        for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (octet & 0xFF);
+        for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (b & 0xFF);
             if (TOKEN_CHARS.indexOf(c) >= 0 && c != '*' && c != '\'' && c != '%') {
                 encoded.append(c);
             } else {
-                encoded.append('%').append(HEX.toHexDigits(octet));
+                encoded.append('%').append(HEX.toHexDigits(b));
             }
         }
         return encoded.toString();
@@ -201,15 +201,15 @@ final class EncodedForm {
         return kept.toString();
     }
 
-    /** Any octets, up to the last octet but one of what would be a delimiter. */
+    /** Any bytes, up to the last byte but one of what would be a delimiter. */
     private byte[] content(boolean ofTokens) {
-        byte[] octets = in.take(in.next());
-        byte[] content = ofTokens ? Tokens.of(boundary).expand(octets) : octets;
-        byte[] delimiter = Octets.latin1("\r\n--" + boundary);
-        byte[] line = new Octets(content.length + 2).add("\r\n").add(content).toArray();
-        int at = Octets.indexOf(line, delimiter, 0);
+        byte[] bytes = in.take(in.next());
+        byte[] content = ofTokens ? Tokens.of(boundary).expand(bytes) : bytes;
+        byte[] delimiter = Bytes.latin1("\r\n--" + boundary);
+        byte[] line = new Bytes(content.length + 2).add("\r\n").add(content).toArray();
+        int at = Bytes.indexOf(line, delimiter, 0);
         byte[] kept = at < 0 ? content : Arrays.copyOfRange(line, 2, at + delimiter.length - 1);
-        sameWithBareLf &= Octets.indexOf(kept, Octets.latin1("\n--" + boundary), 0) < 0;
+        sameWithBareLf &= Bytes.indexOf(kept, Bytes.latin1("\n--" + boundary), 0) < 0;
         return kept;
     }
 

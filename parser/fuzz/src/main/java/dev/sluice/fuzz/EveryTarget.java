@@ -7,10 +7,10 @@ public final class EveryTarget {
     private EveryTarget() {}
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) throws Exception {
-        if (octets.length > 0) {
-            int target = (octets[0] & 0xFF) % Target.single().size();
-            Target.single().get(target).run(Arrays.copyOfRange(octets, 1, octets.length));
+    public static void fuzzerTestOneInput(byte[] bytes) throws Exception {
+        if (bytes.length > 0) {
+            int target = (bytes[0] & 0xFF) % Target.single().size();
+            Target.single().get(target).run(Arrays.copyOfRange(bytes, 1, bytes.length));
         }
     }
 }

@@ -33,7 +33,7 @@ final class ExpectedForm {
      *
      * @param options with which nothing fails but for the body
      * @param length the Content-Length, or -1
-     * @param octets those that come
+     * @param bytes those that come
      * @param ends whether the body ends with them; else the connection fails
      * @param charset what the request says, or null
      * @param maxTextBytes of all fields
@@ -42,7 +42,7 @@ final class ExpectedForm {
             FormOptions options,
             String contentType,
             long length,
-            byte[] octets,
+            byte[] bytes,
             boolean ends,
             @Nullable Charset charset,
             long maxTextBytes) {
@@ -54,7 +54,7 @@ final class ExpectedForm {
             }
             Boundary boundary = Boundary.from(contentType, options.multipart().preset());
             try (FormAssembler assembler = FormAssembler.create(boundary, options)) {
-                assembler.feed(Unpooled.wrappedBuffer(octets));
+                assembler.feed(Unpooled.wrappedBuffer(bytes));
                 if (ends) {
                     take(assembler, charset, maxTextBytes, options);
                 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The servlet behind the filter: calls what the fuzzer says, and has {@link BodyOracle} look at what it gets. */
 final class FilterApplication implements FilterChain {
-    /** One octet for what it does about exceptions, the others are calls: bits 0-3 which, bits 4-7 how. */
+    /** One byte for what it does about exceptions, the others are calls: bits 0-3 which, bits 4-7 how. */
     static final int HEAD = 9;
 
     private final FilterVerdict verdict;
@@ -111,9 +111,9 @@ final class FilterApplication implements FilterChain {
 
     private void serve(HttpServletRequest request) throws IOException, ServletException {
         while (calls.left() > 0) {
-            int octet = calls.next();
-            int how = octet >> 4;
-            switch (octet & 15) {
+            int b = calls.next();
+            int how = b >> 4;
+            switch (b & 15) {
                 case 12 -> throwOwn(how);
                 case 13 -> {
                     nest((how & 1) == 0 ? request : bare);
@@ -130,7 +130,7 @@ final class FilterApplication implements FilterChain {
                     body.destroyed();
                     filter.destroy();
                 }
-                default -> attempt(request, octet & 15, how);
+                default -> attempt(request, b & 15, how);
             }
         }
     }
@@ -243,7 +243,7 @@ final class FilterApplication implements FilterChain {
             streams.add(stream);
             if ((how & 4) != 0) {
                 byte[] content = verdict.form().parts().get(parts.indexOf(part)).content();
-                require(stream.read() == (content.length == 0 ? -1 : content[0] & 0xFF), "another octet");
+                require(stream.read() == (content.length == 0 ? -1 : content[0] & 0xFF), "another byte");
             }
         } catch (IOException e) {
             require(verdict.hasDiskFailed(), "content is not to be had: " + e);

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 public final class FilterTarget {
     private static final int OWN = 6;
 
-    /** Octets that choose, in front of those of {@link Setup}. */
+    /** Bytes that choose, in front of those of {@link Setup}. */
     static final int HEAD = OWN + Mishaps.HEAD + FilterApplication.HEAD;
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
@@ -64,7 +64,7 @@ public final class FilterTarget {
     private final MemoryBudget budget;
     private final FormOptions options;
     private final FormOptions calm;
-    private final byte[] octets;
+    private final byte[] bytes;
     private final boolean fails;
     private final boolean eager;
     private final boolean usesUpHolds;
@@ -109,7 +109,7 @@ public final class FilterTarget {
 
         byte[] body = setup.body();
         int end = (way & 2) == 0 ? body.length : place % (body.length + 1);
-        this.octets = Arrays.copyOf(body, end);
+        this.bytes = Arrays.copyOf(body, end);
         this.fails = (way & 3) == 3;
         String encoding = ENCODINGS.get(way >> 4 & 3);
         this.stream = new BareStream(body, end, fails, setup.cuts());
@@ -128,7 +128,7 @@ public final class FilterTarget {
         Charset charset = charset(encoding);
         this.calm = calm(charset);
         ExpectedForm form =
-                new ExpectedForm(calm, contentType, head.length(), octets, !fails, charset, options.maxInMemoryBytes());
+                new ExpectedForm(calm, contentType, head.length(), bytes, !fails, charset, options.maxInMemoryBytes());
         DecodedBody decoded = served ? decoded(options) : null;
         this.verdict = new FilterVerdict(mishaps, disk, options, form, decoded, stream, smallSpool, tooSlow);
         this.application = new FilterApplication(verdict, filter, request, response, eager, calls);
@@ -181,16 +181,16 @@ public final class FilterTarget {
     private @Nullable DecodedBody decoded(FormOptions by) {
         try {
             Boundary boundary = Boundary.from(head.contentType(), by.multipart().preset());
-            return new DecodedBody(boundary, by.multipart(), Unpooled.wrappedBuffer(octets), !fails);
+            return new DecodedBody(boundary, by.multipart(), Unpooled.wrappedBuffer(bytes), !fails);
         } catch (MultipartException e) {
             return null;
         }
     }
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) throws IOException, ServletException {
+    public static void fuzzerTestOneInput(byte[] bytes) throws IOException, ServletException {
         Disk disk = Disk.take();
-        FilterTarget run = new FilterTarget(disk, new Input(octets));
+        FilterTarget run = new FilterTarget(disk, new Input(bytes));
         try {
             run.filter.init(CONFIG);
             if (run.served) {
@@ -305,7 +305,7 @@ public final class FilterTarget {
         requireWholeTargets();
         require(FilterProbe.chunkMemory() == chunksBefore, "chunks are held");
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held");
-        require(budget.used() == 0, budget.used() + " octets are charged");
+        require(budget.used() == 0, budget.used() + " bytes are charged");
         String left = disk.left(spool);
         require(left.isEmpty(), left);
     }
@@ -315,9 +315,9 @@ public final class FilterTarget {
         DecodedBody decoded = targets.isEmpty() ? null : decoded(calm);
         String broken = mishaps.brokenTarget(targets, decoded == null ? List.of() : decoded.parts(), setup.preset());
         require(broken.isEmpty(), broken + " is not whole");
-        targets.forEach((name, octets) -> require(
+        targets.forEach((name, bytes) -> require(
                 name.startsWith("t")
-                        || Arrays.equals(octets, application.written().get(name)),
+                        || Arrays.equals(bytes, application.written().get(name)),
                 name + " is not what was written"));
     }
 

@@ -23,7 +23,7 @@ import java.util.SplittableRandom;
  * whatever happens, nothing is left, no target is there by halves, and what the form holds is what the decoder says.
  */
 public final class FormTarget {
-    /** Octets that choose, in front of those of {@link Setup}. */
+    /** Bytes that choose, in front of those of {@link Setup}. */
     static final int HEAD = 1 + Mishaps.HEAD;
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
@@ -53,9 +53,9 @@ public final class FormTarget {
     }
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) throws IOException {
+    public static void fuzzerTestOneInput(byte[] bytes) throws IOException {
         Disk disk = Disk.take();
-        FormTarget run = new FormTarget(disk, new Input(octets));
+        FormTarget run = new FormTarget(disk, new Input(bytes));
         if (run.setup.boundary().isFormData()) {
             run.run();
             run.requireNothingLeft();
@@ -138,7 +138,7 @@ public final class FormTarget {
                 .filter(FormPart::isInMemory)
                 .mapToLong(FormPart::size)
                 .sum();
-        require(budget.used() == charged, budget.used() + " octets are charged, not " + charged);
+        require(budget.used() == charged, budget.used() + " bytes are charged, not " + charged);
         for (int i = 0; i < kept.size(); i++) {
             FormPart part = form.parts().get(i);
             DecodedBody.Part wanted = kept.get(i);
@@ -180,7 +180,7 @@ public final class FormTarget {
     private void requireNothingLeft() throws IOException {
         require(source.held() == 0, source.held() + " slices are held");
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held");
-        require(budget.used() == 0, budget.used() + " octets are charged");
+        require(budget.used() == 0, budget.used() + " bytes are charged");
         String left = disk.left(spool);
         require(left.isEmpty(), left);
     }

@@ -29,9 +29,9 @@ public final class HeaderTarget {
 
     private HeaderTarget() {}
 
-    /** For the fuzzer: an octet that chooses, then the value. */
-    public static void fuzzerTestOneInput(byte[] octets) {
-        Input in = new Input(octets);
+    /** For the fuzzer: a byte that chooses, then the value. */
+    public static void fuzzerTestOneInput(byte[] bytes) {
+        Input in = new Input(bytes);
         int flags = in.next();
         byte[] rest = in.rest();
         byte[] value = (flags & Setup.TOKENS) != 0 ? Setup.tokens(0).expand(rest) : rest;
@@ -106,8 +106,8 @@ public final class HeaderTarget {
 
     // ---- Content-Disposition
 
-    private static void disposition(byte[] octets, MultipartOptions options) {
-        String value = new String(octets, StandardCharsets.UTF_8);
+    private static void disposition(byte[] bytes, MultipartOptions options) {
+        String value = new String(bytes, StandardCharsets.UTF_8);
         byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
         ContentDisposition disposition;
         try {
@@ -132,7 +132,7 @@ public final class HeaderTarget {
     }
 
     private static Outcome reference(byte[] value, MultipartOptions options) {
-        byte[] body = new Octets(value.length + 64)
+        byte[] body = new Bytes(value.length + 64)
                 .add("--x\r\nContent-Disposition:")
                 .add(value)
                 .add("\r\n\r\n\r\n--x--")
@@ -143,8 +143,8 @@ public final class HeaderTarget {
 
     /** Whether it is one line, so that it can stand in a body as it is. */
     private static boolean isOneLine(byte[] value) {
-        for (byte octet : value) {
-            if (octet == '\r' || octet == '\n') {
+        for (byte b : value) {
+            if (b == '\r' || b == '\n') {
                 return false;
             }
         }
@@ -160,8 +160,8 @@ public final class HeaderTarget {
         return value.length > 0 && (isBlank(value[0]) || isBlank(value[value.length - 1]));
     }
 
-    private static boolean isBlank(byte octet) {
-        return octet == ' ' || octet == '\t';
+    private static boolean isBlank(byte b) {
+        return b == ' ' || b == '\t';
     }
 
     private static void comparedWithReference(byte[] value, ContentDisposition disposition, MultipartOptions options) {
@@ -229,7 +229,7 @@ public final class HeaderTarget {
     private static void require(boolean holds, @Nullable String what, Preset preset, String value) {
         if (!holds) {
             throw new AssertionError(
-                    what + " (" + preset + ", value \"" + Octets.show(value.getBytes(StandardCharsets.UTF_8)) + "\")");
+                    what + " (" + preset + ", value \"" + Bytes.show(value.getBytes(StandardCharsets.UTF_8)) + "\")");
         }
     }
 }

@@ -2,18 +2,18 @@ package dev.sluice.fuzz;
 
 import java.util.Arrays;
 
-/** The octets that the fuzzer has made, read from the front; beyond their end are zeros. */
+/** The bytes that the fuzzer has made, read from the front; beyond their end are zeros. */
 final class Input {
-    private final byte[] octets;
+    private final byte[] bytes;
     private int at;
 
-    Input(byte[] octets) {
-        this.octets = octets;
+    Input(byte[] bytes) {
+        this.bytes = bytes;
     }
 
-    /** {@return the next octet, 0 to 255} */
+    /** {@return the next byte, 0 to 255} */
     int next() {
-        return at < octets.length ? octets[at++] & 0xFF : 0;
+        return at < bytes.length ? bytes[at++] & 0xFF : 0;
     }
 
     /** {@return a number below {@code bound}, which is 256 at most} */
@@ -22,14 +22,14 @@ final class Input {
     }
 
     int left() {
-        return octets.length - at;
+        return bytes.length - at;
     }
 
-    /** {@return the next octets, as many as there are up to {@code count}} */
+    /** {@return the next bytes, as many as there are up to {@code count}} */
     byte[] take(int count) {
         int from = at;
-        at = Math.min(octets.length, at + count);
-        return Arrays.copyOfRange(octets, from, at);
+        at = Math.min(bytes.length, at + count);
+        return Arrays.copyOfRange(bytes, from, at);
     }
 
     byte[] rest() {

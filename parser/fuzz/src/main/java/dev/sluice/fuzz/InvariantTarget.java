@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class InvariantTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
-    /** Work that does not depend on the octets: the search over one short chunk, and one part's begin. */
+    /** Work that does not depend on the bytes: the search over one short chunk, and one part's begin. */
     private static final int CONSTANT_STEPS = 64;
 
-    /** What the first octets of a header section get, however few they are. */
+    /** What the first bytes of a header section get, however few they are. */
     private static final int FIRST_ALLOCATION = 256;
 
     private static final int MOST_RETAINED = 4;
@@ -43,7 +43,7 @@ public final class InvariantTarget {
     private @Nullable Event last;
     private int parts;
     private long files;
-    private long headerOctets;
+    private long headerBytes;
     private long data;
 
     private InvariantTarget(Setup setup) {
@@ -57,8 +57,8 @@ public final class InvariantTarget {
     }
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) {
-        InvariantTarget run = new InvariantTarget(Setup.of(octets));
+    public static void fuzzerTestOneInput(byte[] bytes) {
+        InvariantTarget run = new InvariantTarget(Setup.of(bytes));
         run.run();
         run.end();
     }
@@ -66,7 +66,7 @@ public final class InvariantTarget {
     private void require(boolean holds, String what) {
         if (!holds) {
             throw new AssertionError(
-                    what + " (state of " + fed + " octets fed, part " + parts + ", last " + last + ")\n" + setup);
+                    what + " (state of " + fed + " bytes fed, part " + parts + ", last " + last + ")\n" + setup);
         }
     }
 
@@ -91,7 +91,7 @@ public final class InvariantTarget {
             while (eventsLeft-- > 0) {
                 last = decoder.next();
                 event(last);
-                require(steps() <= 8L * fed + CONSTANT_STEPS, steps() + " steps for " + fed + " octets");
+                require(steps() <= 8L * fed + CONSTANT_STEPS, steps() + " steps for " + fed + " bytes");
                 if (last == Event.NEED_INPUT) {
                     require(source.held() == retained.size(), "a chunk is held that has been read");
                     require(decoder.offset() == fed, "needs input at " + decoder.offset());
@@ -119,7 +119,7 @@ public final class InvariantTarget {
     private void requireLittleMemory() {
         long held = ALLOCATOR.metric().usedHeapMemory();
         long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));
-        require(held <= most, held + " octets of memory are held, more than " + most);
+        require(held <= most, held + " bytes of memory are held, more than " + most);
     }
 
     private void event(Event event) {
@@ -136,14 +136,14 @@ public final class InvariantTarget {
         data = 0;
         PartHeaders headers = decoder.headers();
         int size = decoder.rawHeaders().readableBytes();
-        headerOctets += size;
+        headerBytes += size;
         files += decoder.filename() == null ? 0 : 1;
         require(decoder.partIndex() == parts - 1, "part index " + decoder.partIndex());
         require(parts <= limits.maxParts(), "too many parts");
         require(files <= limits.maxFiles(), "too many files");
         require(headers.count() <= limits.maxHeadersPerPart(), "too many headers");
         require(size <= limits.maxHeaderBytesPerPart(), "header section too large");
-        require(headerOctets <= limits.maxHeaderBytes(), "header sections too large");
+        require(headerBytes <= limits.maxHeaderBytes(), "header sections too large");
         require(decoder.partOffset() <= limits.maxBodyBytes(), "body too large");
         require(!setup.boundary().isFormData() || decoder.name() != null, "a part without a name");
         ByteBuf raw = decoder.rawHeaders();
@@ -155,17 +155,17 @@ public final class InvariantTarget {
         headers.contentDisposition();
     }
 
-    private void data(ByteBuf octets) {
-        int size = octets.readableBytes();
+    private void data(ByteBuf bytes) {
+        int size = bytes.readableBytes();
         int from = (int) (decoder.partOffset() + data);
         data += size;
         require(size > 0, "empty data");
         require(data <= limits.maxPartBytes(), "part too large");
         require(decoder.partSize() == data, "part size " + decoder.partSize());
         require(from + size <= Math.min(fed, limits.maxBodyBytes()), "data beyond the body");
-        requireOctets(octets, from);
+        requireBytes(bytes, from);
         if (retained.size() < MOST_RETAINED && random.nextInt(4) == 0 && source.held() > retained.size()) {
-            ByteBuf kept = octets.retainedSlice();
+            ByteBuf kept = bytes.retainedSlice();
             if (source.held() == retained.size() + 2) { // a slice of the chunk, not of known text
                 retained.add(kept);
                 retainedFrom.add(from);
@@ -175,10 +175,10 @@ public final class InvariantTarget {
         }
     }
 
-    private void requireOctets(ByteBuf octets, int from) {
-        int index = octets.readerIndex();
-        for (int i = 0; i < octets.readableBytes(); i++) {
-            require(octets.getByte(index + i) == body[from + i], "other data at " + (from + i));
+    private void requireBytes(ByteBuf bytes, int from) {
+        int index = bytes.readerIndex();
+        for (int i = 0; i < bytes.readableBytes(); i++) {
+            require(bytes.getByte(index + i) == body[from + i], "other data at " + (from + i));
         }
     }
 
@@ -211,7 +211,7 @@ public final class InvariantTarget {
         require(source.held() == retained.size(), "a chunk is held after close");
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after close");
         for (int i = 0; i < retained.size(); i++) {
-            requireOctets(retained.get(i), retainedFrom.get(i));
+            requireBytes(retained.get(i), retainedFrom.get(i));
             retained.get(i).release();
         }
         require(source.held() == 0, "a slice is left");

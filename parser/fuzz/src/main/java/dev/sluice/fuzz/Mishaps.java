@@ -14,19 +14,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What goes wrong around a form, and what the application decides about its parts, made of six octets of the fuzzer.
+ * What goes wrong around a form, and what the application decides about its parts, made of six bytes of the fuzzer.
  *
  * <pre>
- * octet 0   the call of the disk that fails, 1 the space on it: {@link Disk#faults}
- * octet 2   bits 0-3 the threshold, bits 4-5 the memory of the form, bits 6-7 the budget
- * octet 3-4 three bits for each of five parts, and again for the next five
- * octet 5   the octets that a broken sink takes, and other things about the application
+ * byte 0   the call of the disk that fails, 1 the space on it: {@link Disk#faults}
+ * byte 2   bits 0-3 the threshold, bits 4-5 the memory of the form, bits 6-7 the budget
+ * byte 3-4 three bits for each of five parts, and again for the next five
+ * byte 5   the bytes that a broken sink takes, and other things about the application
  * </pre>
  */
 final class Mishaps {
     static final int HEAD = 6;
 
-    /** Octet 5 where the application has no bug, and refuses nothing. */
+    /** Byte 5 where the application has no bug, and refuses nothing. */
     static final byte SOUND_APPLICATION = 64;
 
     private static final int LARGEST_FIELD = 24;
@@ -61,7 +61,7 @@ final class Mishaps {
         disk.faults(fault, space);
     }
 
-    /** {@return octet 5} */
+    /** {@return byte 5} */
     int application() {
         return application;
     }
@@ -72,7 +72,7 @@ final class Mishaps {
         return sizes >> 6 == 3;
     }
 
-    /** {@return the budget of the process, with so many octets for what is no part} */
+    /** {@return the budget of the process, with so many bytes for what is no part} */
     MemoryBudget budget(int beside) {
         return MemoryBudget.of((hasSmallBudget() ? 9 << 10 : 1 << 20) + beside, 0, 0);
     }
@@ -115,7 +115,7 @@ final class Mishaps {
             case SINK -> PartDecision.to(new BrokenSink(application));
             case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.refuse(415, "not this one");
             case LOOK ->
-                PartDecision.look(1 + application % 16, octets -> {
+                PartDecision.look(1 + application % 16, bytes -> {
                     if (application == 255) {
                         throw new BrokenApplication();
                     }

@@ -10,13 +10,13 @@ import java.util.SplittableRandom;
  */
 public final class PartitionTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
-    private static final int OCTET_BY_OCTET = 400;
+    private static final int BYTE_BY_BYTE = 400;
 
     private PartitionTarget() {}
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) {
-        Setup setup = Setup.of(octets);
+    public static void fuzzerTestOneInput(byte[] bytes) {
+        Setup setup = Setup.of(bytes);
         Source source = setup.source();
         MultipartOptions options = setup.options(ALLOCATOR);
         SplittableRandom random = setup.cuts();
@@ -33,7 +33,7 @@ public final class PartitionTarget {
             Transcript.requireSame(whole, decoding.finish(), "cut at random", setup);
         }
         int chunk = 1 + random.nextInt(8);
-        if (chunk > 1 || size <= OCTET_BY_OCTET) {
+        if (chunk > 1 || size <= BYTE_BY_BYTE) {
             try (Decoding decoding = new Decoding(setup.boundary(), options, source)) {
                 decoding.feedRest(chunk);
                 Transcript.requireSame(whole, decoding.finish(), "in chunks of " + chunk, setup);
@@ -41,7 +41,7 @@ public final class PartitionTarget {
         }
         if (source.held() != 0 || ALLOCATOR.metric().usedHeapMemory() != 0) {
             throw new AssertionError("left behind: " + source.held() + " slices, "
-                    + ALLOCATOR.metric().usedHeapMemory() + " octets\n" + setup);
+                    + ALLOCATOR.metric().usedHeapMemory() + " bytes\n" + setup);
         }
     }
 
@@ -56,7 +56,7 @@ public final class PartitionTarget {
             two.feedTo(end);
             if (one.stateHash() != two.stateHash()) {
                 throw new AssertionError(
-                        "the state after " + end + " octets depends on the cut at " + cut + "\n" + setup);
+                        "the state after " + end + " bytes depends on the cut at " + cut + "\n" + setup);
             }
             one.feedTo(source.size());
             two.feedRest(random);

@@ -49,11 +49,11 @@ final class ReaderOracle {
                 return in.readAllBytes();
             }
         }
-        Octets content = new Octets(64);
+        Bytes content = new Bytes(64);
         for (ByteBuf data; (data = part.nextData()) != null; ) {
-            byte[] octets = new byte[data.readableBytes()];
-            data.readBytes(octets);
-            content.add(octets);
+            byte[] bytes = new byte[data.readableBytes()];
+            data.readBytes(bytes);
+            content.add(bytes);
         }
         return content.toArray();
     }

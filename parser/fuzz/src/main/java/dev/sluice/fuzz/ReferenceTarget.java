@@ -13,8 +13,8 @@ public final class ReferenceTarget {
     private ReferenceTarget() {}
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) {
-        Setup setup = Setup.of(octets);
+    public static void fuzzerTestOneInput(byte[] bytes) {
+        Setup setup = Setup.of(bytes);
         Outcome outcome = ReferenceParser.parse(
                 setup.contentType(), setup.body(), setup.preset().toString(), setup.limits());
         Transcript expected = Transcript.of(outcome);
@@ -31,7 +31,7 @@ public final class ReferenceTarget {
         }
         if (source.held() != 0 || ALLOCATOR.metric().usedHeapMemory() != 0) {
             throw new AssertionError("left behind: " + source.held() + " slices, "
-                    + ALLOCATOR.metric().usedHeapMemory() + " octets\n" + setup);
+                    + ALLOCATOR.metric().usedHeapMemory() + " bytes\n" + setup);
         }
     }
 }

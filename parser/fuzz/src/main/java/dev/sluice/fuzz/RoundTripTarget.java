@@ -19,8 +19,8 @@ public final class RoundTripTarget {
     }
 
     /** For the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] octets) throws MultipartException {
-        Input in = new Input(octets);
+    public static void fuzzerTestOneInput(byte[] bytes) throws MultipartException {
+        Input in = new Input(bytes);
         int flags = in.next();
         SplittableRandom cuts = new SplittableRandom(in.next());
         EncodedForm form = EncodedForm.of(in);

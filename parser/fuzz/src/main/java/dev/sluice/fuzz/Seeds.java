@@ -46,9 +46,9 @@ final class Seeds {
         }
     }
 
-    private void add(String name, byte[] octets) {
-        if (octets.length <= target.largest()) {
-            seeds.put(name.replace('/', '_'), octets);
+    private void add(String name, byte[] bytes) {
+        if (bytes.length <= target.largest()) {
+            seeds.put(name.replace('/', '_'), bytes);
         }
     }
 
@@ -58,13 +58,10 @@ final class Seeds {
             int count = 0;
             for (Map.Entry<String, byte[]> seed : of(Target.single().get(i)).entrySet()) {
                 if (count++ % 16 == 0) {
-                    byte[] octets = seed.getValue();
+                    byte[] bytes = seed.getValue();
                     add(
                             i + "-" + seed.getKey(),
-                            new Octets(octets.length + 1)
-                                    .add((byte) i)
-                                    .add(octets)
-                                    .toArray());
+                            new Bytes(bytes.length + 1).add((byte) i).add(bytes).toArray());
                 }
             }
         }
@@ -73,9 +70,9 @@ final class Seeds {
     private void random() {
         SplittableRandom random = new SplittableRandom(20_261_120L);
         for (int i = 0; i < RANDOM; i++) {
-            byte[] octets = new byte[16 + random.nextInt(240)];
-            random.nextBytes(octets);
-            add("random-" + i, octets);
+            byte[] bytes = new byte[16 + random.nextInt(240)];
+            random.nextBytes(bytes);
+            add("random-" + i, bytes);
         }
     }
 
@@ -98,7 +95,7 @@ final class Seeds {
         } catch (MultipartException e) {
             return; // no body is read
         }
-        byte[] renamed = replaced(body, Octets.latin1("--" + boundary), Octets.latin1("--x"));
+        byte[] renamed = replaced(body, Bytes.latin1("--" + boundary), Bytes.latin1("--x"));
         int preset = name.hashCode() & 3;
         SplittableRandom choice = new SplittableRandom(name.hashCode());
         add(name, preset | choice.nextInt(2) * Setup.DIRECT, choice, renamed);
@@ -119,7 +116,7 @@ final class Seeds {
 
     private byte[] withHead(int flags, SplittableRandom choice, byte[] body) {
         int before = target == Target.FORM ? FormTarget.HEAD : target == Target.FILTER ? FilterTarget.HEAD : 0;
-        Octets seed = new Octets(before + Setup.HEAD + body.length);
+        Bytes seed = new Bytes(before + Setup.HEAD + body.length);
         for (int i = 0; i < before; i++) {
             seed.add((byte) choice.nextInt(256));
         }
@@ -131,9 +128,9 @@ final class Seeds {
     }
 
     private static byte[] replaced(byte[] body, byte[] from, byte[] to) {
-        Octets out = new Octets(body.length);
+        Bytes out = new Bytes(body.length);
         int at = 0;
-        for (int found; (found = Octets.indexOf(body, from, at)) >= 0; at = found + from.length) {
+        for (int found; (found = Bytes.indexOf(body, from, at)) >= 0; at = found + from.length) {
             out.add(Arrays.copyOfRange(body, at, found)).add(to);
         }
         return out.add(Arrays.copyOfRange(body, at, body.length)).toArray();
@@ -166,6 +163,6 @@ final class Seeds {
     }
 
     private static byte[] value(int flags, byte[] value) {
-        return new Octets(value.length + 1).add((byte) flags).add(value).toArray();
+        return new Bytes(value.length + 1).add((byte) flags).add(value).toArray();
     }
 }

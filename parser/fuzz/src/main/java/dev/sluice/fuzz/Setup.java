@@ -11,13 +11,13 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.SplittableRandom;
 
 /**
- * A body and how to read it, made of the octets of the fuzzer: five that choose, then the body.
+ * A body and how to read it, made of the bytes of the fuzzer: five that choose, then the body.
  *
  * <pre>
- * octet 0   bits 0-1 preset, bit 2 the body is made of {@link Tokens}, bit 3 direct memory, bits 4-6 the boundary
- * octet 1   which limits, none below 8 of 16
- * octet 2   their values
- * octet 3-4 the cuts
+ * byte 0   bits 0-1 preset, bit 2 the body is made of {@link Tokens}, bit 3 direct memory, bits 4-6 the boundary
+ * byte 1   which limits, none below 8 of 16
+ * byte 2   their values
+ * byte 3-4 the cuts
  * </pre>
  */
 final class Setup {
@@ -68,8 +68,8 @@ final class Setup {
         this.body = body;
     }
 
-    static Setup of(byte[] octets) {
-        return of(new Input(octets));
+    static Setup of(byte[] bytes) {
+        return of(new Input(bytes));
     }
 
     static Setup of(Input in) {
@@ -167,6 +167,6 @@ final class Setup {
     @Override
     public String toString() {
         return preset + ", " + contentType() + ", " + limits + ", " + (direct ? "direct" : "heap") + ", cuts " + cuts
-                + ", body \"" + Octets.show(body) + "\"";
+                + ", body \"" + Bytes.show(body) + "\"";
     }
 }

@@ -19,13 +19,13 @@ enum Target {
     HEADER(256, List.of("dev.sluice.testkit.Reference*"), HeaderTarget::fuzzerTestOneInput),
     /** Requests behind the servlet filter. */
     FILTER(512, List.of("dev.sluice.servlet.*"), FilterTarget::fuzzerTestOneInput),
-    /** Each of the others, as the first octet says: for a short run. */
+    /** Each of the others, as the first byte says: for a short run. */
     EVERY(512, List.of("dev.sluice.testkit.Reference*", "dev.sluice.servlet.*"), EveryTarget::fuzzerTestOneInput);
 
     /** One execution. */
     @FunctionalInterface
     interface Execution {
-        void run(byte[] octets) throws Exception;
+        void run(byte[] bytes) throws Exception;
     }
 
     private final int largest;
@@ -47,7 +47,7 @@ enum Target {
         return List.of(PARTITION, ROUND_TRIP, REFERENCE, INVARIANT, FORM, HEADER, FILTER);
     }
 
-    /** {@return the most octets of an input} */
+    /** {@return the most bytes of an input} */
     int largest() {
         return largest;
     }
@@ -57,8 +57,8 @@ enum Target {
         return alsoInstrumented;
     }
 
-    void run(byte[] octets) throws Exception {
-        execution.run(octets);
+    void run(byte[] bytes) throws Exception {
+        execution.run(bytes);
     }
 
     /** {@return the class that the fuzzer calls} */

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What multipart bodies are made of, one octet each: few octets of the fuzzer become a body with parts. */
+/** What multipart bodies are made of, one byte each: few bytes of the fuzzer become a body with parts. */
 final class Tokens {
-    /** In a token, the boundary; a tilde is a boundary without its last octet. */
+    /** In a token, the boundary; a tilde is a boundary without its last byte. */
     private static final String[] TOKENS = {
         "--#\r\n",
         "\r\n--#\r\n",
@@ -100,20 +100,20 @@ final class Tokens {
         byte[] token = tokens[index];
         if (token.length == 0) {
             String shortened = boundary.substring(0, boundary.length() - 1);
-            token = Octets.latin1(TOKENS[index].replace("#", boundary).replace("~", shortened));
+            token = Bytes.latin1(TOKENS[index].replace("#", boundary).replace("~", shortened));
             tokens[index] = token;
         }
         return token;
     }
 
-    /** {@return the octets with each that has its highest bit set replaced by its token} */
-    byte[] expand(byte[] octets) {
-        Octets out = new Octets(octets.length * 4 + 64);
-        for (byte octet : octets) {
-            if (octet < 0) {
-                out.add(token(octet & 0x7F));
+    /** {@return the bytes with each that has its highest bit set replaced by its token} */
+    byte[] expand(byte[] bytes) {
+        Bytes out = new Bytes(bytes.length * 4 + 64);
+        for (byte b : bytes) {
+            if (b < 0) {
+                out.add(token(b & 0x7F));
             } else {
-                out.add(octet);
+                out.add(b);
             }
         }
         return out.toArray();
@@ -124,18 +124,18 @@ final class Tokens {
         StringBuilder words = new StringBuilder();
         for (String token : TOKENS) {
             words.append('"');
-            for (byte octet : Octets.latin1(token.replace("#", "x").replace("~", ""))) {
-                boolean plain = octet > ' ' && octet < 0x7F && octet != '"' && octet != '\\';
-                words.append(plain ? Character.toString(octet) : String.format("\\x%02x", octet & 0xFF));
+            for (byte b : Bytes.latin1(token.replace("#", "x").replace("~", ""))) {
+                boolean plain = b > ' ' && b < 0x7F && b != '"' && b != '\\';
+                words.append(plain ? Character.toString(b) : String.format("\\x%02x", b & 0xFF));
             }
             words.append("\"\n");
         }
         return words.toString();
     }
 
-    /** {@return octets that {@link #expand} to {@code body}, or null if it has others than ASCII that are in no token} */
+    /** {@return bytes that {@link #expand} to {@code body}, or null if it has others than ASCII that are in no token} */
     byte @Nullable [] shorten(byte[] body) {
-        Octets out = new Octets(body.length + 1);
+        Bytes out = new Bytes(body.length + 1);
         List<Integer> longest = longestFirst();
         for (int at = 0; at < body.length; ) {
             int found = -1;

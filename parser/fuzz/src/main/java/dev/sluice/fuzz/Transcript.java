@@ -12,13 +12,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a body means, in octets that can be compared: headers and data of the parts, deviations, the error. Data is in it
+ * Everything that a body means, in bytes that can be compared: headers and data of the parts, deviations, the error. Data is in it
  * as it comes, so that its chunks leave no trace.
  */
 final class Transcript {
     private static final int REPORTED = 100;
 
-    private final Octets out = new Octets(512);
+    private final Bytes out = new Bytes(512);
     private int parts;
 
     Transcript partBegins(
@@ -44,14 +44,14 @@ final class Transcript {
         return this;
     }
 
-    Transcript data(byte[] octets) {
-        out.add(octets);
+    Transcript data(byte[] bytes) {
+        out.add(bytes);
         return this;
     }
 
-    Transcript data(ByteBuf octets) {
-        int size = octets.readableBytes();
-        octets.getBytes(octets.readerIndex(), out.ensure(size), out.size(), size);
+    Transcript data(ByteBuf bytes) {
+        int size = bytes.readableBytes();
+        bytes.getBytes(bytes.readerIndex(), out.ensure(size), out.size(), size);
         out.grow(size);
         return this;
     }
@@ -91,11 +91,11 @@ final class Transcript {
         if (text == null) {
             out.add(" -");
         } else {
-            byte[] octets = text.getBytes(StandardCharsets.UTF_8);
+            byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
             out.add(" ")
-                    .add(Integer.toString(octets.length))
+                    .add(Integer.toString(bytes.length))
                     .add("\"")
-                    .add(octets)
+                    .add(bytes)
                     .add("\"");
         }
         return this;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.NullMarked;
 public final class FilterProbe {
     private FilterProbe() {}
 
-    /** {@return the octets of the chunks, of all filters, that bodies are read into} */
+    /** {@return the bytes of the chunks, of all filters, that bodies are read into} */
     public static long chunkMemory() {
         return ((ByteBufAllocatorMetricProvider) ChunkPool.ALLOCATOR).metric().usedHeapMemory();
     }

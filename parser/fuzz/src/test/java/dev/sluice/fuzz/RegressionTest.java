@@ -57,7 +57,7 @@ class RegressionTest {
     /** Without the engine, and the same each time. */
     @ParameterizedTest
     @EnumSource
-    void seedsWithSomeOctetsChangedHold(Target target) throws Exception {
+    void seedsWithSomeBytesChangedHold(Target target) throws Exception {
         SplittableRandom random = new SplittableRandom(20_261_120L);
         for (byte[] seed : Seeds.of(target).values()) {
             for (int i = 0; i < 4 && seed.length > 0; i++) {

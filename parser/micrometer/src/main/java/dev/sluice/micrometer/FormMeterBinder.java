@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code sluice.forms}</td><td>timer</td><td>forms that ended, and how long they took, by {@code outcome} and
  * {@code reason}</td></tr>
  * <tr><td>{@code sluice.forms.active}</td><td>gauge</td><td>forms that have started and not ended</td></tr>
- * <tr><td>{@code sluice.forms.received}</td><td>counter, bytes</td><td>octets of bodies, counted as they come</td></tr>
+ * <tr><td>{@code sluice.forms.received}</td><td>counter, bytes</td><td>bytes of bodies, counted as they come</td></tr>
  * <tr><td>{@code sluice.forms.body}</td><td>summary, bytes</td><td>the size of bodies, as far as they were read</td></tr>
  * <tr><td>{@code sluice.forms.parts}</td><td>counter</td><td>complete parts, by {@code type}: {@code file} or
  * {@code field}</td></tr>
@@ -44,8 +44,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code sluice.memory.used}, {@code .max}</td><td>gauges, bytes</td><td>the {@link MemoryBudget}</td></tr>
  * <tr><td>{@code sluice.memory.refusals}</td><td>counter</td><td>reservations that it refused</td></tr>
  * <tr><td>{@code sluice.spool.files}</td><td>gauge</td><td>files in the {@link SpoolDirectory} now</td></tr>
- * <tr><td>{@code sluice.spool.used}, {@code .max}</td><td>gauges, bytes</td><td>its octets and its quota</td></tr>
- * <tr><td>{@code sluice.spool.written}</td><td>counter, bytes</td><td>octets written in all</td></tr>
+ * <tr><td>{@code sluice.spool.used}, {@code .max}</td><td>gauges, bytes</td><td>its bytes and its quota</td></tr>
+ * <tr><td>{@code sluice.spool.written}</td><td>counter, bytes</td><td>bytes written in all</td></tr>
  * <tr><td>{@code sluice.spool.swept}</td><td>gauge</td><td>files of killed processes swept at its start</td></tr>
  * <tr><td>{@code sluice.spool.failed.deletes}</td><td>counter</td><td>deletes that failed and are tried again</td></tr>
  * </table>
@@ -94,8 +94,8 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     @Override
     public void bindTo(MeterRegistry registry) {
         gauge(registry, "sluice.forms.active", null, "Forms that have started and not ended", active, AtomicLong::get);
-        gauge(registry, "sluice.memory.used", BYTES, "Octets that forms hold", memory, MemoryBudget::used);
-        gauge(registry, "sluice.memory.max", BYTES, "Octets that forms may hold", memory, of -> max(of.capacity()));
+        gauge(registry, "sluice.memory.used", BYTES, "Bytes that forms hold", memory, MemoryBudget::used);
+        gauge(registry, "sluice.memory.max", BYTES, "Bytes that forms may hold", memory, of -> max(of.capacity()));
         counter(registry, "sluice.memory.refusals", null, "Refused reservations", memory, MemoryBudget::refusals);
         if (spool != null) {
             bind(spool, registry);
@@ -105,9 +105,9 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
 
     private void bind(SpoolDirectory of, MeterRegistry registry) {
         gauge(registry, "sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
-        gauge(registry, "sluice.spool.used", BYTES, "Octets in the spool", of, SpoolDirectory::bytes);
+        gauge(registry, "sluice.spool.used", BYTES, "Bytes in the spool", of, SpoolDirectory::bytes);
         gauge(registry, "sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxBytes()));
-        counter(registry, "sluice.spool.written", BYTES, "Octets written in all", of, SpoolDirectory::writtenBytes);
+        counter(registry, "sluice.spool.written", BYTES, "Bytes written in all", of, SpoolDirectory::writtenBytes);
         gauge(registry, "sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);
         counter(registry, "sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);
     }
@@ -150,9 +150,9 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     }
 
     @Override
-    public void bodyReceived(int octets) {
+    public void bodyReceived(int bytes) {
         for (FormMeters meters : bound) {
-            meters.received(octets);
+            meters.received(bytes);
         }
     }
 

@@ -26,7 +26,7 @@ final class FormMeters {
         this.registry = registry;
         this.tags = tags;
         this.received = Counter.builder("sluice.forms.received")
-                .description("Octets of bodies, counted as they come")
+                .description("Bytes of bodies, counted as they come")
                 .baseUnit("bytes")
                 .tags(tags)
                 .register(registry);
@@ -51,8 +51,8 @@ final class FormMeters {
                 .register(registry);
     }
 
-    void received(int octets) {
-        received.increment(octets);
+    void received(int bytes) {
+        received.increment(bytes);
     }
 
     void ended(FormSummary form) {

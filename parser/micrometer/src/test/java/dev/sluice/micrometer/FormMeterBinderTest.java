@@ -79,10 +79,10 @@ class FormMeterBinderTest {
             body.append("--x\r\nContent-Disposition: form-data; name=\"a\"" + (file ? "; filename=\"f\"" : ""))
                     .append("\r\n\r\n" + part + "\r\n");
         }
-        return octets(body + "--x--\r\n");
+        return bytes(body + "--x--\r\n");
     }
 
-    private static byte[] octets(String text) {
+    private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
@@ -164,8 +164,8 @@ class FormMeterBinderTest {
     void whatThePeerDidWrongIsTheReason() {
         FormOptions options = options().limits(limits -> limits.maxPartBytes(2)).build();
         assertThrows(MultipartException.class, () -> read(body("123"), options));
-        assertThrows(MultipartException.class, () -> read(octets("--x\r\n"), options));
-        assertThrows(MultipartException.class, () -> read(octets("--x\r\n\r\n\r\n--x--\r\n"), options));
+        assertThrows(MultipartException.class, () -> read(bytes("--x\r\n"), options));
+        assertThrows(MultipartException.class, () -> read(bytes("--x\r\n\r\n\r\n--x--\r\n"), options));
         assertEquals(
                 1, ended(FormSummary.Outcome.LIMIT_EXCEEDED, "part_too_large").count());
         assertEquals(1, ended(FormSummary.Outcome.TRUNCATED, "truncated").count());
@@ -213,7 +213,7 @@ class FormMeterBinderTest {
 
     @Test
     void deviationsAreCounted() throws IOException {
-        byte[] body = octets("preamble\r\n" + new String(body("1"), StandardCharsets.ISO_8859_1));
+        byte[] body = bytes("preamble\r\n" + new String(body("1"), StandardCharsets.ISO_8859_1));
         try (MultipartForm form = read(body, options().build())) {
             assertEquals(1, form.deviations().size());
         }

@@ -18,7 +18,7 @@ public final class AsyncForms implements AutoCloseable {
         this.reception = new Reception(builder.options, builder.minBytesPerSecond, builder.grace, null);
     }
 
-    /** {@return one with the default minimum rate: 240 octets per second after 5 seconds of grace} */
+    /** {@return one with the default minimum rate: 240 bytes per second after 5 seconds of grace} */
     public static AsyncForms create(FormOptions options) {
         return builder(options).build();
     }
@@ -86,7 +86,7 @@ public final class AsyncForms implements AutoCloseable {
         }
 
         /**
-         * Sets how fast a client has to send; 240 octets per second by default. Only its own time counts, not that in
+         * Sets how fast a client has to send; 240 bytes per second by default. Only its own time counts, not that in
          * which the form is paused or a sink is busy.
          *
          * @param bytesPerSecond 1 or more

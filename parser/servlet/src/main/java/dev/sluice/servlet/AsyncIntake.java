@@ -12,7 +12,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of the octets of an asynchronous form: they are put together, or, after a failure, dropped, as long as
+ * What becomes of the bytes of an asynchronous form: they are put together, or, after a failure, dropped, as long as
  * that is worth it. One thread at a time.
  */
 final class AsyncIntake {
@@ -72,7 +72,7 @@ final class AsyncIntake {
     }
 
     /**
-     * Takes octets.
+     * Takes bytes.
      *
      * @param chunk <em>borrowed</em>
      */

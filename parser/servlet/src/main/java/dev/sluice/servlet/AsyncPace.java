@@ -27,14 +27,14 @@ final class AsyncPace {
     }
 
     /** Something came. {@return whether soon enough} */
-    boolean received(int octets) {
+    boolean received(int bytes) {
         waiting = false;
         if (pace == null) {
             return true;
         }
         long now = reception.now();
         pace.goesOn(now);
-        pace.received(octets);
+        pace.received(bytes);
         return !pace.isTooSlow(now);
     }
 

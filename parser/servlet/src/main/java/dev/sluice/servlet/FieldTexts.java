@@ -20,7 +20,7 @@ final class FieldTexts implements AutoCloseable {
     static final FieldTexts NONE =
             new FieldTexts(Map.of(), MemoryBudget.unlimited().open());
 
-    private static final int OCTETS_PER_CHARACTER = 2;
+    private static final int BYTES_PER_CHARACTER = 2;
 
     private final Map<String, List<String>> values;
     private final MemoryBudget.Account account;
@@ -57,7 +57,7 @@ final class FieldTexts implements AutoCloseable {
         }
         MemoryBudget.Account account = options.memory().open();
         try {
-            account.reserve(size * OCTETS_PER_CHARACTER);
+            account.reserve(size * BYTES_PER_CHARACTER);
             Charset unnamed = form.part("_charset_") == null ? charset : null;
             Map<String, List<String>> values = new LinkedHashMap<>();
             for (FormPart field : fields) {

@@ -151,7 +151,7 @@ final class FilterParameters {
             return;
         }
         try {
-            filter.minimumRate(value.isEmpty() ? Reception.MIN_BYTES_PER_SECOND : octets(value), grace);
+            filter.minimumRate(value.isEmpty() ? Reception.MIN_BYTES_PER_SECOND : bytes(value), grace);
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw unusable(
                     "minBytesPerSecond", value, "a number from 1 on, with or without KiB, MiB or GiB, or none", e);
@@ -211,14 +211,14 @@ final class FilterParameters {
             return;
         }
         try {
-            setter.accept(octets(value));
+            setter.accept(bytes(value));
         } catch (IllegalArgumentException | ArithmeticException e) {
             String expected = "a number from 0 on, with or without KiB, MiB or GiB";
             throw unusable(name, value, unlimited == null ? expected : expected + ", or unlimited", e);
         }
     }
 
-    private static long octets(String value) {
+    private static long bytes(String value) {
         int shift = value.endsWith("KiB") ? 10 : value.endsWith("MiB") ? 20 : value.endsWith("GiB") ? 30 : 0;
         String number =
                 shift == 0 ? value : value.substring(0, value.length() - 3).strip();

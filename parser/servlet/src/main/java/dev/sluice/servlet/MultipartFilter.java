@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * sendError}: 400, 408, 413, 415, 500, 503 or 507, or what the application refused with. An {@link IOException} of the
  * connection passes as it is, out of {@code getParameter} too once it leaves the chain.
  *
- * <p><b>Init parameters</b>, all optional; sizes in octets, or with the suffix {@code KiB}, {@code MiB} or {@code GiB};
+ * <p><b>Init parameters</b>, all optional; sizes in bytes, or with the suffix {@code KiB}, {@code MiB} or {@code GiB};
  * the word {@code unlimited} where marked (*). An unknown one is an error.
  *
  * <ul>
@@ -293,7 +293,7 @@ public final class MultipartFilter implements Filter {
         }
 
         /**
-         * Sets how fast a client has to send; 240 octets per second by default. Only its own time counts, in which the
+         * Sets how fast a client has to send; 240 bytes per second by default. Only its own time counts, in which the
          * server waits for it. Where a thread waits, this shows once something comes; a client that sends nothing at all
          * is the container's idle timeout.
          *

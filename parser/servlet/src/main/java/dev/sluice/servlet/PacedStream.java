@@ -119,12 +119,12 @@ final class PacedStream extends InputStream {
         return stopped;
     }
 
-    /** Reads and drops up to {@code most} octets. {@return whether that was all there was} */
+    /** Reads and drops up to {@code most} bytes. {@return whether that was all there was} */
     boolean drain(long most) {
         byte[] scrap = new byte[4096];
         long left = most;
         try {
-            while (!ended && left >= 0) { // the end shows only when one octet more is asked for
+            while (!ended && left >= 0) { // the end shows only when one byte more is asked for
                 int count = read(scrap, 0, (int) Math.min(scrap.length, left + 1));
                 left -= Math.max(count, 0);
             }

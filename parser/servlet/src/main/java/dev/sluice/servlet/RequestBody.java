@@ -23,7 +23,7 @@ final class RequestBody {
         this.reception = reception;
     }
 
-    /** {@return the octets, for whoever has taken the body} */
+    /** {@return the bytes, for whoever has taken the body} */
     PacedStream open() throws IOException {
         PacedStream opened = new PacedStream(source.getInputStream(), reception);
         stream = opened;

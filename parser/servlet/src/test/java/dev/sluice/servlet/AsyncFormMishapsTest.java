@@ -55,7 +55,7 @@ class AsyncFormMishapsTest {
     }
 
     private static FormBody form() {
-        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.octets(100_000));
+        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.bytes(100_000));
     }
 
     private static void pass(Duration time) {
@@ -192,7 +192,7 @@ class AsyncFormMishapsTest {
         app.start();
         try (RawClient client = app.connect()) {
             byte[] open =
-                    new FormBody().file("f", "f.txt", FormBody.octets(100_000)).open();
+                    new FormBody().file("f", "f.txt", FormBody.bytes(100_000)).open();
             client.send(FormBody.head("POST", "/", FormBody.TYPE, open.length + 100_000));
             client.send(open);
             written.get(10, TimeUnit.SECONDS);

@@ -43,7 +43,7 @@ class AsyncFormRaceTest {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static final int SIZE = 10;
-    private static final FormBody FORM = new FormBody().field("a", "1").file("f", "f", FormBody.octets(SIZE));
+    private static final FormBody FORM = new FormBody().field("a", "1").file("f", "f", FormBody.bytes(SIZE));
     private static final byte[] BODY = FORM.closed();
 
     /** Where the body is cut in two: within the file. */
@@ -68,12 +68,12 @@ class AsyncFormRaceTest {
         }
     }
 
-    /** Where the file goes. Keeps its first octets as they came until it is closed, as one that queues would. */
+    /** Where the file goes. Keeps its first bytes as they came until it is closed, as one that queues would. */
     private static final class Store implements PartSink {
         private final SmallContainer container;
         private boolean complete;
         private boolean closed;
-        private int octets;
+        private int bytes;
         private ByteBuf kept;
 
         Store(SmallContainer container) {
@@ -91,7 +91,7 @@ class AsyncFormRaceTest {
             if (kept == null) {
                 kept = data.retain();
             }
-            octets += data.readableBytes();
+            bytes += data.readableBytes();
         }
 
         @Override
@@ -183,8 +183,8 @@ class AsyncFormRaceTest {
         }
 
         private void requireNothingIsHeld() {
-            require(memory.used() == 0, memory.used() + " octets are held");
-            require(store.octets == 0 || store.closed, "the sink is open");
+            require(memory.used() == 0, memory.used() + " bytes are held");
+            require(store.bytes == 0 || store.closed, "the sink is open");
         }
 
         // ---- what happens
@@ -234,7 +234,7 @@ class AsyncFormRaceTest {
             if (whole != null) {
                 require(reason == null, "whole, and " + reason);
                 require(outcome == FormSummary.Outcome.COMPLETED, "whole, but " + outcome);
-                require(store.complete && store.octets == SIZE, "whole, but its file is not");
+                require(store.complete && store.bytes == SIZE, "whole, but its file is not");
             } else {
                 require(reasons.stream().anyMatch(expected -> expected.isInstance(reason)), "failed with " + reason);
                 require(outcome != FormSummary.Outcome.COMPLETED, "failed, but " + outcome);

@@ -52,7 +52,7 @@ class AsyncFormTest {
     }
 
     private static FormBody form() {
-        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.octets(100_000));
+        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.bytes(100_000));
     }
 
     private AsyncForm next() throws Exception {
@@ -195,7 +195,7 @@ class AsyncFormTest {
     void aMalformedBodyIsAnsweredOnceTheRestHasBeenRead() throws Exception {
         serve(options -> options);
         RawClient.Answer answer =
-                app.post("/", new FormBody().text("--Bgarbage\r\n").file("f", "x", FormBody.octets(500_000)));
+                app.post("/", new FormBody().text("--Bgarbage\r\n").file("f", "x", FormBody.bytes(500_000)));
         assertEquals(400, answer.status());
         assertEquals(null, answer.headers().get("connection"));
         assertTrue(!failure(MultipartRequestException.class).closesConnection());
@@ -261,22 +261,22 @@ class AsyncFormTest {
 
     @Test
     void aPausedFormReadsNoMoreThanOneChunkAndGoesOnAfterwards() throws Exception {
-        AtomicLong octets = new AtomicLong();
+        AtomicLong bytes = new AtomicLong();
         serve(options -> options.decider(part ->
-                part.filename() == null ? PartDecision.memory() : PartDecision.to(new CountingSink(octets, () -> {}))));
+                part.filename() == null ? PartDecision.memory() : PartDecision.to(new CountingSink(bytes, () -> {}))));
         try (RawClient client = app.connect()) {
             byte[] start = form().open();
             client.send(FormBody.head("POST", "/", FormBody.TYPE, start.length + 200_000 + 9));
             client.send(start);
             AsyncForm form = next();
-            JettyApp.eventually("what was sent comes in", () -> octets.get() > 99_990);
+            JettyApp.eventually("what was sent comes in", () -> bytes.get() > 99_990);
             form.pause();
-            long before = octets.get();
-            client.send(FormBody.octets(200_000));
+            long before = bytes.get();
+            client.send(FormBody.bytes(200_000));
             client.send("\r\n--B--\r\n");
             long begin = System.nanoTime();
             JettyApp.eventually("time goes by", () -> System.nanoTime() - begin > 200_000_000L);
-            assertTrue(octets.get() - before <= ChunkPool.CHUNK_SIZE, octets + " after " + before);
+            assertTrue(bytes.get() - before <= ChunkPool.CHUNK_SIZE, bytes + " after " + before);
             form.resume();
             assertEquals("1 0", client.answer().body());
         }
@@ -284,29 +284,29 @@ class AsyncFormTest {
 
     @Test
     void aSinkMayPauseItsOwnForm() throws Exception {
-        AtomicLong octets = new AtomicLong();
+        AtomicLong bytes = new AtomicLong();
         serve(options -> options.decider(part -> part.filename() == null
                 ? PartDecision.memory()
-                : PartDecision.to(new CountingSink(octets, () -> {
+                : PartDecision.to(new CountingSink(bytes, () -> {
                     AsyncForm form = received.peek();
                     form.pause();
                     CompletableFuture.runAsync(form::resume);
                 }))));
         try (RawClient client = app.connect()) {
-            byte[] body = form().file("g", "g", FormBody.octets(1_000_000)).closed();
+            byte[] body = form().file("g", "g", FormBody.bytes(1_000_000)).closed();
             client.send(FormBody.head("POST", "/", FormBody.TYPE, body.length));
             JettyApp.eventually("the form is there", () -> !received.isEmpty());
             client.send(body);
             assertEquals("1 0", client.answer().body());
-            assertEquals(1_100_000, octets.get());
+            assertEquals(1_100_000, bytes.get());
         }
     }
 
     /** Counts, and says that it was written to. */
-    private record CountingSink(AtomicLong octets, Runnable after) implements PartSink {
+    private record CountingSink(AtomicLong bytes, Runnable after) implements PartSink {
         @Override
         public void write(ByteBuf data) {
-            octets.addAndGet(data.readableBytes());
+            bytes.addAndGet(data.readableBytes());
             after.run();
         }
 

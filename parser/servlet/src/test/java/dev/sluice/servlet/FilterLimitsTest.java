@@ -103,13 +103,13 @@ class FilterLimitsTest {
     /** Chunked: what a Content-Length says is refused before it comes. */
     private static byte[] request(LimitCase limit, int used) {
         byte[] body = limit.body().apply(used);
-        ByteArrayOutputStream octets = new ByteArrayOutputStream();
-        octets.writeBytes(("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: " + limit.contentType()
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.writeBytes(("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: " + limit.contentType()
                         + "\r\nTransfer-Encoding: chunked\r\n\r\n" + Integer.toHexString(body.length) + "\r\n")
                 .getBytes(StandardCharsets.US_ASCII));
-        octets.writeBytes(body);
-        octets.writeBytes("\r\n0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        return octets.toByteArray();
+        bytes.writeBytes(body);
+        bytes.writeBytes("\r\n0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        return bytes.toByteArray();
     }
 
     static List<Arguments> everyLimitThroughEveryFace() {
@@ -123,7 +123,7 @@ class FilterLimitsTest {
 
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryFace")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatOctet(LimitCase limit, Face face) throws Exception {
+    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
         JettyApp app = new JettyApp(directory);
         try {
             app.options(options -> options.limits(limits -> limited(limits, limit)));

@@ -143,7 +143,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void eachPlaceForOctetsIsAnInitParameter() throws Exception {
+    void eachPlaceForBytesIsAnInitParameter() throws Exception {
         assertSize("spillThreshold", reception -> reception.options().spillThreshold());
         assertSize("maxInMemoryBytes", reception -> reception.options().maxInMemoryBytes());
         assertSize("maxDrainBytes", reception -> reception.options().maxDrainBytes());

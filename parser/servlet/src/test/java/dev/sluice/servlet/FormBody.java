@@ -62,9 +62,9 @@ final class FormBody {
         return request.toByteArray();
     }
 
-    static byte[] octets(int size) {
-        byte[] octets = new byte[size];
-        Arrays.fill(octets, (byte) 'x');
-        return octets;
+    static byte[] bytes(int size) {
+        byte[] bytes = new byte[size];
+        Arrays.fill(bytes, (byte) 'x');
+        return bytes;
     }
 }

@@ -58,7 +58,7 @@ class MultipartFilterTest {
     private static FormBody form() {
         return new FormBody()
                 .field("a", "1")
-                .file("f", "C:\\é.txt", FormBody.octets(100_000))
+                .file("f", "C:\\é.txt", FormBody.bytes(100_000))
                 .field("a", "2");
     }
 
@@ -82,8 +82,8 @@ class MultipartFilterTest {
             assertEquals("C:\\é.txt", file.getSubmittedFileName());
             assertEquals("text/plain", file.getContentType());
             assertEquals(100_000, file.getSize());
-            assertArrayEquals(FormBody.octets(100_000), file.getInputStream().readAllBytes());
-            assertArrayEquals(FormBody.octets(100_000), file.getInputStream().readAllBytes(), "again");
+            assertArrayEquals(FormBody.bytes(100_000), file.getInputStream().readAllBytes());
+            assertArrayEquals(FormBody.bytes(100_000), file.getInputStream().readAllBytes(), "again");
             assertEquals("text/plain", file.getHeader("content-TYPE"));
             assertEquals(List.of("text/plain"), List.copyOf(file.getHeaders("Content-Type")));
             assertEquals(List.of("Content-Disposition", "Content-Type"), List.copyOf(file.getHeaderNames()));
@@ -264,7 +264,7 @@ class MultipartFilterTest {
             response.getWriter().print(request.getParameter("a") + request.getParameter("b"));
         });
         app.start();
-        FormBody body = new FormBody().field("a", "1").field("b", "2").file("f", "f.txt", FormBody.octets(10));
+        FormBody body = new FormBody().field("a", "1").field("b", "2").file("f", "f.txt", FormBody.bytes(10));
         assertEquals("12", app.post("/", body).body());
     }
 

@@ -24,8 +24,8 @@ final class RawClient implements AutoCloseable {
         socket.setTcpNoDelay(true);
     }
 
-    RawClient send(byte[] octets) throws IOException {
-        socket.getOutputStream().write(octets);
+    RawClient send(byte[] bytes) throws IOException {
+        socket.getOutputStream().write(bytes);
         socket.getOutputStream().flush();
         return this;
     }
@@ -82,12 +82,12 @@ final class RawClient implements AutoCloseable {
 
     private static String line(InputStream in) throws IOException {
         StringBuilder line = new StringBuilder();
-        for (int octet = in.read(); octet != '\n'; octet = in.read()) {
-            if (octet < 0) {
+        for (int b = in.read(); b != '\n'; b = in.read()) {
+            if (b < 0) {
                 throw new EOFException("the connection ended within: " + line);
             }
-            if (octet != '\r') {
-                line.append((char) octet);
+            if (b != '\r') {
+                line.append((char) b);
             }
         }
         return line.toString();

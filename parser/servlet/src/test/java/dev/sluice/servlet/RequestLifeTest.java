@@ -56,7 +56,7 @@ class RequestLifeTest {
     }
 
     private static FormBody form() {
-        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.octets(100_000));
+        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.bytes(100_000));
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws Exception {

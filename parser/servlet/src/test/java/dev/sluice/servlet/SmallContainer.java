@@ -89,8 +89,8 @@ final class SmallContainer {
     // ---- what happens to the request
 
     /** More of the body comes. */
-    void arrive(int octets) throws IOException {
-        if (wire.arrive(octets)) {
+    void arrive(int bytes) throws IOException {
+        if (wire.arrive(bytes)) {
             calling = true;
             reader.onDataAvailable();
             calling = false;
@@ -170,8 +170,8 @@ final class SmallContainer {
         }
 
         /** {@return whether the application waits to be told} */
-        synchronized boolean arrive(int octets) {
-            arrived += octets;
+        synchronized boolean arrive(int bytes) {
+            arrived += bytes;
             return tells();
         }
 
@@ -335,7 +335,7 @@ final class SmallContainer {
 
         @Override
         public int read() {
-            throw new UnsupportedOperationException("one octet at a time");
+            throw new UnsupportedOperationException("one byte at a time");
         }
 
         @Override

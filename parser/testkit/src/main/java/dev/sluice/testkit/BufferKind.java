@@ -70,21 +70,21 @@ public enum BufferKind {
             return POOLED.directBuffer(to - from).writeBytes(source, from, to - from);
         }
     },
-    /** A window of a larger heap buffer, with a reader index other than 0 and other octets around. */
+    /** A window of a larger heap buffer, with a reader index other than 0 and other bytes around. */
     SLICE_HEAP(Mode.PLAIN) {
         @Override
         ByteBuf of(byte[] source, int from, int to) {
             return window(UNPOOLED.heapBuffer(to - from + 2 * MARGIN), source, from, to);
         }
     },
-    /** A window of a larger direct buffer, with a reader index other than 0 and other octets around. */
+    /** A window of a larger direct buffer, with a reader index other than 0 and other bytes around. */
     SLICE_DIRECT(Mode.PLAIN) {
         @Override
         ByteBuf of(byte[] source, int from, int to) {
             return window(POOLED.directBuffer(to - from + 2 * MARGIN), source, from, to);
         }
     },
-    /** Many components of 1 to 7 octets, on the heap and outside of it in turn. */
+    /** Many components of 1 to 7 bytes, on the heap and outside of it in turn. */
     COMPOSITE(Mode.PLAIN) {
         @Override
         ByteBuf of(byte[] source, int from, int to) {
@@ -115,7 +115,7 @@ public enum BufferKind {
     READ_ONLY_NIO(Mode.PLAIN) {
         @Override
         ByteBuf of(byte[] source, int from, int to) {
-            // One octet more than is readable, because netty has one unreleasable buffer for all empty ones.
+            // One byte more than is readable, because netty has one unreleasable buffer for all empty ones.
             ByteBuffer direct = ByteBuffer.allocateDirect(to - from + 1).put(source, from, to - from);
             return Unpooled.wrappedBuffer(direct.rewind().asReadOnlyBuffer()).writerIndex(to - from);
         }
@@ -140,17 +140,17 @@ public enum BufferKind {
     /**
      * Makes a buffer of this kind.
      *
-     * @param source where its octets are copied from
+     * @param source where its bytes are copied from
      * @param from first of them
      * @param to the one after the last
-     * @return a buffer with these readable octets and a reference count of 1, <em>transferred</em> to the caller
+     * @return a buffer with these readable bytes and a reference count of 1, <em>transferred</em> to the caller
      */
     public ByteBuf wrap(byte[] source, int from, int to) {
         return LeakDetection.with(mode, () -> of(source, from, to));
     }
 
     /**
-     * {@return what buffers of all kinds, and buffers allocated from theirs, still hold: octets of unpooled memory
+     * {@return what buffers of all kinds, and buffers allocated from theirs, still hold: bytes of unpooled memory
      * plus the number of pooled buffers. What a read-only {@link ByteBuffer} holds is not counted}
      */
     public static long open() {

@@ -152,12 +152,11 @@ public final class Corpus {
                         JsonNode json =
                                 JSON.readTree(body.resolveSibling(name.substring(0, name.length() - 5) + ".json")
                                         .toFile());
-                        byte[] octets = Files.readAllBytes(body);
-                        if (!Verdict.sha256(octets)
-                                .equals(json.get("bodySha256").asText())) {
+                        byte[] bytes = Files.readAllBytes(body);
+                        if (!Verdict.sha256(bytes).equals(json.get("bodySha256").asText())) {
                             throw new IllegalStateException(body + " is not the body that its JSON describes");
                         }
-                        cases.put(id, new Case(id, json, octets, decisions.getOrDefault(id, Map.of())));
+                        cases.put(id, new Case(id, json, bytes, decisions.getOrDefault(id, Map.of())));
                     }
                 }
             }

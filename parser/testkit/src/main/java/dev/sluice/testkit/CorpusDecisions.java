@@ -35,7 +35,7 @@ public final class CorpusDecisions {
         text.append("Written by `CorpusDecisions` from `parser/testkit/corpus/verdicts.json`; do not edit. ");
         text.append("A test fails when this page is out of date.\n\n");
         text.append("The corpus holds ").append(Corpus.cases().size()).append(" cases. Their expectations are what ");
-        text.append("their sources assert, or the plain reading of the octets. ");
+        text.append("their sources assert, or the plain reading of the bytes. ");
         text.append(decided).append(" of them get another verdict in at least one preset; all others get, ");
         text.append("in every preset, what the corpus says.\n\n");
         text.append("| preset | accepted | refused | otherwise than the corpus |\n|---|---|---|---|\n");

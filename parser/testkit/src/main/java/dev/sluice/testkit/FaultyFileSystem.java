@@ -70,14 +70,14 @@ public final class FaultyFileSystem extends FileSystem {
      * is for any number of calls.
      *
      * @param callToFail counted from 0; -1 for none
-     * @param octetsOfSpace as in {@link #diskSpace}
-     * @param octetsPerWrite as in {@link #largestWrite}
+     * @param bytesOfSpace as in {@link #diskSpace}
+     * @param bytesPerWrite as in {@link #largestWrite}
      */
-    public void faults(int callToFail, long octetsOfSpace, int octetsPerWrite) {
+    public void faults(int callToFail, long bytesOfSpace, int bytesPerWrite) {
         countFrom(callToFail);
         named = false;
-        diskSpace = octetsOfSpace;
-        largestWrite = octetsPerWrite;
+        diskSpace = bytesOfSpace;
+        largestWrite = bytesPerWrite;
     }
 
     /** From here on nothing fails; {@link #hasFailed()} says what it said. */
@@ -104,19 +104,19 @@ public final class FaultyFileSystem extends FileSystem {
         return names;
     }
 
-    /** {@return how many channels for octets are open, those for locks not counted} */
+    /** {@return how many channels for bytes are open, those for locks not counted} */
     public int open() {
         return open;
     }
 
-    /** Lets so many octets be written, then none; {@link Long#MAX_VALUE} for any number. */
-    public void diskSpace(long octets) {
-        diskSpace = octets;
+    /** Lets so many bytes be written, then none; {@link Long#MAX_VALUE} for any number. */
+    public void diskSpace(long bytes) {
+        diskSpace = bytes;
     }
 
-    /** Lets a write take so many octets at most, 1 or more. */
-    public void largestWrite(int octets) {
-        largestWrite = octets;
+    /** Lets a write take so many bytes at most, 1 or more. */
+    public void largestWrite(int bytes) {
+        largestWrite = bytes;
     }
 
     /** No POSIX attributes, no owners and no hard links, as on FAT. */

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A multipart body of any length with one file part, made while it is read: 5 GiB take no memory. Each octet of the
+ * A multipart body of any length with one file part, made while it is read: 5 GiB take no memory. Each byte of the
  * file follows from its offset, so that data that is lost, doubled or moved shows at once.
  *
  * <p>Not thread-safe.
@@ -34,7 +34,7 @@ public final class GeneratedBody extends InputStream {
     /**
      * Begins a body.
      *
-     * @param dataSize octets of the file part, 0 or more
+     * @param dataSize bytes of the file part, 0 or more
      * @return a stream of the whole multipart body
      */
     public static GeneratedBody of(long dataSize) {
@@ -44,12 +44,12 @@ public final class GeneratedBody extends InputStream {
         return new GeneratedBody(dataSize);
     }
 
-    /** {@return octets of the whole multipart body} */
+    /** {@return bytes of the whole multipart body} */
     public long size() {
         return HEAD.length + dataSize + TAIL.length;
     }
 
-    /** {@return octets that have not been read} */
+    /** {@return bytes that have not been read} */
     public long remaining() {
         return size() - at;
     }
@@ -59,12 +59,12 @@ public final class GeneratedBody extends InputStream {
         return HEAD.length;
     }
 
-    /** {@return octet {@code offset} of the file part; the pattern repeats after 251 * 65536 octets} */
-    public static byte octet(long offset) {
+    /** {@return byte {@code offset} of the file part; the pattern repeats after 251 * 65536 bytes} */
+    public static byte b(long offset) {
         return (byte) (offset % 251 + (offset >>> 8));
     }
 
-    /** As {@link #octet}, but for a run of octets and without a division for each. */
+    /** As {@link #byte}, but for a run of bytes and without a division for each. */
     private static void fill(byte[] target, int from, int to, long offset) {
         int remainder = (int) (offset % 251);
         for (int i = from; i < to; i++) {
@@ -96,7 +96,7 @@ public final class GeneratedBody extends InputStream {
         return count;
     }
 
-    /** Copies octets up to the end of head, data or tail. {@return how many} */
+    /** Copies bytes up to the end of head, data or tail. {@return how many} */
     private int run(byte[] target, int from, int length) {
         long offset = at - HEAD.length;
         int count;
@@ -115,7 +115,7 @@ public final class GeneratedBody extends InputStream {
     }
 
     /**
-     * Writes the next octets into a buffer.
+     * Writes the next bytes into a buffer.
      *
      * @param target <em>borrowed</em>; written from its writer index on
      * @param length at most this many
@@ -137,14 +137,14 @@ public final class GeneratedBody extends InputStream {
         private final byte[] expected = new byte[BLOCK];
         private long count;
 
-        /** Begins at the first octet of the file part. */
+        /** Begins at the first byte of the file part. */
         public Check() {}
 
         /**
-         * Checks the next octets.
+         * Checks the next bytes.
          *
-         * @param data <em>borrowed</em>; its readable octets are looked at, its indices stay
-         * @throws AssertionError at the first octet that is another than the generated one
+         * @param data <em>borrowed</em>; its readable bytes are looked at, its indices stay
+         * @throws AssertionError at the first byte that is another than the generated one
          */
         public void accept(ByteBuf data) {
             for (int at = data.readerIndex(); at < data.writerIndex(); ) {
@@ -156,12 +156,12 @@ public final class GeneratedBody extends InputStream {
         }
 
         /**
-         * Checks the next octets.
+         * Checks the next bytes.
          *
-         * @param data whose octets are looked at
+         * @param data whose bytes are looked at
          * @param from first of them
          * @param length how many
-         * @throws AssertionError at the first octet that is another than the generated one
+         * @throws AssertionError at the first byte that is another than the generated one
          */
         public void accept(byte[] data, int from, int length) {
             for (int done = 0; done < length; ) {
@@ -176,12 +176,12 @@ public final class GeneratedBody extends InputStream {
             int bad = Arrays.mismatch(expected, 0, length, data, from, from + length);
             if (bad >= 0) {
                 throw new AssertionError(
-                        "octet " + (count + bad) + " of the data is " + data[from + bad] + ", not " + expected[bad]);
+                        "byte " + (count + bad) + " of the data is " + data[from + bad] + ", not " + expected[bad]);
             }
             count += length;
         }
 
-        /** {@return how many octets were right so far} */
+        /** {@return how many bytes were right so far} */
         public long count() {
             return count;
         }

@@ -19,7 +19,7 @@ public final class HostileBodies {
      * @param boundary it is framed with
      * @param bytes all of the multipart body
      * @param dataOffset where the part's data starts
-     * @param dataSize octets of it
+     * @param dataSize bytes of it
      */
     public record Body(String name, String boundary, byte[] bytes, int dataOffset, int dataSize) {
         /** {@return the value of the request's field} */
@@ -42,7 +42,7 @@ public final class HostileBodies {
     /**
      * Makes all hostile bodies.
      *
-     * @param size about how many octets of data each has
+     * @param size about how many bytes of data each has
      * @return a body for each pattern
      */
     public static List<Body> all(int size) {
@@ -56,9 +56,9 @@ public final class HostileBodies {
                 body("CR CR LF", usual, "\r\r\n", size),
                 body("only dashes", usual, "-", size),
                 body("CR LF and dashes", usual, "\r\n--", size),
-                body("delimiters whose last octet is another", usual, "\r\n--" + lastChanged(usual), size),
+                body("delimiters whose last byte is another", usual, "\r\n--" + lastChanged(usual), size),
                 body(
-                        "delimiters without their last octet",
+                        "delimiters without their last byte",
                         usual,
                         "\r\n--" + usual.substring(0, usual.length() - 1),
                         size),
@@ -74,7 +74,7 @@ public final class HostileBodies {
     }
 
     /**
-     * Makes a header section of one field that is folded, or of many fields, of about {@code size} octets: work for the
+     * Makes a header section of one field that is folded, or of many fields, of about {@code size} bytes: work for the
      * header scanner rather than for the delimiter search.
      *
      * @param line repeated, with its line end

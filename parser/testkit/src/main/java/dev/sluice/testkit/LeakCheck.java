@@ -47,7 +47,7 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
         LeakDetection.begin("outside of tests");
         if (after != before) {
             throw new AssertionError("the test left buffers unreleased (" + (after - before)
-                    + " octets of unpooled memory or pooled buffers)");
+                    + " bytes of unpooled memory or pooled buffers)");
         }
         if (scope != null) {
             scope.close();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param body makes a body that uses so much of the limit, {@link #LIMIT} - 1 to {@link #LIMIT} + 1
  * @param reason why the body that uses one more is refused: the name of the constant of the library's enum; null where it
  *     is not, because it has nothing of what is limited
- * @param offset of the offending octet
+ * @param offset of the offending byte
  * @param part index of the part in which it is, -1 outside of parts
  */
 public record LimitCase(
@@ -71,8 +71,8 @@ public record LimitCase(
         }
 
         private void add(String setting, IntFunction<String> body, @Nullable String reason, long offset, int part) {
-            IntFunction<byte[]> octets = used -> body.apply(used).getBytes(StandardCharsets.US_ASCII);
-            cases.add(new LimitCase(setting, file, setting.equals("maxFieldBytes"), octets, reason, offset, part));
+            IntFunction<byte[]> bytes = used -> body.apply(used).getBytes(StandardCharsets.US_ASCII);
+            cases.add(new LimitCase(setting, file, setting.equals("maxFieldBytes"), bytes, reason, offset, part));
         }
 
         void sizes() {
@@ -128,7 +128,7 @@ public record LimitCase(
                     1);
         }
 
-        /** {@return a header section of so many octets} */
+        /** {@return a header section of so many bytes} */
         private String section(int size) {
             return disposition + "X:" + "v".repeat(size - disposition.length() - 6) + "\r\n\r\n";
         }

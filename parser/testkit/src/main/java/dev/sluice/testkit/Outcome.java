@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     with as much of its body as is certainly data; null without error, and where no part was open
  * @param deviations reported, in the order in which they were met; never cut short
  * @param silent accepted without a report, in the order in which they were met
- * @param bodySize size of the whole body in octets
+ * @param bodySize size of the whole body in bytes
  * @param error the refusal, or null
  */
 public record Outcome(
@@ -44,17 +44,17 @@ public record Outcome(
     }
 
     /**
-     * A body part. Name, file name and their octets are null where the form-data rules do not apply.
+     * A body part. Name, file name and their bytes are null where the form-data rules do not apply.
      *
      * @param index from 0
      * @param headers in order
      * @param name null where absent, empty where empty
      * @param filename null where absent, empty where empty; of {@code filename*} the decoded value
-     * @param rawName octets after backslash unescaping
-     * @param rawFilename octets after backslash unescaping; of {@code filename*} after percent-decoding
+     * @param rawName bytes after backslash unescaping
+     * @param rawFilename bytes after backslash unescaping; of {@code filename*} after percent-decoding
      * @param contentType value of the field, or null
      * @param bodyOffset where the part's body starts in the multipart body
-     * @param body its octets
+     * @param body its bytes
      */
     public record Part(
             int index,
@@ -96,7 +96,7 @@ public record Outcome(
      * A refusal.
      *
      * @param reason name of the constant of the library's enum
-     * @param offset of the offending octet, -1 in the {@code Content-Type}
+     * @param offset of the offending byte, -1 in the {@code Content-Type}
      * @param part index of the part being read, -1 outside of parts
      */
     public record Error(String reason, long offset, int part) {}

@@ -128,7 +128,7 @@ final class ReferenceContentType {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             boolean allowed = isAlphanumeric(c) || BCHARS_NOT_ALPHANUMERIC.indexOf(c) >= 0;
-            plain &= allowed && (quoted || Octets.isToken(c));
+            plain &= allowed && (quoted || Bytes.isToken(c));
         }
         if (text.isEmpty() || text.length() > 256 || text.endsWith(" ") || (quoted && !plain)) {
             throw failure("INVALID_BOUNDARY");
@@ -144,7 +144,7 @@ final class ReferenceContentType {
 
     private String token() {
         int start = at;
-        while (at < value.length() && Octets.isToken(value.charAt(at))) {
+        while (at < value.length() && Bytes.isToken(value.charAt(at))) {
             at++;
         }
         return value.substring(start, at);

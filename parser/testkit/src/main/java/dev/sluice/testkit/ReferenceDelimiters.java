@@ -1,7 +1,7 @@
 package dev.sluice.testkit;
 
-import static dev.sluice.testkit.Octets.CR;
-import static dev.sluice.testkit.Octets.LF;
+import static dev.sluice.testkit.Bytes.CR;
+import static dev.sluice.testkit.Bytes.LF;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +14,7 @@ final class ReferenceDelimiters {
     private final boolean lfMode;
 
     /**
-     * @param size octets of the body that are looked at
+     * @param size bytes of the body that are looked at
      * @param lfMode whether LF alone ends a line
      */
     ReferenceDelimiters(byte[] body, int size, byte[] dashBoundary, boolean lfMode) {
@@ -29,7 +29,7 @@ final class ReferenceDelimiters {
      *
      * @param start of the line end before it, or of itself where the region starts with it
      * @param bareLf offset of the line end before it where that is LF alone, else -1
-     * @param end the octet after it
+     * @param end the byte after it
      */
     record DashBoundary(int start, int bareLf, int end) {}
 
@@ -55,7 +55,7 @@ final class ReferenceDelimiters {
                 && Arrays.equals(body, at, at + dashBoundary.length, dashBoundary, 0, dashBoundary.length);
     }
 
-    /** {@return the first octet that could belong to a delimiter if the body went on} */
+    /** {@return the first byte that could belong to a delimiter if the body went on} */
     int undecided(int regionStart, int from) {
         for (int i = Math.max(from, size - dashBoundary.length - 2); i < size; i++) {
             if ((i == regionStart && isDashBoundarySoFar(i))

@@ -34,7 +34,7 @@ final class ReferenceDisposition {
         this.log = log;
     }
 
-    /** @param offset of the first octet of its name */
+    /** @param offset of the first byte of its name */
     private record Parameter(String name, byte[] value, int offset) {}
 
     private record Verdict(String deviation, int offset) {}
@@ -136,7 +136,7 @@ final class ReferenceDisposition {
             for (at = next; at < field.length() && !is(at, ';'); at++) {
                 if (isUnquoted(at)) {
                     end = at + 1;
-                } else if (!Octets.isBlank(field.octet(at))) {
+                } else if (!Bytes.isBlank(field.b(at))) {
                     throw malformed(at);
                 }
             }
@@ -145,13 +145,13 @@ final class ReferenceDisposition {
         }
         ByteArrayOutputStream value = new ByteArrayOutputStream();
         for (int i = start; i < end; i++) {
-            value.write(field.octet(i));
+            value.write(field.b(i));
         }
         return value.toByteArray();
     }
 
     private boolean isUnquoted(int i) {
-        return i < field.length() && field.octet(i) > ' ' && "\";,".indexOf(field.octet(i)) < 0;
+        return i < field.length() && field.b(i) > ' ' && "\";,".indexOf(field.b(i)) < 0;
     }
 
     private byte[] quoted() {
@@ -178,7 +178,7 @@ final class ReferenceDisposition {
             } else if (is(at, '\\') && (is(at + 1, '"') || is(at + 1, '\\'))) {
                 at++;
             }
-            value.write(field.octet(at));
+            value.write(field.b(at));
         }
         throw malformed(junk >= 0 ? junk : field.length());
     }
@@ -221,7 +221,7 @@ final class ReferenceDisposition {
                         same ? "TWO_FILENAMES" : "CONFLICTING_FILENAMES", Math.max(plain.offset, extended.offset)));
             }
             if (plain == null || isEncodedWord(plain.value)) {
-                rawFilename = decoded.octets;
+                rawFilename = decoded.bytes;
                 filename = decoded.text;
             }
         }
@@ -236,7 +236,7 @@ final class ReferenceDisposition {
 
     /** RFC 2231 section 3: pieces 0, 1, 2 and so on, in any order, none twice and none missing. */
     private void join(List<Parameter> pieces) {
-        ByteArrayOutputStream octets = new ByteArrayOutputStream();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Charset charset = null;
         for (int i = 0; i < pieces.size(); i++) {
             Parameter plain = only(pieces, "filename*" + i);
@@ -246,7 +246,7 @@ final class ReferenceDisposition {
                 return;
             }
             if (piece == plain) {
-                octets.writeBytes(piece.value);
+                bytes.writeBytes(piece.value);
                 continue;
             }
             byte[] value = piece.value;
@@ -255,14 +255,14 @@ final class ReferenceDisposition {
                 charset = Extended.charset(value);
                 from = Extended.afterLanguage(value);
             }
-            if (charset == null || from < 0 || !Extended.percentDecode(value, from, octets)) {
+            if (charset == null || from < 0 || !Extended.percentDecode(value, from, bytes)) {
                 return;
             }
         }
         if (pieces.isEmpty()) {
             return;
         }
-        byte[] joined = octets.toByteArray();
+        byte[] joined = bytes.toByteArray();
         String text = charset == null ? utf8(joined) : Extended.strict(joined, charset);
         if (text != null) {
             rawFilename = joined;
@@ -314,8 +314,8 @@ final class ReferenceDisposition {
 
     private String token() {
         StringBuilder token = new StringBuilder();
-        while (at < field.length() && Octets.isToken(field.octet(at))) {
-            token.append((char) field.octet(at));
+        while (at < field.length() && Bytes.isToken(field.b(at))) {
+            token.append((char) field.b(at));
             at++;
         }
         return token.toString();
@@ -323,14 +323,14 @@ final class ReferenceDisposition {
 
     private int afterBlanks(int from) {
         int i = from;
-        while (i < field.length() && Octets.isBlank(field.octet(i))) {
+        while (i < field.length() && Bytes.isBlank(field.b(i))) {
             i++;
         }
         return i;
     }
 
     private boolean is(int i, char c) {
-        return i < field.length() && field.octet(i) == c;
+        return i < field.length() && field.b(i) == c;
     }
 
     private void oddSyntax(int i) {
@@ -341,21 +341,21 @@ final class ReferenceDisposition {
         return new Failure(MALFORMED, field.offset(i), part);
     }
 
-    private static String utf8(byte[] octets) {
-        return new String(octets, StandardCharsets.UTF_8);
+    private static String utf8(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** RFC 8187 section 3.2.1: {@code charset'language'octets}. */
-    private record Extended(String text, byte[] octets) {
+    /** RFC 8187 section 3.2.1: {@code charset'language'bytes}. */
+    private record Extended(String text, byte[] bytes) {
         static @Nullable Extended decode(byte[] value) {
             Charset charset = charset(value);
             int from = afterLanguage(value);
-            ByteArrayOutputStream octets = new ByteArrayOutputStream();
-            if (charset == null || from < 0 || !percentDecode(value, from, octets)) {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            if (charset == null || from < 0 || !percentDecode(value, from, bytes)) {
                 return null;
             }
-            String text = strict(octets.toByteArray(), charset);
-            return text == null ? null : new Extended(text, octets.toByteArray());
+            String text = strict(bytes.toByteArray(), charset);
+            return text == null ? null : new Extended(text, bytes.toByteArray());
         }
 
         static @Nullable Charset charset(byte[] value) {
@@ -374,7 +374,7 @@ final class ReferenceDisposition {
             return second < 0 ? -1 : second + 1;
         }
 
-        static boolean percentDecode(byte[] value, int from, ByteArrayOutputStream octets) {
+        static boolean percentDecode(byte[] value, int from, ByteArrayOutputStream bytes) {
             for (int i = from; i < value.length; i++) {
                 if (value[i] == '%') {
                     int high = i + 1 < value.length ? Character.digit(value[i + 1], 16) : -1;
@@ -382,10 +382,10 @@ final class ReferenceDisposition {
                     if (high < 0 || low < 0) {
                         return false;
                     }
-                    octets.write(high << 4 | low);
+                    bytes.write(high << 4 | low);
                     i += 2;
-                } else if (Octets.isToken(value[i]) && value[i] != '*' && value[i] != '\'') {
-                    octets.write(value[i]);
+                } else if (Bytes.isToken(value[i]) && value[i] != '*' && value[i] != '\'') {
+                    bytes.write(value[i]);
                 } else {
                     return false;
                 }
@@ -393,9 +393,9 @@ final class ReferenceDisposition {
             return true;
         }
 
-        static @Nullable String strict(byte[] octets, Charset charset) {
+        static @Nullable String strict(byte[] bytes, Charset charset) {
             try {
-                return charset.newDecoder().decode(ByteBuffer.wrap(octets)).toString();
+                return charset.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
             } catch (CharacterCodingException e) {
                 return null;
             }

@@ -6,14 +6,14 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A header field of the reference parser: its value without outer blanks, and where each octet of it stood. */
+/** A header field of the reference parser: its value without outer blanks, and where each byte of it stood. */
 final class ReferenceField {
     private final byte[] body;
     private final String name;
     private final int nameOffset;
     private byte[] value = new byte[0];
     private int[] offsets = new int[0];
-    /** The octet after the last one of the value. */
+    /** The byte after the last one of the value. */
     private int end;
 
     ReferenceField(byte[] body, int nameStart, int nameEnd) {
@@ -25,16 +25,16 @@ final class ReferenceField {
     /** Adds a line of the value; the blanks around a line break are one space. */
     void addLine(int from, int to) {
         int first = from;
-        while (first < to && Octets.isBlank(body[first])) {
+        while (first < to && Bytes.isBlank(body[first])) {
             first++;
         }
         int last = to;
-        while (last > first && Octets.isBlank(body[last - 1])) {
+        while (last > first && Bytes.isBlank(body[last - 1])) {
             last--;
         }
         int length = value.length;
         int fold = length > 0 ? 1 : 0;
-        int foldOffset = Octets.isBlank(body[end]) ? end : from;
+        int foldOffset = Bytes.isBlank(body[end]) ? end : from;
         value = Arrays.copyOf(value, length + fold + last - first);
         offsets = Arrays.copyOf(offsets, value.length);
         if (fold == 1) {
@@ -64,11 +64,11 @@ final class ReferenceField {
         return value.length;
     }
 
-    int octet(int at) {
+    int b(int at) {
         return value[at] & 0xFF;
     }
 
-    /** {@return where an octet of the value stood in the body; for the length of the value, the octet after it} */
+    /** {@return where a byte of the value stood in the body; for the length of the value, the byte after it} */
     int offset(int at) {
         return at == value.length ? end : offsets[at];
     }
@@ -81,11 +81,11 @@ final class ReferenceField {
         return new Outcome.Header(name, value);
     }
 
-    /** {@return the offset of the first octet that is not UTF-8, or -1} */
+    /** {@return the offset of the first byte that is not UTF-8, or -1} */
     int firstUndecodable() {
         boolean ascii = true;
-        for (byte octet : value) {
-            ascii &= octet >= 0;
+        for (byte b : value) {
+            ascii &= b >= 0;
         }
         if (ascii) {
             return -1;

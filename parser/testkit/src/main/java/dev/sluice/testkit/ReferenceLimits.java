@@ -1,7 +1,7 @@
 package dev.sluice.testkit;
 
 /**
- * The limits the reference parser keeps to. Sizes in octets; {@link Long#MAX_VALUE} is unlimited.
+ * The limits the reference parser keeps to. Sizes in bytes; {@link Long#MAX_VALUE} is unlimited.
  *
  * @param maxBodyBytes the whole body
  * @param maxPartBytes the body of one part

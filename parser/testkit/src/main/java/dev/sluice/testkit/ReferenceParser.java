@@ -1,7 +1,7 @@
 package dev.sluice.testkit;
 
-import static dev.sluice.testkit.Octets.CR;
-import static dev.sluice.testkit.Octets.LF;
+import static dev.sluice.testkit.Bytes.CR;
+import static dev.sluice.testkit.Bytes.LF;
 
 import dev.sluice.testkit.DeviationLog.Failure;
 import dev.sluice.testkit.ReferenceDelimiters.DashBoundary;
@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * A second, independent reading of the policy: it has the whole body at hand, looks ahead and back as it likes, and is
  * written to be read. What the decoder makes of a body, at every split, has to be what this class makes of it.
  *
- * <p>An octet beyond a limit is never looked at: where a limit and a fault meet at one octet, the limit wins, and the
+ * <p>A byte beyond a limit is never looked at: where a limit and a fault meet at one byte, the limit wins, and the
  * limit of the body before those of a header section.
  */
 public final class ReferenceParser {
     private static final int MAX_PADDING = 256;
 
     private final byte[] body;
-    /** Octets that are looked at: the body up to its limit. */
+    /** Bytes that are looked at: the body up to its limit. */
     private final int size;
 
     private final boolean formData;
@@ -154,7 +154,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** The first octet that differs from an optional line end and the dash-boundary. */
+    /** The first byte that differs from an optional line end and the dash-boundary. */
     private int preambleShows() {
         int at = 0;
         if (body[0] == CR) {
@@ -243,7 +243,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** The octets end where more are needed: the body is too short, or longer than its limit. */
+    /** The bytes end where more are needed: the body is too short, or longer than its limit. */
     private Failure bodyEnds() {
         return new Failure(size < body.length ? "BODY_TOO_LARGE" : "TRUNCATED", size, index);
     }
@@ -266,50 +266,50 @@ public final class ReferenceParser {
     /**
      * What follows a dash-boundary.
      *
-     * @param at the octet after the line, after the second dash, or the one that breaks the line
+     * @param at the byte after the line, after the second dash, or the one that breaks the line
      * @param bareLf offset of the line end where it is LF alone, else -1
      */
     private record Line(LineKind kind, int at, int bareLf) {}
 
     private Line lineAfter(int start) {
-        if (octet(start) == '-') {
-            return octet(start + 1) == '-'
+        if (b(start) == '-') {
+            return b(start + 1) == '-'
                     ? new Line(LineKind.CLOSE, start + 2, -1)
                     : new Line(LineKind.BROKEN, start + 1, -1);
         }
         int i = start;
-        while (Octets.isBlank(octet(i)) && i - start < MAX_PADDING) {
+        while (Bytes.isBlank(b(i)) && i - start < MAX_PADDING) {
             i++;
         }
-        if (octet(i) == CR) {
-            return octet(i + 1) == LF ? new Line(LineKind.PART, i + 2, -1) : new Line(LineKind.BROKEN, i + 1, -1);
+        if (b(i) == CR) {
+            return b(i + 1) == LF ? new Line(LineKind.PART, i + 2, -1) : new Line(LineKind.BROKEN, i + 1, -1);
         }
-        return lfMode && octet(i) == LF ? new Line(LineKind.PART, i + 1, i) : new Line(LineKind.BROKEN, i, -1);
+        return lfMode && b(i) == LF ? new Line(LineKind.PART, i + 1, i) : new Line(LineKind.BROKEN, i, -1);
     }
 
     /** {@return the end of the close-delimiter's line, which may be the end of the body} */
     private Line closeLine(int start) {
         boolean whole = size == body.length;
         int i = start;
-        while (i < size && Octets.isBlank(body[i]) && i - start < MAX_PADDING) {
+        while (i < size && Bytes.isBlank(body[i]) && i - start < MAX_PADDING) {
             i++;
         }
         if (i == size && whole) {
             return new Line(LineKind.CLOSE, i, -1);
         }
-        if (octet(i) == CR) {
-            if (!(i + 1 == size && whole) && octet(i + 1) == LF) {
+        if (b(i) == CR) {
+            if (!(i + 1 == size && whole) && b(i + 1) == LF) {
                 return new Line(LineKind.CLOSE, i + 2, -1);
             }
             i++;
-        } else if (lfMode && octet(i) == LF) {
+        } else if (lfMode && b(i) == LF) {
             return new Line(LineKind.CLOSE, i + 1, i);
         }
         log.met("TEXT_AFTER_CLOSE_DELIMITER", "MALFORMED_DELIMITER", index, i);
         return new Line(LineKind.CLOSE, i, -1);
     }
 
-    private int octet(int at) {
+    private int b(int at) {
         if (at >= size) {
             throw bodyEnds();
         }
@@ -327,7 +327,7 @@ public final class ReferenceParser {
             this.start = start;
         }
 
-        /** Octet by octet: limits, then the number of fields, then the grammar. */
+        /** Byte by byte: limits, then the number of fields, then the grammar. */
         void read() {
             int i = start;
             for (; ; ) {
@@ -337,7 +337,7 @@ public final class ReferenceParser {
                     end = afterLineEnd(i);
                     return;
                 }
-                if (!Octets.isBlank(c)) {
+                if (!Bytes.isBlank(c)) {
                     i = field(i);
                 } else if (fields.isEmpty()) {
                     throw malformed(i);
@@ -353,7 +353,7 @@ public final class ReferenceParser {
                 throw new Failure("TOO_MANY_HEADERS", nameStart, index);
             }
             int i = nameStart;
-            while (Octets.isToken(header(i))) {
+            while (Bytes.isToken(header(i))) {
                 i++;
             }
             if (i == nameStart || header(i) != ':') {
@@ -368,7 +368,7 @@ public final class ReferenceParser {
 
         private int continuation(int lineStart) {
             int i = lineStart;
-            while (Octets.isBlank(header(i))) {
+            while (Bytes.isBlank(header(i))) {
                 i++;
             }
             if (header(i) == CR || header(i) == LF) {
@@ -382,7 +382,7 @@ public final class ReferenceParser {
         private int lineEnd(int from) {
             int i = from;
             while (header(i) != CR && header(i) != LF) {
-                if (Octets.isControl(header(i))) {
+                if (Bytes.isControl(header(i))) {
                     throw malformed(i);
                 }
                 i++;
@@ -402,7 +402,7 @@ public final class ReferenceParser {
         }
 
         private int header(int at) {
-            int c = octet(at);
+            int c = b(at);
             if (at - start >= limits.maxHeaderBytesPerPart()) {
                 throw new Failure("HEADER_SECTION_TOO_LARGE", at, index);
             }

@@ -34,7 +34,7 @@ public final class Soup {
     private static final String[] ODD_BOUNDARIES = {"*****", "a=b", "\\/\\/x", "a!b", "x:y"};
     private static final String LONG_BOUNDARY = "0123456789".repeat(8);
 
-    private static final byte[][] DISPOSITIONS = octets(
+    private static final byte[][] DISPOSITIONS = bytes(
             "form-data; name=\"a\"",
             "form-data; name=a",
             "form-data; name=\"a\"; filename=\"f.txt\"",
@@ -44,7 +44,7 @@ public final class Soup {
             "form-data; name='a;b'; filename=caf\u00e9",
             "form-data; name=\"\u20ac%22\"; filename=\"=?utf-8?q?x?=\"",
             "form-data; name=\"a\";\tfilename=\"&#233;\"");
-    private static final byte[][] ODD_DISPOSITIONS = octets(
+    private static final byte[][] ODD_DISPOSITIONS = bytes(
             "form-data; name=a; filename*=UTF-8''%e2%82%ac.txt",
             "form-data; name=a; filename*=iso-8859-1'en'%A4",
             "form-data; name=a; filename=f; filename*=UTF-8''f",
@@ -65,7 +65,7 @@ public final class Soup {
             "form-data; name=\"a\"b",
             "attachment; name=a; filename=f",
             "file; name=\"a\"");
-    private static final byte[][] BAD_DISPOSITIONS = octets(
+    private static final byte[][] BAD_DISPOSITIONS = bytes(
             "form-data",
             "form-data; filename=\"f\"",
             "form-data; name",
@@ -86,7 +86,7 @@ public final class Soup {
             "; name=a",
             "\"form-data\"; name=a",
             "");
-    private static final byte[][] DISPOSITION_TOKENS = octets(
+    private static final byte[][] DISPOSITION_TOKENS = bytes(
             "; ",
             "; ",
             ";",
@@ -157,7 +157,7 @@ public final class Soup {
     };
     private static final byte[] INVALID_UTF8 = {'f', '-', (byte) 0xC3, '(', (byte) 0xE2, (byte) 0x82};
 
-    private static final byte[][] HEADERS = octets(
+    private static final byte[][] HEADERS = bytes(
             "Content-Type: text/plain\r\n",
             "content-type:text/plain;charset=utf-8 \t\r\n",
             "Content-Type: multipart/mixed; boundary=y\r\n",
@@ -167,7 +167,7 @@ public final class Soup {
             "X-a: 1\r\n",
             "X:\r\n",
             "!#$%&'*+-.^_`|~0: \u20ac\r\n");
-    private static final byte[][] ODD_HEADERS = octets(
+    private static final byte[][] ODD_HEADERS = bytes(
             "Content-Transfer-Encoding: base64\r\n",
             "Content-Transfer-Encoding:\r\n",
             "X: a\r\n b\r\n",
@@ -177,7 +177,7 @@ public final class Soup {
             "X: lf\n fold\r\n",
             "Content-Type: Multipart/Mixed\r\n",
             "Content-Transfer-Encoding: x-unknown\r\n");
-    private static final byte[][] BAD_HEADERS = octets(
+    private static final byte[][] BAD_HEADERS = bytes(
             " X: a\r\n",
             "X : a\r\n",
             "X\r\n",
@@ -193,13 +193,13 @@ public final class Soup {
             "Content-Disposition: form-data; name=a\r\n",
             "Content-Transfer-Encoding: 8bit\r\ncontent-transfer-encoding: 8bit\r\n");
 
-    private static final byte[][] AFTER_DELIMITER = octets("\r\n", "\r\n", "\r\n", " \r\n", "\t \r\n");
+    private static final byte[][] AFTER_DELIMITER = bytes("\r\n", "\r\n", "\r\n", " \r\n", "\t \r\n");
     private static final byte[][] ODD_AFTER_DELIMITER =
-            octets("\n", "x\r\n", "-\r\n", "\r", "\rx", "\r\r\n", " --", " x\r\n", "--", "-x", "\u0000", "--\r\n");
-    private static final byte[][] AFTER_CLOSE = octets("--", "--\r\n", "--\r\n", "-- ", "-- \t\r\n");
+            bytes("\n", "x\r\n", "-\r\n", "\r", "\rx", "\r\r\n", " --", " x\r\n", "--", "-x", "\u0000", "--\r\n");
+    private static final byte[][] AFTER_CLOSE = bytes("--", "--\r\n", "--\r\n", "-- ", "-- \t\r\n");
     private static final byte[][] ODD_AFTER_CLOSE =
-            octets("--\r", "--\n", "--x", "-- x\r\n", "--\r\r\n", "---", "--\r\n\r\n", "--\r\nepilogue", "--\r\nx\r\n");
-    private static final byte[][] PREAMBLES = octets(
+            bytes("--\r", "--\n", "--x", "-- x\r\n", "--\r\r\n", "---", "--\r\n\r\n", "--\r\nepilogue", "--\r\nx\r\n");
+    private static final byte[][] PREAMBLES = bytes(
             "\n",
             "text\r\n",
             "text\n",
@@ -211,7 +211,7 @@ public final class Soup {
             "\r\n-\r\n",
             "a\r\nb\r\n",
             "\r\nx\r\n");
-    private static final byte[][] TEXTS = octets(
+    private static final byte[][] TEXTS = bytes(
             "",
             "",
             "a",
@@ -261,7 +261,7 @@ public final class Soup {
      */
     public record Body(long seed, String contentType, byte[] bytes, ReferenceLimits limits) {
         /**
-         * {@return the seed and the body with its control octets escaped: all that is needed to look into a
+         * {@return the seed and the body with its control bytes escaped: all that is needed to look into a
          * failure}
          */
         @Override
@@ -447,7 +447,7 @@ public final class Soup {
         }
     }
 
-    /** A boundary without its last octet, with one more, or with another one for its last. */
+    /** A boundary without its last byte, with one more, or with another one for its last. */
     private void nearBoundary() {
         add(boundary);
         switch (random.nextInt(3)) {
@@ -495,7 +495,7 @@ public final class Soup {
         }
     }
 
-    /** One to three octets changed, dropped or put in, or the end cut off. */
+    /** One to three bytes changed, dropped or put in, or the end cut off. */
     private void damage() {
         for (int i = random.nextInt(3); i >= 0 && size > 0; i--) {
             int at = random.nextInt(size);
@@ -543,24 +543,24 @@ public final class Soup {
         }
     }
 
-    private void add(byte[] octets) {
-        for (byte octet : octets) {
-            add(octet);
+    private void add(byte[] bytes) {
+        for (byte b : bytes) {
+            add(b);
         }
     }
 
-    private void add(byte octet) {
+    private void add(byte b) {
         if (size == out.length) {
             out = Arrays.copyOf(out, 2 * size);
         }
-        out[size++] = octet;
+        out[size++] = b;
     }
 
     private static <T> T pick(SplittableRandom random, T[] choices) {
         return choices[random.nextInt(choices.length)];
     }
 
-    private static byte[][] octets(String... texts) {
+    private static byte[][] bytes(String... texts) {
         return Arrays.stream(texts)
                 .map(text -> text.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
@@ -569,8 +569,8 @@ public final class Soup {
     /** {@return {@code bytes} with everything escaped that is not visible ASCII or a space} */
     public static String escape(byte[] bytes) {
         StringBuilder text = new StringBuilder(bytes.length + 16);
-        for (byte octet : bytes) {
-            int c = octet & 0xFF;
+        for (byte b : bytes) {
+            int c = b & 0xFF;
             switch (c) {
                 case '\r' -> text.append("\\r");
                 case '\n' -> text.append("\\n");

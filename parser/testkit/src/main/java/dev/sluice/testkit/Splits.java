@@ -23,12 +23,12 @@ public final class Splits {
             return ends.length;
         }
 
-        /** {@return the first octet of chunk {@code i}} */
+        /** {@return the first byte of chunk {@code i}} */
         public int from(int i) {
             return i == 0 ? 0 : ends[i - 1];
         }
 
-        /** {@return the octet after chunk {@code i}} */
+        /** {@return the byte after chunk {@code i}} */
         public int to(int i) {
             return ends[i];
         }
@@ -93,7 +93,7 @@ public final class Splits {
         return all;
     }
 
-    /** {@return the partition into chunks of {@code chunk} octets, the last one smaller} */
+    /** {@return the partition into chunks of {@code chunk} bytes, the last one smaller} */
     public static Partition uniform(int size, int chunk) {
         int count = Math.max(1, (size + chunk - 1) / chunk);
         int[] ends = new int[count];

@@ -24,11 +24,11 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
      *
      * @param name of the field
      * @param filename of the file
-     * @param rawName octets of the name, where it is not UTF-8
-     * @param rawFilename octets of the file name, where it is not UTF-8
+     * @param rawName bytes of the name, where it is not UTF-8
+     * @param rawFilename bytes of the file name, where it is not UTF-8
      * @param typeIsKnown whether {@code contentType} is to be compared
      * @param contentType value of the field, or null
-     * @param size of the body in octets
+     * @param size of the body in bytes
      * @param sha256 of the body, in hexadecimal
      * @param headers as {@code name: value}
      */
@@ -100,7 +100,7 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
     private static @Nullable String difference(
             ExpectedPart expected, Outcome.Part part, boolean formData, boolean folded) {
         if (expected.size != part.body().length || !expected.sha256.equals(sha256(part.body()))) {
-            return "body of " + expected.size + " octets expected, was " + part.body().length + " octets";
+            return "body of " + expected.size + " bytes expected, was " + part.body().length + " bytes";
         }
         if (formData && !sameText(expected.name, expected.rawName, part.name(), part.rawName())) {
             return "name " + expected.name + " expected, was " + part.name();
@@ -142,7 +142,7 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
         StringBuilder result = new StringBuilder(text.length());
         boolean blank = false;
         for (int i = 0; i < text.length(); i++) {
-            boolean isBlank = Octets.isBlank(text.charAt(i));
+            boolean isBlank = Bytes.isBlank(text.charAt(i));
             if (!isBlank || !blank) {
                 result.append(isBlank ? ' ' : text.charAt(i));
             }
@@ -151,10 +151,10 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
         return result.toString();
     }
 
-    /** {@return the SHA-256 of some octets, in hexadecimal} */
-    static String sha256(byte[] octets) {
+    /** {@return the SHA-256 of some bytes, in hexadecimal} */
+    static String sha256(byte[] bytes) {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

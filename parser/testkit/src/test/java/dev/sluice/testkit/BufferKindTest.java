@@ -21,7 +21,7 @@ class BufferKindTest {
 
     @ParameterizedTest
     @EnumSource
-    void holdsTheOctetsAndOneReferenceAndIsReleasedWhole(BufferKind kind) {
+    void holdsTheBytesAndOneReferenceAndIsReleasedWhole(BufferKind kind) {
         for (int to = 3; to <= SOURCE.length; to++) {
             ByteBuf buffer = kind.wrap(SOURCE, 3, to);
             assertEquals(1, buffer.refCnt());

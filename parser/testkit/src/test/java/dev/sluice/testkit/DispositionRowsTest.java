@@ -126,9 +126,9 @@ class DispositionRowsTest {
     }
 
     @Test
-    void row37OctetsThatAreNotUtf8() {
+    void row37BytesThatAreNotUtf8() {
         Expectation expectation =
-                disposition("form-data; name=\"a^\u00e9\"; filename=f").octet(0xA9, '!');
+                disposition("form-data; name=\"a^\u00e9\"; filename=f").b(0xA9, '!');
         expectation.is(
                 "a\ufffd!(f):1 +UNDECODABLE_HEADER@^/0",
                 "!MALFORMED_HEADER@^/0",
@@ -260,7 +260,7 @@ class DispositionRowsTest {
     }
 
     @Test
-    void rawOctetsAreThoseAfterUnescaping() {
+    void rawBytesAreThoseAfterUnescaping() {
         Outcome.Part part = disposition("form-data; name=\"\\\"\u20ac\"; filename*=UTF-8''%41")
                 .outcome("STANDARD")
                 .parts()

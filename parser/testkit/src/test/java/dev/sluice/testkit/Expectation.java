@@ -9,7 +9,7 @@ import org.junit.jupiter.api.function.Executable;
 /**
  * A body and what each preset makes of it, written by hand.
  *
- * <p>In the body, {@code ^} marks the octet that matters. An expectation lists the parts as {@code
+ * <p>In the body, {@code ^} marks the byte that matters. An expectation lists the parts as {@code
  * name(filename):body}, the unfinished part with {@code ~} before it, reported deviations as {@code
  * +KIND@offset/part} and the error as
  * {@code !REASON@offset/part}; an offset is written {@code ^} where it is the marked one. No parts and nothing else is
@@ -23,12 +23,12 @@ final class Expectation {
 
     private Expectation(String contentType, String marked) {
         this.contentType = contentType;
-        byte[] octets = marked.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = marked.getBytes(StandardCharsets.UTF_8);
         int at = marked.contains("^")
                 ? marked.substring(0, marked.indexOf('^')).getBytes(StandardCharsets.UTF_8).length
                 : -2;
         this.mark = at;
-        this.body = at < 0 ? octets : marked.replace("^", "").getBytes(StandardCharsets.UTF_8);
+        this.body = at < 0 ? bytes : marked.replace("^", "").getBytes(StandardCharsets.UTF_8);
     }
 
     /** A form-data body with the boundary {@code x}. */
@@ -60,7 +60,7 @@ final class Expectation {
         return this;
     }
 
-    Expectation octet(int from, int to) {
+    Expectation b(int from, int to) {
         for (int i = 0; i < body.length; i++) {
             if (body[i] == (byte) from) {
                 body[i] = (byte) to;

@@ -29,7 +29,7 @@ class GeneratedBodyTest {
     }
 
     @Test
-    void aBufferGetsTheSameOctets() throws Exception {
+    void aBufferGetsTheSameBytes() throws Exception {
         ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer();
         GeneratedBody body = GeneratedBody.of(1000);
         while (body.writeTo(buffer, 7) > 0) {
@@ -40,10 +40,10 @@ class GeneratedBodyTest {
     }
 
     @Test
-    void oneOctetLostDoubledOrMovedIsFound() {
+    void oneByteLostDoubledOrMovedIsFound() {
         byte[] data = new byte[70_000];
         for (int i = 0; i < data.length; i++) {
-            data[i] = GeneratedBody.octet(i);
+            data[i] = GeneratedBody.b(i);
         }
         for (int at : new int[] {0, 1, 255, 256, 65_535}) {
             byte[] lost = Arrays.copyOf(data, data.length - 1);

@@ -135,9 +135,9 @@ class HeaderRowsTest {
     void aCompleteSectionIsJudgedInTheOrderOfDecision0001() {
         String all = "Content-Type: multipart/mixed\r\nContent-Transfer-Encoding: base64\r\nX: \u00ff\r\n";
         String dup = "--x\r\n" + all + "^X-dup: 1\r\n\r\n";
-        form(dup.replace("X-dup", "content-type")).octet(0xC3, 'c').isAlways("!DUPLICATE_HEADER@^/0");
+        form(dup.replace("X-dup", "content-type")).b(0xC3, 'c').isAlways("!DUPLICATE_HEADER@^/0");
         form("--x\r\nContent-Type: multipart/mixed\r\nContent-Transfer-Encoding: base64\r\nX: ^\u00ff\r\n\r\n")
-                .octet(0xC3, 0xFF)
+                .b(0xC3, 0xFF)
                 .is(
                         "+UNDECODABLE_HEADER@^/0 +TRANSFER_ENCODING@63/0 !MISSING_CONTENT_DISPOSITION@78/0",
                         MALFORMED,

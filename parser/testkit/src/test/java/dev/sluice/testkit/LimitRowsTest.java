@@ -41,7 +41,7 @@ class LimitRowsTest {
     }
 
     @Test
-    void row44OctetsThatMayBeADelimiterAreNoDataYet() {
+    void row44BytesThatMayBeADelimiterAreNoDataYet() {
         ReferenceLimits limits = DEFAULTS.withMaxPartBytes(3);
         form("--x\r\n" + PART + "123\r\n--^").with(limits).isAlways("~a:123 !TRUNCATED@^/0");
         form("--x\r\n" + PART + "123^\r\n--y").with(limits).isAlways("~a:123 !PART_TOO_LARGE@^/0");
@@ -70,7 +70,7 @@ class LimitRowsTest {
     }
 
     @Test
-    void anOctetBeyondALimitIsNotLookedAt() {
+    void anByteBeyondALimitIsNotLookedAt() {
         form("--x\r\n^\0").with(DEFAULTS.withMaxBodyBytes(5)).isAlways("!BODY_TOO_LARGE@^/0");
         form("--x\r\n^\0").with(DEFAULTS.withMaxHeaders(9, 0, 9)).isAlways("!HEADER_SECTION_TOO_LARGE@^/0");
         form("--x\r\nX:\r^x").with(DEFAULTS.withMaxHeaders(9, 3, 9)).isAlways("!HEADER_SECTION_TOO_LARGE@^/0");

@@ -87,6 +87,6 @@ class SoupTest {
         for (int seed = 0; seed < 10_000; seed++) {
             large += Soup.body(seed).bytes().length > 400 ? 1 : 0;
         }
-        assertTrue(large < 500, large + " bodies of more than 400 octets");
+        assertTrue(large < 500, large + " bodies of more than 400 bytes");
     }
 }

@@ -13,7 +13,7 @@ import org.apache.tika.mime.MimeTypes;
 import org.apache.tika.parser.ParseContext;
 
 /**
- * Deciders that look at the first octets of a part and ask what they are.
+ * Deciders that look at the first bytes of a part and ask what they are.
  *
  * <pre>{@code
  * FormOptions.builder(spool, memory)
@@ -22,7 +22,7 @@ import org.apache.tika.parser.ParseContext;
  * }</pre>
  *
  * <p>The type is a guess at a format, not a promise: a file may be of two formats at once, and what follows the first
- * octets is not looked at. {@code image/svg+xml} may hold scripts. Formats inside a ZIP archive ({@code .docx}, {@code .jar}) are told apart only by hints.
+ * bytes is not looked at. {@code image/svg+xml} may hold scripts. Formats inside a ZIP archive ({@code .docx}, {@code .jar}) are told apart only by hints.
  *
  * <p>Deciders are immutable and thread-safe, if what was put into them is. The table of types is read when the first
  * decider is made.
@@ -45,35 +45,35 @@ public final class MediaTypes {
     private MediaTypes() {}
 
     /**
-     * {@return a decider that goes by the octets alone, whatever the peer says of them}
+     * {@return a decider that goes by the bytes alone, whatever the peer says of them}
      *
-     * @param octets how many to look at, 1 to 8192; they are held in memory until then. 4096 tell nearly all formats, 64
+     * @param bytes how many to look at, 1 to 8192; they are held in memory until then. 4096 tell nearly all formats, 64
      *     those of pictures
-     * @throws IllegalArgumentException if {@code octets} is out of range
+     * @throws IllegalArgumentException if {@code bytes} is out of range
      */
-    public static PartDecider sniff(int octets, Decision decision) {
-        return decider(octets, false, decision);
+    public static PartDecider sniff(int bytes, Decision decision) {
+        return decider(bytes, false, decision);
     }
 
     /**
      * {@return a decider that lets the {@code Content-Type} and the file name of the part, which are the peer's, choose
-     * among the formats that its octets allow}
+     * among the formats that its bytes allow}
      *
      * <p>A hint makes a type more special (a ZIP archive a {@code .docx}, text a {@code .csv}) and is believed where the
-     * octets say nothing; it does not overrule them.
+     * bytes say nothing; it does not overrule them.
      *
-     * @param octets as {@link #sniff}
-     * @throws IllegalArgumentException if {@code octets} is out of range
+     * @param bytes as {@link #sniff}
+     * @throws IllegalArgumentException if {@code bytes} is out of range
      */
-    public static PartDecider sniffWithHints(int octets, Decision decision) {
-        return decider(octets, true, decision);
+    public static PartDecider sniffWithHints(int bytes, Decision decision) {
+        return decider(bytes, true, decision);
     }
 
-    private static PartDecider decider(int octets, boolean hints, Decision decision) {
+    private static PartDecider decider(int bytes, boolean hints, Decision decision) {
         Objects.requireNonNull(decision, "decision");
-        PartDecision.look(octets, first -> PartDecision.skip()); // refuses the number now, not with the first part
+        PartDecision.look(bytes, first -> PartDecision.skip()); // refuses the number now, not with the first part
         MimeTypes types = MimeTypes.getDefaultMimeTypes();
-        return part -> PartDecision.look(octets, first -> decision.decide(part, type(types, first, part, hints)));
+        return part -> PartDecision.look(bytes, first -> decision.decide(part, type(types, first, part, hints)));
     }
 
     private static String type(MimeTypes types, byte[] first, PartHead part, boolean hints) throws IOException {

@@ -42,12 +42,12 @@ class MediaTypesTest {
     private static final byte[] PNG = Base64.getDecoder()
             .decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==");
 
-    private static final byte[] JPEG = octets("\u00FF\u00D8\u00FF\u00E0\0\u0010JFIF\0\1\1\0\0\1\0\1\0\0\u00FF\u00D9");
+    private static final byte[] JPEG = bytes("\u00FF\u00D8\u00FF\u00E0\0\u0010JFIF\0\1\1\0\0\1\0\1\0\0\u00FF\u00D9");
     private static final byte[] PDF =
-            octets("%PDF-1.7\n%\u00E2\u00E3\u00CF\u00D3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n");
+            bytes("%PDF-1.7\n%\u00E2\u00E3\u00CF\u00D3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n");
     private static final byte[] HTML =
-            octets("<!DOCTYPE html>\n<html><head><title>x</title></head><body><script>1</script></body></html>");
-    private static final byte[] TEXT = octets("only some words, one after another\n");
+            bytes("<!DOCTYPE html>\n<html><head><title>x</title></head><body><script>1</script></body></html>");
+    private static final byte[] TEXT = bytes("only some words, one after another\n");
 
     private final MemoryBudget memory = MemoryBudget.of(1 << 20);
     private final List<String> types = new ArrayList<>();
@@ -57,7 +57,7 @@ class MediaTypesTest {
         assertEquals(0, memory.used());
     }
 
-    private static byte[] octets(String text) {
+    private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
@@ -84,10 +84,10 @@ class MediaTypesTest {
 
     private static byte[] body(String filename, String contentType, byte[] content) {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
-        body.writeBytes(octets("--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"" + filename
+        body.writeBytes(bytes("--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"" + filename
                 + "\"\r\nContent-Type: " + contentType + "\r\n\r\n"));
         body.writeBytes(content);
-        body.writeBytes(octets("\r\n--x--\r\n"));
+        body.writeBytes(bytes("\r\n--x--\r\n"));
         return body.toByteArray();
     }
 
@@ -120,7 +120,7 @@ class MediaTypesTest {
         "html, text/html",
         "text, text/plain"
     })
-    void theOctetsSayWhatAPartIsHoweverTheyAreCutAndWhateverItIsCalled(String name, String type) throws IOException {
+    void theBytesSayWhatAPartIsHoweverTheyAreCutAndWhateverItIsCalled(String name, String type) throws IOException {
         byte[] content = sample(name);
         PartDecider decider = MediaTypes.sniff(64, (part, found) -> keep(found));
         for (String disguise : List.of("x.png image/png", "x.html text/html", "x.exe application/octet-stream")) {
@@ -128,8 +128,8 @@ class MediaTypesTest {
             assertEquals(type, typeOf(body, decider), disguise);
             types.clear();
             try (FormAssembler assembler = FormAssembler.create(Boundary.of("x"), options(decider))) {
-                for (byte octet : body) {
-                    assembler.feed(Unpooled.wrappedBuffer(new byte[] {octet}));
+                for (byte b : body) {
+                    assembler.feed(Unpooled.wrappedBuffer(new byte[] {b}));
                 }
                 try (MultipartForm form = assembler.finish()) {
                     assertEquals(List.of(type), types);
@@ -142,8 +142,8 @@ class MediaTypesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 64, 8192})
-    void anEmptyPartIsOfNoKnownType(int octets) throws IOException {
-        PartDecider decider = MediaTypes.sniff(octets, (part, type) -> keep(type));
+    void anEmptyPartIsOfNoKnownType(int bytes) throws IOException {
+        PartDecider decider = MediaTypes.sniff(bytes, (part, type) -> keep(type));
         assertEquals("application/octet-stream", typeOf(body("x.png", "image/png", new byte[0]), decider));
     }
 
@@ -158,7 +158,7 @@ class MediaTypesTest {
     @Test
     void noMoreIsLookedAtThanWasAskedFor() throws IOException {
         PartDecider decider = MediaTypes.sniff(3, (part, type) -> keep(type));
-        assertEquals("text/plain", typeOf(body("x", "application/pdf", octets("%PD")), decider));
+        assertEquals("text/plain", typeOf(body("x", "application/pdf", bytes("%PD")), decider));
         assertEquals("text/plain", typeOf(body("x", "application/pdf", PDF), decider));
     }
 
@@ -179,17 +179,17 @@ class MediaTypesTest {
     }
 
     @Test
-    void hintsChooseAmongWhatTheOctetsAllowAndDoNotOverruleThem() throws IOException {
+    void hintsChooseAmongWhatTheBytesAllowAndDoNotOverruleThem() throws IOException {
         PartDecider hinted = MediaTypes.sniffWithHints(4096, (part, type) -> keep(type));
         PartDecider magic = MediaTypes.sniff(4096, (part, type) -> keep(type));
-        byte[] csv = body("x.csv", "text/csv", octets("a;b\n1;2\n"));
+        byte[] csv = body("x.csv", "text/csv", bytes("a;b\n1;2\n"));
         assertEquals("text/csv", typeOf(csv, hinted));
         assertEquals("text/plain", typeOf(csv, magic));
         String docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
         assertEquals(docx, typeOf(body("x.docx", docx, zip()), hinted));
         assertEquals("text/html", typeOf(body("x.png", "image/png", HTML), hinted));
         assertEquals("application/pdf", typeOf(body("x.png", "image/png", PDF), hinted));
-        assertEquals("image/png", typeOf(body("x.png", "image/png", new byte[0]), hinted), "the octets say nothing");
+        assertEquals("image/png", typeOf(body("x.png", "image/png", new byte[0]), hinted), "the bytes say nothing");
     }
 
     @Test
@@ -197,7 +197,7 @@ class MediaTypesTest {
         PartDecider decider = MediaTypes.sniff(4096, (part, type) -> keep(type));
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String outside = "\"http://127.0.0.1:" + server.getLocalPort() + "/x.dtd\"";
-            byte[] svg = octets("<?xml version=\"1.0\"?><!DOCTYPE svg SYSTEM " + outside + " [<!ENTITY e SYSTEM "
+            byte[] svg = bytes("<?xml version=\"1.0\"?><!DOCTYPE svg SYSTEM " + outside + " [<!ENTITY e SYSTEM "
                     + outside + ">]><svg xmlns=\"http://www.w3.org/2000/svg\">&e;</svg>");
             assertEquals("image/svg+xml", typeOf(body("x.png", "image/png", svg), decider));
             server.setSoTimeout(1);
@@ -214,14 +214,14 @@ class MediaTypesTest {
 
     @Test
     void aFieldWithoutFilenameOrTypeIsLookedAtToo() throws IOException {
-        byte[] body = octets("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n%PDF-1.7\n\r\n--x--\r\n");
+        byte[] body = bytes("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n%PDF-1.7\n\r\n--x--\r\n");
         assertEquals("application/pdf", typeOf(body, MediaTypes.sniff(64, (part, type) -> keep(type))));
         assertEquals("application/pdf", typeOf(body, MediaTypes.sniffWithHints(64, (part, type) -> keep(type))));
     }
 
     @Test
     void whatIsLookedAtIsWhatIsKeptWhereATransferEncodingIsUndone() throws IOException {
-        byte[] body = octets("--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n"
+        byte[] body = bytes("--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n"
                 + "Content-Transfer-Encoding: base64\r\n\r\n"
                 + Base64.getEncoder().encodeToString(PNG) + "\r\n--x--\r\n");
         FormOptions options = FormOptions.inMemory(memory)
@@ -237,11 +237,11 @@ class MediaTypesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 0, 8193})
-    void aNumberOfOctetsOutOfRangeIsRefusedBeforeTheFirstPart(int octets) {
+    void aNumberOfBytesOutOfRangeIsRefusedBeforeTheFirstPart(int bytes) {
         assertThrows(
-                IllegalArgumentException.class, () -> MediaTypes.sniff(octets, (part, type) -> PartDecision.skip()));
+                IllegalArgumentException.class, () -> MediaTypes.sniff(bytes, (part, type) -> PartDecision.skip()));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> MediaTypes.sniffWithHints(octets, (part, type) -> PartDecision.skip()));
+                () -> MediaTypes.sniffWithHints(bytes, (part, type) -> PartDecision.skip()));
     }
 }

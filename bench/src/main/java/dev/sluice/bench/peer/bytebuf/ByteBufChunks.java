@@ -26,7 +26,7 @@ public final class ByteBufChunks {
         if (memory == Memory.HEAP || memory == Memory.DIRECT) {
             for (Slice slice : slices) {
                 // Equal slices share one buffer: a generated body repeats one block, and tiny chunks are to be hot.
-                ready.add(made.computeIfAbsent(slice, octets -> filled(octets, octets.length())));
+                ready.add(made.computeIfAbsent(slice, bytes -> filled(bytes, bytes.length())));
             }
         }
     }

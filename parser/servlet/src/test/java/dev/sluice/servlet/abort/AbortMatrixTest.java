@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An upload that ends at any octet, in any way, over a real connection: no buffer, no file, no descriptor and no charge
+ * An upload that ends at any byte, in any way, over a real connection: no buffer, no file, no descriptor and no charge
  * is left of it, behind the filter or in an asynchronous form; without waiting for a collection of garbage.
  */
 @Timeout(30)
@@ -172,7 +172,7 @@ class AbortMatrixTest {
                 : BODY.length + 1; // a body that is whole may lack its last chunk
         for (int at = 0; at < end; at++) {
             abort(face, way, framing, at);
-            assertNothingIsLeft(face + " " + way + " " + framing + " at octet " + at);
+            assertNothingIsLeft(face + " " + way + " " + framing + " at byte " + at);
         }
     }
 
@@ -193,7 +193,7 @@ class AbortMatrixTest {
             client.setTcpNoDelay(true);
             client.getOutputStream().write(isCut(way) ? request(face, framing, at) : whole(face));
             if (isCut(way)) {
-                visit.awaitOctets(at);
+                visit.awaitBytes(at);
                 cut(way, face, visit, filter, client);
             } else {
                 visit.awaitFormEnded();
@@ -249,7 +249,7 @@ class AbortMatrixTest {
         }
     }
 
-    /** {@return the head and as many octets of the body} */
+    /** {@return the head and as many bytes of the body} */
     private static byte[] request(Face face, Framing framing, int count) {
         ByteArrayOutputStream request = new ByteArrayOutputStream();
         String framed = framing == Framing.LENGTH ? "Content-Length: " + BODY.length : "Transfer-Encoding: chunked";
@@ -257,12 +257,12 @@ class AbortMatrixTest {
         request.writeBytes(("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\n"
                         + framed + "\r\n\r\n")
                 .getBytes(StandardCharsets.US_ASCII));
-        byte[] octets = Arrays.copyOf(BODY, count);
+        byte[] bytes = Arrays.copyOf(BODY, count);
         if (framing == Framing.LENGTH) {
-            request.writeBytes(octets);
+            request.writeBytes(bytes);
         } else if (count > 0) {
             request.writeBytes((Integer.toHexString(BODY.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
-            request.writeBytes(octets);
+            request.writeBytes(bytes);
             if (count == BODY.length) {
                 request.writeBytes("\r\n".getBytes(StandardCharsets.US_ASCII));
             }

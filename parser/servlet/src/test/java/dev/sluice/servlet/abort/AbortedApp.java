@@ -51,7 +51,7 @@ final class AbortedApp {
     static final class Visit implements FormMetrics {
         private final boolean servletThrows;
         private volatile boolean started;
-        private final AtomicInteger octets = new AtomicInteger();
+        private final AtomicInteger bytes = new AtomicInteger();
         private volatile boolean formEnded;
         private volatile boolean served;
         private volatile Thread worker;
@@ -70,7 +70,7 @@ final class AbortedApp {
 
         @Override
         public void bodyReceived(int count) {
-            octets.addAndGet(count);
+            bytes.addAndGet(count);
         }
 
         @Override
@@ -78,9 +78,9 @@ final class AbortedApp {
             formEnded = true;
         }
 
-        /** Waits until the form has been given as many octets. */
-        void awaitOctets(int count) {
-            eventually("the octets come in", () -> started && octets.get() >= count);
+        /** Waits until the form has been given as many bytes. */
+        void awaitBytes(int count) {
+            eventually("the bytes come in", () -> started && bytes.get() >= count);
         }
 
         void awaitFormEnded() {

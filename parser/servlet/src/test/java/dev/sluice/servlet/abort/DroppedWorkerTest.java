@@ -75,7 +75,7 @@ class DroppedWorkerTest {
         MultipartFilter filter = filter(visit, Duration.ofMillis(100));
         try (Socket client = connect()) {
             sendStart(client);
-            visit.awaitOctets(START.length());
+            visit.awaitBytes(START.length());
             app.awaitDropped(); // the form was found too slow
             assertEquals(1, filter.live());
             visit.context().complete();
@@ -89,7 +89,7 @@ class DroppedWorkerTest {
         MultipartFilter filter = filter(visit, Duration.ofSeconds(20));
         try (Socket client = connect()) {
             sendStart(client);
-            visit.awaitOctets(START.length());
+            visit.awaitBytes(START.length());
             visit.form().pause();
             visit.form().resume();
             app.awaitDropped();

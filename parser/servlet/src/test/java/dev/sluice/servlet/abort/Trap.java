@@ -12,7 +12,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** An application that fails as soon as it is given anything from one octet of the body on. */
+/** An application that fails as soon as it is given anything from one byte of the body on. */
 final class Trap implements PartDecider {
     /** How it fails. */
     enum Failure {
@@ -27,7 +27,7 @@ final class Trap implements PartDecider {
     private final Path target;
     private volatile ByteBufAllocator seen;
 
-    /** @param at the first octet of the body that it does not stand */
+    /** @param at the first byte of the body that it does not stand */
     Trap(Failure failure, int at, SpoolDirectory spool, Path target) {
         this.failure = failure;
         this.at = at;

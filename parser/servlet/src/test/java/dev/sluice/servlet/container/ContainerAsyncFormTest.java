@@ -156,7 +156,7 @@ class ContainerAsyncFormTest {
 
     @ParameterizedTest
     @EnumSource
-    void aFormComesInOctetByOctet(ServletContainer kind) throws Exception {
+    void aFormComesInByteByByte(ServletContainer kind) throws Exception {
         servlet.at("/work", this::receive);
         byte[] request =
                 new Form().field("a", "1").file("f", "f.bin", new byte[300]).post("/app/work");
@@ -172,7 +172,7 @@ class ContainerAsyncFormTest {
 
     @ParameterizedTest
     @EnumSource
-    void aChunkedFormComesInOctetByOctet(ServletContainer kind) throws Exception {
+    void aChunkedFormComesInByteByByte(ServletContainer kind) throws Exception {
         servlet.at("/work", this::receive);
         byte[] head =
                 Form.head("POST", "/app/work", "Content-Type: " + Form.CONTENT_TYPE, "Transfer-Encoding: chunked");
@@ -215,19 +215,19 @@ class ContainerAsyncFormTest {
     }
 
     /** Keeps a part for the test. */
-    private record Collecting(java.io.ByteArrayOutputStream octets, CompletableFuture<byte[]> all) implements PartSink {
+    private record Collecting(java.io.ByteArrayOutputStream bytes, CompletableFuture<byte[]> all) implements PartSink {
         Collecting(CompletableFuture<byte[]> all) {
             this(new java.io.ByteArrayOutputStream(), all);
         }
 
         @Override
         public void write(ByteBuf data) throws IOException {
-            data.getBytes(data.readerIndex(), octets, data.readableBytes());
+            data.getBytes(data.readerIndex(), bytes, data.readableBytes());
         }
 
         @Override
         public void complete() {
-            all.complete(octets.toByteArray());
+            all.complete(bytes.toByteArray());
         }
 
         @Override
@@ -264,7 +264,7 @@ class ContainerAsyncFormTest {
             int sent = request.position();
             long before = received.get();
             assertTrue(sent < LARGE, "all was sent to a form that is paused");
-            assertTrue(before < 1 << 20, before + " octets went on to a form that is paused");
+            assertTrue(before < 1 << 20, before + " bytes went on to a form that is paused");
             assertEquals(0, selector.select(1000), "the client may send although the form is paused");
             assertEquals(before, received.get());
 
@@ -280,7 +280,7 @@ class ContainerAsyncFormTest {
         }
     }
 
-    /** Pauses its form when the first octets come. */
+    /** Pauses its form when the first bytes come. */
     private record Counting(AtomicLong received, CompletableFuture<AsyncForm> form) implements PartSink {
         @Override
         public void write(ByteBuf data) {
@@ -342,7 +342,7 @@ class ContainerAsyncFormTest {
                         connection.reset();
                     }
                 }
-                store.assertEmpty(kind + " after " + cut + " octets");
+                store.assertEmpty(kind + " after " + cut + " bytes");
             }
             assertTrue(outcome.isCompletedExceptionally());
         }

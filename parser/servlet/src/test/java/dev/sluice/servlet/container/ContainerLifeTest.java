@@ -268,7 +268,7 @@ class ContainerLifeTest {
                         connection.reset();
                     }
                 }
-                store.assertEmpty(kind + " after " + cut + " octets");
+                store.assertEmpty(kind + " after " + cut + " bytes");
             }
             assertEquals(200, post(container, "/work"));
             store.assertEmpty(kind);

@@ -98,8 +98,8 @@ class ContainerThreatsTest {
         servlet.at("/work", (request, response) -> {
             attempt((asked, ignored) -> asked.getParts(), request, response);
             attempt((asked, ignored) -> asked.getParameterMap(), request, response);
-            String left = store.files() + " files, " + store.memory() + " octets in memory, ";
-            seen.add(left + request.getInputStream().readAllBytes().length + " octets unread");
+            String left = store.files() + " files, " + store.memory() + " bytes in memory, ";
+            seen.add(left + request.getInputStream().readAllBytes().length + " bytes unread");
         });
         FormOptions options = store.options().spillThreshold(0).build();
         for (MultipartFilter filter : List.of(
@@ -110,9 +110,7 @@ class ContainerThreatsTest {
                     try (RawHttp connection = container.connect()) {
                         connection.send(Form.request(method, "/app/work", Form.CONTENT_TYPE, FORM.body()));
                         assertEquals(
-                                "0 files, 0 octets in memory, " + FORM.body().length + " octets unread",
-                                next(),
-                                method);
+                                "0 files, 0 bytes in memory, " + FORM.body().length + " bytes unread", next(), method);
                     }
                 }
             }
@@ -326,7 +324,7 @@ class ContainerThreatsTest {
             assertEquals("507 SPOOL_QUOTA", sendField(port, "/unlimited/parts", 1 << 30, told));
             assertEquals("413 IN_MEMORY_TOO_LARGE", sendField(port, "/unlimited/text", 72 << 20, told));
             child.getOutputStream().close();
-            assertEquals("0 files, 0 octets in memory", told.readLine());
+            assertEquals("0 files, 0 bytes in memory", told.readLine());
             assertTrue(child.waitFor(1, TimeUnit.MINUTES));
         } finally {
             child.destroyForcibly();
@@ -378,7 +376,7 @@ class ContainerThreatsTest {
                     System.out.println(container.port());
                     while (System.in.read() >= 0) {}
                     Eventually.isTrue(() -> spool.files() == 0 && memory.used() == 0, spool::toString);
-                    System.out.println(spool.files() + " files, " + memory.used() + " octets in memory");
+                    System.out.println(spool.files() + " files, " + memory.used() + " bytes in memory");
                 }
             }
         }

@@ -31,21 +31,21 @@ final class Form {
 
     Form part(String headers, byte[] content) {
         return text("--" + BOUNDARY + "\r\n" + headers + "\r\n\r\n", StandardCharsets.UTF_8)
-                .octets(content)
+                .bytes(content)
                 .text("\r\n", StandardCharsets.US_ASCII);
     }
 
-    /** Adds octets as they are, which may break the form. */
-    Form octets(byte[] octets) {
-        out.writeBytes(octets);
+    /** Adds bytes as they are, which may break the form. */
+    Form bytes(byte[] bytes) {
+        out.writeBytes(bytes);
         return this;
     }
 
     Form text(String text, Charset charset) {
-        return octets(text.getBytes(charset));
+        return bytes(text.getBytes(charset));
     }
 
-    /** {@return the octets so far, without a close-delimiter} */
+    /** {@return the bytes so far, without a close-delimiter} */
     byte[] open() {
         return out.toByteArray();
     }
@@ -72,7 +72,7 @@ final class Form {
         return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return the body in chunks of {@code size} octets} */
+    /** {@return the body in chunks of {@code size} bytes} */
     static byte[] chunked(byte[] body, int size) {
         ByteArrayOutputStream chunks = new ByteArrayOutputStream();
         for (int from = 0; from < body.length; from += size) {

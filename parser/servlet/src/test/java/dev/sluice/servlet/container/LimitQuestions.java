@@ -37,7 +37,7 @@ final class LimitQuestions {
                 parts("a file as large as allowed")
                         .sends(new Form().file("f", "f", new byte[MAX_PART]))
                         .gets("accepted"),
-                parts("a file one octet larger than allowed")
+                parts("a file one byte larger than allowed")
                         .sends(new Form().file("f", "f", new byte[MAX_PART + 1]))
                         .gets("status 413")
                         .because("the client's fault, and the status that says which (RFC 9110 section 15.5.14)"),
@@ -99,22 +99,22 @@ final class LimitQuestions {
                                 "" + request.getParameter("a").length())
                         .gets("204800")
                         .because("within all limits; Jetty counts fields against the limit of "
-                                + "urlencoded forms, 200,000 octets"),
+                                + "urlencoded forms, 200,000 bytes"),
                 parts("49 fields").sends(fields(49, "1")).gets("accepted"),
                 parts("51 fields")
                         .sends(fields(51, "1"))
                         .gets("accepted")
-                        .because("`maxParts` is 1000, and a part costs 512 octets of the budget; 50 breaks forms of "
+                        .because("`maxParts` is 1000, and a part costs 512 bytes of the budget; 50 breaks forms of "
                                 + "businesses (Tomcat's default)"),
                 parts("101 fields")
                         .sends(fields(101, "1"))
                         .gets("accepted")
-                        .because("`maxParts` is 1000, and a part costs 512 octets of the budget; 50 breaks forms of "
+                        .because("`maxParts` is 1000, and a part costs 512 bytes of the budget; 50 breaks forms of "
                                 + "businesses (Tomcat's default)"),
                 parts("1,000 fields")
                         .sends(fields(1000, "1"))
                         .gets("accepted")
-                        .because("`maxParts` is 1000, and a part costs 512 octets of the budget; 50 breaks forms of "
+                        .because("`maxParts` is 1000, and a part costs 512 bytes of the budget; 50 breaks forms of "
                                 + "businesses (Tomcat's default)"),
                 parts("1,001 fields")
                         .sends(fields(1001, "1"))
@@ -128,7 +128,7 @@ final class LimitQuestions {
                         .sends(new Form()
                                 .part(ParameterQuestions.disposition("a") + "\r\nX-Long: " + "x".repeat(2000), "1"))
                         .gets("accepted")
-                        .because("8 KiB for the headers of a part; Tomcat's 512 octets break long file names"),
+                        .because("8 KiB for the headers of a part; Tomcat's 512 bytes break long file names"),
                 parts("a header section of 10 KiB")
                         .sends(new Form()
                                 .part(ParameterQuestions.disposition("a") + "\r\nX-Long: " + "x".repeat(10_000), "1"))
@@ -148,7 +148,7 @@ final class LimitQuestions {
         String delimiter = "--" + Form.BOUNDARY;
         String part = delimiter + "\r\n" + ParameterQuestions.disposition("a") + "\r\n\r\n1\r\n";
         return List.of(
-                raw("a body of no octets", "")
+                raw("a body of no bytes", "")
                         .gets("status 400")
                         .because("no form, and a truncated one may look so (policy row 16)"),
                 raw("a body without any delimiter", "this is no form")

@@ -41,7 +41,7 @@ final class ParameterQuestions {
                         .sends(new Form().field("a", "1").file("f", "f.txt", new byte[] {'x'}))
                         .asks((request, location) -> request.getParameter("f") + " " + Say.parameters(request))
                         .gets("null a=1"),
-                Question.that("a file input left empty is a file of no octets, and no parameter")
+                Question.that("a file input left empty is a file of no bytes, and no parameter")
                         .sends(new Form().file("f", "", new byte[0]))
                         .asks((request, location) -> request.getParameter("f") + " " + Say.parts(request) + " '"
                                 + request.getPart("f").getSubmittedFileName() + "'")
@@ -86,7 +86,7 @@ final class ParameterQuestions {
                         })
                         .gets("ä"),
                 Question.that("setCharacterEncoding is for names too")
-                        .sends(new Form().octets(namedInLatin1()))
+                        .sends(new Form().bytes(namedInLatin1()))
                         .asks((request, location) -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("ä");
@@ -120,7 +120,7 @@ final class ParameterQuestions {
                                 .part(disposition("a") + "\r\nContent-Type: text/plain; charset=nobody-knows", "ä"))
                         .asks((request, location) -> request.getParameter("a"))
                         .gets("ä")
-                        .because("the octets are there and the text is a guess anyway: UTF-8, and "
+                        .because("the bytes are there and the text is a guess anyway: UTF-8, and "
                                 + "reported (policy row 45)"),
                 Question.that("the empty form has no parameters and no parts")
                         .sends(new Form())

@@ -214,9 +214,8 @@ final class PartQuestions {
                                         "YWJj"))
                         .asks((request, location) -> Say.text(request.getPart("f")))
                         .gets("YWJj")
-                        .because(
-                                "RFC 7578 section 4.7 deprecates Content-Transfer-Encoding; raw octets and reported by "
-                                        + "default, decoded with the COMPATIBLE preset (policy row 26)"));
+                        .because("RFC 7578 section 4.7 deprecates Content-Transfer-Encoding; raw bytes and reported by "
+                                + "default, decoded with the COMPATIBLE preset (policy row 26)"));
     }
 
     private static String write(HttpServletRequest request, String name, String target) {
@@ -236,7 +235,7 @@ final class PartQuestions {
     private static String size(Path path) {
         return Say.attempt(() -> {
             boolean there = Files.exists(path);
-            return there ? Files.size(path) + " octets" : "no file";
+            return there ? Files.size(path) + " bytes" : "no file";
         });
     }
 
@@ -248,14 +247,14 @@ final class PartQuestions {
                         .sends(form)
                         .asks((request, location) -> write(request, "s", "rs") + " " + write(request, "l", "rl") + " "
                                 + size(location.resolve("rs")) + " " + size(location.resolve("rl")))
-                        .gets("written written 3 octets 100000 octets"),
+                        .gets("written written 3 bytes 100000 bytes"),
                 Question.that("write to an absolute path")
                         .sends(form)
                         .asks((request, location) -> {
                             Path target = location.resolveSibling("absolute-" + location.getFileName());
                             return write(request, "l", target.toString()) + " " + size(target);
                         })
-                        .gets("written 100000 octets"),
+                        .gets("written 100000 bytes"),
                 Question.that("write to a relative name that climbs out of the location")
                         .sends(form)
                         .asks((request, location) -> {
@@ -276,18 +275,18 @@ final class PartQuestions {
                             Files.writeString(location.resolve("exists"), "a file of somebody");
                             return write(request, "s", "exists") + " " + size(location.resolve("exists"));
                         })
-                        .gets("written 3 octets"),
+                        .gets("written 3 bytes"),
                 Question.that("write of a field")
                         .sends(form)
                         .asks((request, location) ->
                                 write(request, "a", "field") + " " + size(location.resolve("field")))
-                        .gets("written 4 octets")
+                        .gets("written 4 bytes")
                         .because("a part is a part; Undertow writes nothing and does not say so"),
                 Question.that("write twice")
                         .sends(form)
                         .asks((request, location) -> write(request, "l", "t1") + " " + write(request, "l", "t2") + " "
                                 + size(location.resolve("t1")) + " " + size(location.resolve("t2")))
-                        .gets("written IllegalStateException 100000 octets no file")
+                        .gets("written IllegalStateException 100000 bytes no file")
                         .because("the content has moved, and moves once; to ask again is a mistake of the application"),
                 Question.that("getInputStream after write")
                         .sends(form)
@@ -306,7 +305,7 @@ final class PartQuestions {
                         .sends(form)
                         .asks((request, location) -> write(request, "l", "wd") + " " + delete(request, "l") + " "
                                 + size(location.resolve("wd")))
-                        .gets("written deleted 100000 octets")
+                        .gets("written deleted 100000 bytes")
                         .because("the written file belongs to the application (jetty/jetty.project#15626)"),
                 Question.that("getInputStream after delete")
                         .sends(form)

@@ -20,9 +20,9 @@ final class RawHttp implements AutoCloseable {
     private final Socket socket;
 
     /** An answer; the names of its headers are in lower case. */
-    record Answer(int status, Map<String, String> headers, byte[] octets) {
+    record Answer(int status, Map<String, String> headers, byte[] bytes) {
         String body() {
-            return new String(octets, StandardCharsets.UTF_8);
+            return new String(bytes, StandardCharsets.UTF_8);
         }
     }
 
@@ -37,13 +37,13 @@ final class RawHttp implements AutoCloseable {
         return send(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    RawHttp send(byte[] octets) throws IOException {
-        return send(octets, 0, octets.length);
+    RawHttp send(byte[] bytes) throws IOException {
+        return send(bytes, 0, bytes.length);
     }
 
-    RawHttp send(byte[] octets, int from, int to) throws IOException {
+    RawHttp send(byte[] bytes, int from, int to) throws IOException {
         OutputStream out = socket.getOutputStream();
-        out.write(octets, from, to - from);
+        out.write(bytes, from, to - from);
         out.flush();
         return this;
     }
@@ -86,7 +86,7 @@ final class RawHttp implements AutoCloseable {
         } else if ("chunked".equalsIgnoreCase(headers.get("transfer-encoding"))) {
             body = chunked();
         } else if (headers.containsKey("content-length")) {
-            body = octets(Integer.parseInt(headers.get("content-length")));
+            body = bytes(Integer.parseInt(headers.get("content-length")));
         } else {
             body = socket.getInputStream().readAllBytes();
         }
@@ -96,7 +96,7 @@ final class RawHttp implements AutoCloseable {
     private byte[] chunked() throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         for (int size = chunkSize(); size > 0; size = chunkSize()) {
-            body.writeBytes(octets(size));
+            body.writeBytes(bytes(size));
             line();
         }
         line();
@@ -107,10 +107,10 @@ final class RawHttp implements AutoCloseable {
         return Integer.parseInt(line(), 16);
     }
 
-    private byte[] octets(int length) throws IOException {
+    private byte[] bytes(int length) throws IOException {
         byte[] body = socket.getInputStream().readNBytes(length);
         if (body.length < length) {
-            throw new EOFException("the answer ends after " + body.length + " of " + length + " octets");
+            throw new EOFException("the answer ends after " + body.length + " of " + length + " bytes");
         }
         return body;
     }
@@ -118,18 +118,18 @@ final class RawHttp implements AutoCloseable {
     private String line() throws IOException {
         InputStream in = socket.getInputStream();
         ByteArrayOutputStream line = new ByteArrayOutputStream();
-        for (int octet = in.read(); octet != '\n'; octet = in.read()) {
-            if (octet < 0) {
+        for (int b = in.read(); b != '\n'; b = in.read()) {
+            if (b < 0) {
                 throw new EOFException("no answer, or the head of one: '" + line + "'");
             }
-            if (octet != '\r') {
-                line.write(octet);
+            if (b != '\r') {
+                line.write(b);
             }
         }
         return line.toString(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return whether the server has closed the connection, after waiting for it or for more octets} */
+    /** {@return whether the server has closed the connection, after waiting for it or for more bytes} */
     boolean isAtEnd() throws IOException {
         return socket.getInputStream().read() < 0;
     }

@@ -85,7 +85,7 @@ class RedeployTest {
     private interface Host extends AutoCloseable {
         Deployed deploy(Path application) throws Exception;
 
-        /** {@return the octets of direct memory that its threads may take for themselves; 50 leaks are more} */
+        /** {@return the bytes of direct memory that its threads may take for themselves; 50 leaks are more} */
         long ownDirectMemory();
 
         @Override
@@ -135,7 +135,7 @@ class RedeployTest {
             more.removeAll(threads);
             assertEquals(List.of(), more.stream().filter(Thread::isAlive).toList());
             long growth = directMemory() - direct;
-            assertTrue(growth <= host.ownDirectMemory(), growth + " octets of direct memory more than at first");
+            assertTrue(growth <= host.ownDirectMemory(), growth + " bytes of direct memory more than at first");
         }
         try (Stream<Path> left = Files.walk(directory.resolve("host"))) {
             assertEquals(

@@ -16,7 +16,7 @@ import java.io.UncheckedIOException;
 
 /**
  * The servlet of the application that is deployed and taken down: it has a class loader of its own. Answers how many
- * octets the form has, and how much direct memory netty holds in this application.
+ * bytes the form has, and how much direct memory netty holds in this application.
  */
 @SuppressWarnings("serial")
 public final class RedeployedServlet extends HttpServlet {
@@ -30,28 +30,28 @@ public final class RedeployedServlet extends HttpServlet {
             AsyncContext context = request.startAsync();
             MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
                 if (failure == null) {
-                    answer(response, octets(form));
+                    answer(response, bytes(form));
                 }
                 context.complete();
             });
             return;
         }
-        long octets = 0;
+        long bytes = 0;
         for (Part part : request.getParts()) {
             try (InputStream in = part.getInputStream()) {
-                octets += in.readAllBytes().length;
+                bytes += in.readAllBytes().length;
             }
         }
-        answer(response, octets + request.getParameter("a").length() - 1);
+        answer(response, bytes + request.getParameter("a").length() - 1);
     }
 
-    private static long octets(MultipartForm form) {
+    private static long bytes(MultipartForm form) {
         return form.parts().stream().mapToLong(FormPart::size).sum();
     }
 
-    private static void answer(HttpServletResponse response, long octets) {
+    private static void answer(HttpServletResponse response, long bytes) {
         try {
-            response.getWriter().write(octets + " " + Math.max(0, PlatformDependent.usedDirectMemory()));
+            response.getWriter().write(bytes + " " + Math.max(0, PlatformDependent.usedDirectMemory()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -140,7 +140,7 @@ final class RequestQuestions {
                         .asks((request, location) -> Say.parts(request) + " "
                                 + Say.attempt(() -> request.getReader().read()))
                         .gets("a:1 IllegalStateException")
-                        .because("the body was read as octets: the Javadoc of getReader, Tomcat and Undertow say so"),
+                        .because("the body was read as bytes: the Javadoc of getReader, Tomcat and Undertow say so"),
                 Question.that("getInputStream after getParameter")
                         .sends(form)
                         .asks((request, location) -> request.getParameter("a") + " "

@@ -41,7 +41,7 @@ final class Store implements AutoCloseable {
         return memory.used();
     }
 
-    /** Waits until nothing is left: no file, no octet of the budget, no descriptor. No garbage is collected for it. */
+    /** Waits until nothing is left: no file, no byte of the budget, no descriptor. No garbage is collected for it. */
     void assertEmpty(Object after) {
         Eventually.isTrue(this::isEmpty, () -> "after " + after + ": " + this);
     }
@@ -80,8 +80,8 @@ final class Store implements AutoCloseable {
 
     @Override
     public String toString() {
-        return spool.files() + " files " + names() + " of " + spool.bytes() + " octets, " + memory.used()
-                + " octets of memory, " + (descriptors() - descriptors) + " descriptors";
+        return spool.files() + " files " + names() + " of " + spool.bytes() + " bytes, " + memory.used()
+                + " bytes of memory, " + (descriptors() - descriptors) + " descriptors";
     }
 
     @Override

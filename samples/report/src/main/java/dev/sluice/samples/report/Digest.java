@@ -30,7 +30,7 @@ public final class Digest {
         size = 0;
     }
 
-    /** Adds the readable octets of {@code data}, which is borrowed and left as it was. */
+    /** Adds the readable bytes of {@code data}, which is borrowed and left as it was. */
     public void add(ByteBuf data) {
         for (ByteBuffer memory : data.nioBuffers()) {
             sha256.update(memory);
@@ -44,14 +44,14 @@ public final class Digest {
      * @param in not closed
      */
     public void addAll(InputStream in) throws IOException {
-        byte[] octets = new byte[BLOCK];
-        for (int n; (n = in.read(octets)) >= 0; ) {
-            sha256.update(octets, 0, n);
+        byte[] bytes = new byte[BLOCK];
+        for (int n; (n = in.read(bytes)) >= 0; ) {
+            sha256.update(bytes, 0, n);
             size += n;
         }
     }
 
-    /** {@return the octets added since the last reset} */
+    /** {@return the bytes added since the last reset} */
     public long size() {
         return size;
     }

@@ -11,7 +11,7 @@ import java.util.Map;
  * @param status of the HTTP answer; not part of the JSON
  * @param reason a {@link MultipartException.Reason}, or a word for what is wrong around the body
  * @param kind a {@link MultipartException.Kind}, or {@code HTTP} or {@code STORAGE} for what is wrong around the body
- * @param offset of the offending octet of the multipart body, or -1
+ * @param offset of the offending byte of the multipart body, or -1
  * @param part 0-based index of the part at fault, or -1
  * @param message one sentence
  */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param parts those that were complete
  * @param deviations those that were accepted and are to be reported
- * @param bodySize in octets; with an error, the octets before the offending one
+ * @param bodySize in bytes; with an error, the bytes before the offending one
  * @param error null for a good body
  */
 @JsonPropertyOrder({"parts", "deviations", "bodySize", "error"})
@@ -26,8 +26,8 @@ public record InspectionReport(
      * One part.
      *
      * @param headers name and value of each, in order
-     * @param offset of the first octet of its body
-     * @param size of its body in octets
+     * @param offset of the first byte of its body
+     * @param size of its body in bytes
      * @param sha256 of its body, in lower-case hexadecimal
      */
     @JsonPropertyOrder({"index", "name", "filename", "contentType", "headers", "offset", "size", "sha256"})

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the head of a request with a body before a single octet of it is read, and finds the preset that it names.
+ * Looks at the head of a request with a body before a single byte of it is read, and finds the preset that it names.
  * Is in front of the multipart filter, where the parameters are those of the query alone.
  */
 final class RequestHead extends HttpFilter {
@@ -61,7 +61,7 @@ final class RequestHead extends HttpFilter {
         }
         Answers.error(response, fault);
         if (drains) {
-            // A connection that is closed over unread octets is reset, and the client would lose the answer.
+            // A connection that is closed over unread bytes is reset, and the client would lose the answer.
             response.flushBuffer();
             drain(request.getInputStream());
         }

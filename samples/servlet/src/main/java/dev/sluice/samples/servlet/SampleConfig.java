@@ -12,10 +12,10 @@ import java.util.Objects;
  * @param port the port to listen on; 0 for any free one
  * @param directory where uploads wait that do not stay in memory; created where it is missing
  * @param preset of requests that name none
- * @param maxBodyBytes the largest multipart body in octets, 0 or more
- * @param minBytesPerSecond the least rate at which a client has to send a body, in octets per second, 1 or more
+ * @param maxBodyBytes the largest multipart body in bytes, 0 or more
+ * @param minBytesPerSecond the least rate at which a client has to send a body, in bytes per second, 1 or more
  * @param rateGrace how long a client may send nothing at first
- * @param memoryBytes the most that all forms together may hold in memory, in octets, 0 or more
+ * @param memoryBytes the most that all forms together may hold in memory, in bytes, 0 or more
  */
 public record SampleConfig(
         String host,

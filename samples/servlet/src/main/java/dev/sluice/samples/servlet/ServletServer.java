@@ -160,7 +160,7 @@ public final class ServletServer implements AutoCloseable {
         return config.directory().toAbsolutePath();
     }
 
-    /** {@return the octets that all forms together hold in memory now} */
+    /** {@return the bytes that all forms together hold in memory now} */
     public long memoryUsed() {
         return memory.used();
     }

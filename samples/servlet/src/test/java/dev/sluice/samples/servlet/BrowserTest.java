@@ -61,7 +61,7 @@ final class BrowserTest {
     }
 
     private void drop(Browser browser) throws Exception {
-        byte[] large = FormPart.octets(3 << 20);
+        byte[] large = FormPart.bytes(3 << 20);
         byte[] small = "a \"small\" one\r\n".getBytes(StandardCharsets.US_ASCII);
         try (Scratch scratch = Scratch.create()) {
             Path first = Files.write(scratch.directory().resolve("holiday; day 1.bin"), large);
@@ -92,7 +92,7 @@ final class BrowserTest {
     }
 
     private void pick(Browser browser) throws Exception {
-        byte[] content = FormPart.octets(1000);
+        byte[] content = FormPart.bytes(1000);
         try (Scratch scratch = Scratch.create()) {
             Path file = Files.write(scratch.directory().resolve("picked.png"), content);
             find(browser, "#files").sendKeys(file.toString());
@@ -106,7 +106,7 @@ final class BrowserTest {
 
     private void refusal(Browser browser) throws Exception {
         try (Scratch scratch = Scratch.create()) {
-            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.octets(3 << 20));
+            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(3 << 20));
             browser.drop(find(browser, "#drop"), List.of(file));
             send(browser, "refused");
         }

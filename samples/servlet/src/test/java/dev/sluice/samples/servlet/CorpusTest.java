@@ -94,7 +94,7 @@ class CorpusTest {
         assertTrue(left < 5, left + " left out");
     }
 
-    /** {@return whether a header field can have the value: no control octet but the tab (RFC 9110 section 5.5)} */
+    /** {@return whether a header field can have the value: no control byte but the tab (RFC 9110 section 5.5)} */
     private static boolean fitsHttp(String value) {
         return value.chars().allMatch(c -> c >= ' ' && c != 0x7F || c == '\t');
     }

@@ -25,7 +25,7 @@ final class CurlTest {
     private static final List<FormPart> FORM = List.of(
             FormPart.field("title", "na\u00efve \u2603"),
             FormPart.file("f", "a.txt", "text/plain", "plain".getBytes(StandardCharsets.US_ASCII)),
-            FormPart.file("f", "gr\u00f6\u00dfe.bin", "application/octet-stream", FormPart.octets(3_000_000)),
+            FormPart.file("f", "gr\u00f6\u00dfe.bin", "application/octet-stream", FormPart.bytes(3_000_000)),
             FormPart.field("title", "again"));
 
     @TempDir

@@ -159,7 +159,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void aBodyBeyondTheLimitIsTooLargeToTheOctet(String endpoint) throws Exception {
+    void aBodyBeyondTheLimitIsTooLargeToTheByte(String endpoint) throws Exception {
         byte[] body = new TestForm().file("f", "x.bin", new byte[100_000]).body();
         start(config().withMaxBodyBytes(body.length));
         assertEquals(200, send("POST", endpoint, TestForm.CONTENT_TYPE, body).statusCode());

@@ -31,7 +31,7 @@ public class UploadController {
      * A file as it arrived.
      *
      * @param filename as the client sent it
-     * @param size in octets
+     * @param size in bytes
      * @param sha256 in lower-case hexadecimal
      */
     public record Received(
@@ -101,9 +101,9 @@ public class UploadController {
         throw new IllegalArgumentException("no use for a file of " + file.getSize() + " bytes");
     }
 
-    private static String sha256(byte[] octets) {
+    private static String sha256(byte[] bytes) {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

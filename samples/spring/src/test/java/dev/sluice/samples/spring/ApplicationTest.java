@@ -105,7 +105,7 @@ class ApplicationTest {
                     content);
         }
 
-        byte[] octets() {
+        byte[] bytes() {
             byte[] close = ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8);
             ByteArrayOutputStream whole = new ByteArrayOutputStream();
             whole.writeBytes(out.toByteArray());
@@ -123,7 +123,7 @@ class ApplicationTest {
     }
 
     private JsonNode sent(String method, String path, Body body) throws Exception {
-        HttpResponse<String> response = send(method, path, body.octets());
+        HttpResponse<String> response = send(method, path, body.bytes());
         assertEquals(200, response.statusCode(), response.body());
         return JSON.readTree(response.body());
     }
@@ -203,7 +203,7 @@ class ApplicationTest {
     @Test
     void aBodyBeyondTheLimitIsSeenAsTooLarge() throws Exception {
         Body body = new Body().file("file", "x.png", noise(MAX_BODY)).field("title", "t");
-        HttpResponse<String> response = send("POST", "/titled", body.octets());
+        HttpResponse<String> response = send("POST", "/titled", body.bytes());
 
         assertEquals(413, response.statusCode(), response.body());
         String detail = JSON.readTree(response.body()).get("detail").asString();
@@ -215,7 +215,7 @@ class ApplicationTest {
         byte[] body = new Body()
                 .field("title", "t")
                 .file("file", "x.png", noise(100_000))
-                .octets();
+                .bytes();
         HttpResponse<String> response = send("POST", "/titled", Arrays.copyOf(body, body.length - 10));
 
         assertEquals(400, response.statusCode(), response.body());
@@ -232,7 +232,7 @@ class ApplicationTest {
         } while (others.get(others.size() - 1).tryReserve(memory.smallRequestBytes()));
         try {
             HttpResponse<String> response =
-                    send("POST", "/titled", new Body().field("title", "t").octets());
+                    send("POST", "/titled", new Body().field("title", "t").bytes());
             assertEquals(503, response.statusCode(), response.body());
         } finally {
             others.forEach(MemoryBudget.Account::close);
@@ -242,7 +242,7 @@ class ApplicationTest {
     @Test
     void aPartThatIsMissingIsABadRequest() throws Exception {
         HttpResponse<String> response =
-                send("POST", "/titled", new Body().field("title", "t").octets());
+                send("POST", "/titled", new Body().field("title", "t").bytes());
         assertEquals(400, response.statusCode(), response.body());
         assertFalse(response.body().contains("at dev.sluice"), response.body());
     }
@@ -252,7 +252,7 @@ class ApplicationTest {
         HttpResponse<String> response = send(
                 "POST",
                 "/failing",
-                new Body().file("file", "x.png", noise(100_000)).octets());
+                new Body().file("file", "x.png", noise(100_000)).bytes());
         assertEquals(500, response.statusCode(), response.body());
         assertEquals("/failing", JSON.readTree(response.body()).get("path").asString());
     }

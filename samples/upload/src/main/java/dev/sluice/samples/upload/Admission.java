@@ -14,7 +14,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
 
 /**
- * What the head of a request with a body says of that body: seen before a single octet of it, and before a client that
+ * What the head of a request with a body says of that body: seen before a single byte of it, and before a client that
  * expects {@code 100 Continue} sends one.
  */
 record Admission(Boundary boundary, Preset preset) {

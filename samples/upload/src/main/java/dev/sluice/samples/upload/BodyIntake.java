@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The way of one body from its connection to its sink. The decoder runs on the event loop; its events go, in order, to
  * one worker thread, which may block. What the worker has not done yet is bounded: {@link #isReady()} is false while
- * more than {@value #MAX_IN_FLIGHT_BYTES} octets or {@value #MAX_IN_FLIGHT_BATCHES} chunks wait for it, and the
+ * more than {@value #MAX_IN_FLIGHT_BYTES} bytes or {@value #MAX_IN_FLIGHT_BATCHES} chunks wait for it, and the
  * connection is not read from.
  */
 final class BodyIntake implements BodyReceiver {

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * error. It is told the parts while they are decoded, and prints when all is known.
  */
 final class BodyPicture {
-    private static final int PREVIEW_OCTETS = 48;
+    private static final int PREVIEW_BYTES = 48;
     private static final int DUMP_WIDTH = 16;
     private static final int DUMP_LINES_AROUND = 2;
     private static final String INDENT = " ".repeat(12);
 
     private final Boundary boundary;
-    private final RecentOctets recent;
+    private final RecentBytes recent;
     private final List<Shape> shapes = new ArrayList<>();
 
     /** What a part looked like. */
@@ -33,7 +33,7 @@ final class BodyPicture {
         final long delimiterOffset;
         final long headerOffset;
         final byte[] rawHeaders;
-        final ByteBuf preview = Unpooled.buffer(PREVIEW_OCTETS);
+        final ByteBuf preview = Unpooled.buffer(PREVIEW_BYTES);
         long size;
         boolean complete;
 
@@ -45,7 +45,7 @@ final class BodyPicture {
         }
     }
 
-    BodyPicture(Boundary boundary, RecentOctets recent) {
+    BodyPicture(Boundary boundary, RecentBytes recent) {
         this.boundary = boundary;
         this.recent = recent;
     }
@@ -71,7 +71,7 @@ final class BodyPicture {
 
     void data(ByteBuf data) {
         Shape shape = shapes.get(shapes.size() - 1);
-        int missing = Math.min(PREVIEW_OCTETS - shape.preview.readableBytes(), data.readableBytes());
+        int missing = Math.min(PREVIEW_BYTES - shape.preview.readableBytes(), data.readableBytes());
         shape.preview.writeBytes(data, data.readerIndex(), missing);
         shape.size += data.readableBytes();
     }
@@ -113,7 +113,7 @@ final class BodyPicture {
 
     /** Prints an error for which there is nothing to draw, because the Content-Type is bad. */
     static void printError(PrintWriter out, boolean colour, ErrorAnswer error) {
-        printError(new Pen(out, colour), out, error, new RecentOctets(1));
+        printError(new Pen(out, colour), out, error, new RecentBytes(1));
     }
 
     private static void printHeaders(Pen pen, Shape shape) {
@@ -150,15 +150,15 @@ final class BodyPicture {
     }
 
     private static String preview(Shape shape) {
-        byte[] octets = ByteBufUtil.getBytes(shape.preview);
-        String more = shape.size > octets.length ? " ..." : "";
-        for (byte octet : octets) {
-            if (octet >= 0 && octet < ' ' && octet != '\t' && octet != '\r' && octet != '\n') {
-                int shown = Math.min(DUMP_WIDTH, octets.length);
-                return ByteBufUtil.hexDump(octets, 0, shown) + (shape.size > shown ? " ..." : "");
+        byte[] bytes = ByteBufUtil.getBytes(shape.preview);
+        String more = shape.size > bytes.length ? " ..." : "";
+        for (byte b : bytes) {
+            if (b >= 0 && b < ' ' && b != '\t' && b != '\r' && b != '\n') {
+                int shown = Math.min(DUMP_WIDTH, bytes.length);
+                return ByteBufUtil.hexDump(bytes, 0, shown) + (shape.size > shown ? " ..." : "");
             }
         }
-        return '"' + visible(new String(octets, StandardCharsets.UTF_8)) + '"' + more;
+        return '"' + visible(new String(bytes, StandardCharsets.UTF_8)) + '"' + more;
     }
 
     private long closeDelimiterOffset() {
@@ -175,7 +175,7 @@ final class BodyPicture {
         };
     }
 
-    private static void printError(Pen pen, PrintWriter out, ErrorAnswer error, RecentOctets recent) {
+    private static void printError(Pen pen, PrintWriter out, ErrorAnswer error, RecentBytes recent) {
         out.println(pen.red("error     ")
                 + pen.bold(error.reason())
                 + pen.dim(" (" + error.kind() + ")")
@@ -194,13 +194,13 @@ final class BodyPicture {
         }
     }
 
-    private static void dumpLine(Pen pen, PrintWriter out, long from, long marked, RecentOctets recent) {
+    private static void dumpLine(Pen pen, PrintWriter out, long from, long marked, RecentBytes recent) {
         StringBuilder hex = new StringBuilder();
         StringBuilder text = new StringBuilder();
         for (long offset = from; offset < from + DUMP_WIDTH; offset++) {
-            int octet = recent.at(offset);
-            String digits = octet < 0 ? "  " : String.format(Locale.ROOT, "%02x", octet);
-            String letter = octet < 0 ? " " : octet < ' ' || octet > '~' ? "." : String.valueOf((char) octet);
+            int b = recent.at(offset);
+            String digits = b < 0 ? "  " : String.format(Locale.ROOT, "%02x", b);
+            String letter = b < 0 ? " " : b < ' ' || b > '~' ? "." : String.valueOf((char) b);
             hex.append(offset - from == DUMP_WIDTH / 2 ? "  " : " ")
                     .append(offset == marked ? pen.red(digits) : digits);
             text.append(offset == marked ? pen.red(letter) : letter);

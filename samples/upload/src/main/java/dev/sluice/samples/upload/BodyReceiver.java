@@ -43,7 +43,7 @@ interface BodyReceiver {
     boolean isOver();
 
     /**
-     * Takes the next octets of the body.
+     * Takes the next bytes of the body.
      *
      * @param chunk transferred
      */

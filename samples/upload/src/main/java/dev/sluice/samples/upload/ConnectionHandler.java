@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * One connection: requests one after the other, each read only as fast as it can be worked on.
  *
  * <p>An answer to a bad request is sent at once; what is still coming in is then read and dropped for a short while,
- * because a connection that is closed over unread octets is reset, and the client would lose the answer.
+ * because a connection that is closed over unread bytes is reset, and the client would lose the answer.
  */
 final class ConnectionHandler extends ChannelInboundHandlerAdapter {
     /** What all connections share. */

@@ -108,7 +108,7 @@ final class InspectCommand implements Callable<Integer> {
                 return answer(new Inspection().refuse(ErrorAnswer.of(e), List.of()), null);
             }
             long size = standardInput ? Progress.UNKNOWN : Files.size(Path.of(file));
-            RecentOctets recent = new RecentOctets(chunk + LOOK_BACK);
+            RecentBytes recent = new RecentBytes(chunk + LOOK_BACK);
             BodyPicture picture = new BodyPicture(boundary, recent);
             InspectionReport report;
             try (Progress progress = new Progress(size)) {
@@ -119,18 +119,18 @@ final class InspectCommand implements Callable<Integer> {
     }
 
     private InspectionReport decode(
-            InputStream in, Boundary boundary, RecentOctets recent, BodyPicture picture, Progress progress)
+            InputStream in, Boundary boundary, RecentBytes recent, BodyPicture picture, Progress progress)
             throws IOException {
         MultipartOptions options =
                 MultipartOptions.builder().preset(preset.preset()).build();
-        byte[] octets = new byte[chunk];
+        byte[] bytes = new byte[chunk];
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options);
                 Inspection inspection = new Inspection()) {
             try {
-                for (int n; (n = in.readNBytes(octets, 0, chunk)) > 0; ) {
-                    recent.add(octets, n);
+                for (int n; (n = in.readNBytes(bytes, 0, chunk)) > 0; ) {
+                    recent.add(bytes, n);
                     progress.add(n);
-                    decoder.feed(Unpooled.wrappedBuffer(octets, 0, n));
+                    decoder.feed(Unpooled.wrappedBuffer(bytes, 0, n));
                     drain(decoder, inspection, picture);
                 }
                 decoder.finish();

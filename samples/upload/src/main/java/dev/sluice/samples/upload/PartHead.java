@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param safeFilename a base name that is safe to store, empty when nothing safe remains, null without a file name
  * @param contentType of the part
  * @param headers all of them, in order
- * @param offset of the first octet of the part's body
+ * @param offset of the first byte of the part's body
  */
 record PartHead(
         int index,

@@ -64,8 +64,8 @@ final class PartOwner implements Closeable {
         throw new IOException("no lock could be had in " + directory + " after " + ATTEMPTS + " attempts");
     }
 
-    private static String hex(SecureRandom random, int octets) {
-        byte[] result = new byte[octets];
+    private static String hex(SecureRandom random, int bytes) {
+        byte[] result = new byte[bytes];
         random.nextBytes(result);
         return HexFormat.of().formatHex(result);
     }

@@ -15,7 +15,7 @@ interface PartSink extends AutoCloseable {
     void begin(PartHead head) throws IOException;
 
     /**
-     * Takes octets of the part's body.
+     * Takes bytes of the part's body.
      *
      * @param data borrowed: done with on return
      */
@@ -26,7 +26,7 @@ interface PartSink extends AutoCloseable {
     /**
      * Makes the whole body count.
      *
-     * @param bodySize in octets
+     * @param bodySize in bytes
      * @return the answer for the client, to be written as JSON
      */
     Object finish(long bodySize, List<ReportedDeviation> deviations) throws IOException;

@@ -24,9 +24,9 @@ final class Progress implements AutoCloseable {
         this.size = size;
     }
 
-    void add(int octets) {
+    void add(int bytes) {
         boolean wasLong = isLong();
-        done += octets;
+        done += bytes;
         if (!wasLong && isLong() && isWatched()) {
             bar = new ProgressBarBuilder()
                     .setTaskName("inspect")

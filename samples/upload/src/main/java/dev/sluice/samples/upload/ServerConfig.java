@@ -10,11 +10,11 @@ import java.util.Objects;
  * @param host the address to listen on
  * @param port the port to listen on; 0 for any free one
  * @param directory where files are stored; created where it is missing
- * @param maxBodyBytes the largest multipart body of {@code POST /upload} in octets, 0 or more; for {@code POST
+ * @param maxBodyBytes the largest multipart body of {@code POST /upload} in bytes, 0 or more; for {@code POST
  *     /inspect} it is {@link #MAX_INSPECTED_BYTES}
  * @param rateGrace how long a client may send nothing at first; after it, it has to have sent
  *     {@link #MIN_BYTES_PER_SECOND} on average, over the time that the server waited for it
- * @param keepFreeBytes how much has to be free on the disk for a new file, in octets, 0 or more; looked at when a file
+ * @param keepFreeBytes how much has to be free on the disk for a new file, in bytes, 0 or more; looked at when a file
  *     begins
  */
 public record ServerConfig(
@@ -28,7 +28,7 @@ public record ServerConfig(
     /** The default of {@link #keepFreeBytes()}: 256 MiB. */
     public static final long DEFAULT_KEEP_FREE_BYTES = 256L << 20;
 
-    /** The least rate at which a client has to send a body, in octets per second. */
+    /** The least rate at which a client has to send a body, in bytes per second. */
     public static final long MIN_BYTES_PER_SECOND = 240;
 
     private static final Duration DEFAULT_RATE_GRACE = Duration.ofSeconds(5);

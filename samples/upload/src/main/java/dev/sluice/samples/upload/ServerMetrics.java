@@ -22,7 +22,7 @@ final class ServerMetrics implements AutoCloseable {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Counter bytes = Counter.builder("sluice.bytes")
-            .description("Octets of multipart bodies received")
+            .description("Bytes of multipart bodies received")
             .register(registry);
     private final Counter files = parts("file");
     private final Counter fields = parts("field");
@@ -31,7 +31,7 @@ final class ServerMetrics implements AutoCloseable {
 
     ServerMetrics(PooledByteBufAllocator allocator) {
         Gauge.builder("sluice.bytes.in.flight", bytesInFlight, AtomicLong::get)
-                .description("Octets received and neither written nor released yet")
+                .description("Bytes received and neither written nor released yet")
                 .register(registry);
         Gauge.builder("sluice.uploads.active", active, AtomicLong::get)
                 .description("Bodies being received")

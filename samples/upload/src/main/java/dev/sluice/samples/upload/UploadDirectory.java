@@ -63,7 +63,7 @@ final class UploadDirectory implements Closeable {
     /**
      * Creates the directory where it is missing, and deletes what killed servers left in it.
      *
-     * @param keepFreeBytes how much has to be free on the disk for a new file, in octets
+     * @param keepFreeBytes how much has to be free on the disk for a new file, in bytes
      */
     static UploadDirectory open(Path path, long keepFreeBytes) throws IOException {
         UploadDirectory directory = new UploadDirectory(path.toAbsolutePath().normalize(), keepFreeBytes);
@@ -113,7 +113,7 @@ final class UploadDirectory implements Closeable {
     }
 
     /**
-     * {@return a new, empty, private file for the octets of one part}
+     * {@return a new, empty, private file for the bytes of one part}
      *
      * @throws DiskFullException if too little is free on the disk
      */
@@ -133,7 +133,7 @@ final class UploadDirectory implements Closeable {
     /**
      * {@return why writing failed: a {@link DiskFullException} where that is the reason, else {@code failure}}
      *
-     * @param needed what was to be written, in octets
+     * @param needed what was to be written, in bytes
      */
     IOException explained(IOException failure, long needed) throws IOException {
         // Others may have made room since, so that what is free now does not tell; the text is that of ENOSPC.

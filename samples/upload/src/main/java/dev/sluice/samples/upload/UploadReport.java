@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param parts all of them, in order
  * @param deviations those that were accepted and are to be reported
- * @param bodySize of the multipart body in octets
+ * @param bodySize of the multipart body in bytes
  * @param millis from the first part to the last rename
  * @param error always null; a refused upload answers only with an error
  */
@@ -27,13 +27,13 @@ record UploadReport(
      * One part.
      *
      * @param filename as the client sent it; null for a form field
-     * @param size in octets
+     * @param size in bytes
      * @param sha256 in lower-case hexadecimal
      * @param storedAs the name of the file in the upload directory; null for a form field and for a file input left
      * empty
      * @param value text of a form field of up to 1 KiB; null for a longer one and for a file
-     * @param millis from the part's header section to its last octet on disk
-     * @param megabytesPerSecond 10^6 octets per second over that time; null where it is shorter than a millisecond
+     * @param millis from the part's header section to its last byte on disk
+     * @param megabytesPerSecond 10^6 bytes per second over that time; null where it is shorter than a millisecond
      */
     @JsonPropertyOrder({
         "index",

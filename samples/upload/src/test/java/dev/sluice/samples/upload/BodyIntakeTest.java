@@ -106,9 +106,9 @@ class BodyIntakeTest {
         return loop.submit(task).get(10, TimeUnit.SECONDS);
     }
 
-    private boolean offer(BodyIntake intake, byte[] octets) throws Exception {
+    private boolean offer(BodyIntake intake, byte[] bytes) throws Exception {
         ByteBuf chunk =
-                PooledByteBufAllocator.DEFAULT.directBuffer(octets.length).writeBytes(octets);
+                PooledByteBufAllocator.DEFAULT.directBuffer(bytes.length).writeBytes(bytes);
         chunks.add(chunk);
         return onLoop(() -> {
             intake.offer(chunk);
@@ -142,7 +142,7 @@ class BodyIntakeTest {
         TestSink sink = new TestSink();
         BodyIntake intake = intake(sink);
         long offered = offerUntilFull(intake);
-        assertTrue(offered <= (1 << 20) + 2 * CHUNK, () -> offered + " octets in flight");
+        assertTrue(offered <= (1 << 20) + 2 * CHUNK, () -> offered + " bytes in flight");
 
         sink.go.countDown();
         assertTrue(ready.await(10, TimeUnit.SECONDS));

@@ -151,7 +151,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void anErrorIsShownInAHexDumpWithACaretUnderTheOffendingOctet() {
+    void anErrorIsShownInAHexDumpWithACaretUnderTheOffendingByte() {
         Run run = inspect("--color", "never", "--preset", "strict");
         List<String> lines = run.out().lines().toList();
         int caretAt = lines.indexOf(lines.stream()

@@ -35,13 +35,13 @@ public final class RawConnection implements AutoCloseable {
         return send(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    public RawConnection send(byte[] octets) throws IOException {
-        return send(octets, octets.length);
+    public RawConnection send(byte[] bytes) throws IOException {
+        return send(bytes, bytes.length);
     }
 
-    public RawConnection send(byte[] octets, int length) throws IOException {
+    public RawConnection send(byte[] bytes, int length) throws IOException {
         OutputStream out = socket.getOutputStream();
-        out.write(octets, 0, length);
+        out.write(bytes, 0, length);
         out.flush();
         return this;
     }
@@ -62,7 +62,7 @@ public final class RawConnection implements AutoCloseable {
         int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
         byte[] body = socket.getInputStream().readNBytes(length);
         if (body.length < length) {
-            throw new EOFException("the answer ends after " + body.length + " of " + length + " octets");
+            throw new EOFException("the answer ends after " + body.length + " of " + length + " bytes");
         }
         return new Answer(Integer.parseInt(statusLine.substring(9, 12)), headers, body);
     }
@@ -70,18 +70,18 @@ public final class RawConnection implements AutoCloseable {
     private String line() throws IOException {
         InputStream in = socket.getInputStream();
         ByteArrayOutputStream line = new ByteArrayOutputStream();
-        for (int octet = in.read(); octet != '\n'; octet = in.read()) {
-            if (octet < 0) {
+        for (int b = in.read(); b != '\n'; b = in.read()) {
+            if (b < 0) {
                 throw new EOFException("no answer, or the head of one: '" + line + "'");
             }
-            if (octet != '\r') {
-                line.write(octet);
+            if (b != '\r') {
+                line.write(b);
             }
         }
         return line.toString(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return whether the server has closed the connection, after waiting for it or for more octets} */
+    /** {@return whether the server has closed the connection, after waiting for it or for more bytes} */
     public boolean isAtEnd() throws IOException {
         return socket.getInputStream().read() < 0;
     }

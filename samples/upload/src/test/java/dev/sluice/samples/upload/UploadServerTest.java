@@ -217,8 +217,8 @@ class UploadServerTest {
     }
 
     @Test
-    void aBodyInHttpChunksOfOneOctetArrivesIntact() throws Exception {
-        // Full of what begins like a delimiter: each octet of it is kept back and given out again.
+    void aBodyInHttpChunksOfOneByteArrivesIntact() throws Exception {
+        // Full of what begins like a delimiter: each byte of it is kept back and given out again.
         byte[] content = ("\r\r\n\n\r\n--\r\n--" + TestForm.BOUNDARY.substring(1) + "\r\n-" + TestForm.BOUNDARY)
                 .repeat(40)
                 .getBytes(StandardCharsets.US_ASCII);
@@ -226,8 +226,8 @@ class UploadServerTest {
         try (RawConnection connection = new RawConnection(server.port())) {
             connection.send(HEAD + "Content-Type: " + TestForm.CONTENT_TYPE + "\r\nTransfer-Encoding: chunked\r\n\r\n");
             StringBuilder chunks = new StringBuilder();
-            for (byte octet : body) {
-                chunks.append("1\r\n").append((char) (octet & 0xFF)).append("\r\n");
+            for (byte b : body) {
+                chunks.append("1\r\n").append((char) (b & 0xFF)).append("\r\n");
             }
             RawConnection.Answer answer = connection.send(chunks + "0\r\n\r\n").answer();
 

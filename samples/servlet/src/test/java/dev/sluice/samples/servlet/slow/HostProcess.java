@@ -98,7 +98,7 @@ final class HostProcess implements AutoCloseable {
         return now;
     }
 
-    /** {@return its memory as the system counts it, in octets} */
+    /** {@return its memory as the system counts it, in bytes} */
     long residentBytes() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"))) {
             if (line.startsWith("VmRSS:")) {

@@ -42,7 +42,7 @@ class MemoryFigures {
     @TempDir
     private Path directory;
 
-    /** What a server had in use with as many uploads under way; sizes in octets. */
+    /** What a server had in use with as many uploads under way; sizes in bytes. */
     private record Point(int uploads, long heap, long direct, long resident, long threads, long budget) {}
 
     @Test
@@ -77,7 +77,7 @@ class MemoryFigures {
                 awaitStarts(server, clients, 0, (long) warm * start.length);
             }
             server.await("the warm-up is over", vitals -> vitals.budget() == 0 && vitals.descriptors() <= idle);
-            long before = server.look().bodyOctets();
+            long before = server.look().bodyBytes();
             try (SlowClients clients = clients(server, start)) {
                 for (int count : counts) {
                     clients.enter(count - clients.open(), LIMIT);
@@ -102,13 +102,13 @@ class MemoryFigures {
         return new SlowClients(server.port(), TestForm.CONTENT_TYPE, start, 64L * MEBIBYTE);
     }
 
-    /** Waits until the server has all that was sent at once, and each client has sent two octets more. */
-    private static void awaitStarts(HostProcess server, SlowClients clients, long before, long octets)
+    /** Waits until the server has all that was sent at once, and each client has sent two bytes more. */
+    private static void awaitStarts(HostProcess server, SlowClients clients, long before, long bytes)
             throws IOException {
         clients.drive("all have sent", LIMIT, () -> clients.fewestDrips() >= 2 || clients.open() == 0);
-        long least = before + octets + 2L * clients.open();
-        Vitals vitals = server.await("all has come", now -> now.bodyOctets() >= least);
-        assertTrue(vitals.bodyOctets() < least + 60L * clients.open() + 60, vitals::toString);
+        long least = before + bytes + 2L * clients.open();
+        Vitals vitals = server.await("all has come", now -> now.bodyBytes() >= least);
+        assertTrue(vitals.bodyBytes() < least + 60L * clients.open() + 60, vitals::toString);
     }
 
     // ---- the page
@@ -154,7 +154,7 @@ class MemoryFigures {
                 .append(" `MultipartRequests.receive`, in the default options.\n");
         page.append(
                         "\n## An idle slow upload\n\nEach client has sent the head of its request, a field and the start of a")
-                .append(" file, and goes on with one octet a second.\n\n");
+                .append(" file, and goes on with one byte a second.\n\n");
         table(page, Map.of("Jetty", jettyIdle, "Sluice", sluiceIdle), List.of("Jetty", "Sluice"));
         line(page, "Jetty's share", jettyIdle, null, 1024, "KiB");
         line(page, "with Sluice", sluiceIdle, null, 1024, "KiB");
@@ -163,7 +163,7 @@ class MemoryFigures {
                 .append(format(slope(sluiceIdle, Point::budget) / 1024))
                 .append(" KiB: most of it room for a header section, reserved before it is needed.\n");
         page.append(
-                        "\n## One MiB of upload in flight\n\nEach client has sent 1 MiB of a file, and goes on with one octet a")
+                        "\n## One MiB of upload in flight\n\nEach client has sent 1 MiB of a file, and goes on with one byte a")
                 .append(
                         " second. *Spill* is as above: from 64 KiB on a part is in a file. *Memory* keeps everything in")
                 .append(" memory.\n\n");

@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Many clients on one thread, that of the caller. Each sends the head of an upload, waits for leave to go on ({@code 100
- * Continue}: the server reads now), sends the start of a body, and then one octet a second.
+ * Continue}: the server reads now), sends the start of a body, and then one byte a second.
  */
 final class SlowClients implements AutoCloseable {
     /** As many may be on their way in at once; the queue of a listening socket is short. */
@@ -194,7 +194,7 @@ final class SlowClients implements AutoCloseable {
         return open;
     }
 
-    /** {@return how many octets the one that has sent the fewest has sent, after its start} */
+    /** {@return how many bytes the one that has sent the fewest has sent, after its start} */
     int fewestDrips() {
         return clients.stream().mapToInt(client -> client.drips).min().orElse(0);
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two thousand clients that send an octet a second cost the server neither its threads nor its other clients. */
+/** Two thousand clients that send a byte a second cost the server neither its threads nor its other clients. */
 @Timeout(240)
 class SlowClientsTest {
     /** {@code .ci/soak} sets more. */

@@ -59,7 +59,7 @@ final class UploadHost {
     private static final long LARGE = 256L << 20;
     private static final Duration LONG = Duration.ofHours(1);
 
-    private final AtomicLong octets = new AtomicLong();
+    private final AtomicLong bytes = new AtomicLong();
 
     private UploadHost() {}
 
@@ -79,7 +79,7 @@ final class UploadHost {
             }
             case JETTY -> {
                 ServletContextHandler context = new ServletContextHandler();
-                context.addServlet(holder(new DroppingServlet(octets)), "/async");
+                context.addServlet(holder(new DroppingServlet(bytes)), "/async");
                 serve(context, () -> 0);
             }
             case SPILL, MEMORY -> {
@@ -92,7 +92,7 @@ final class UploadHost {
     }
 
     private FormOptions options(Kind kind, SpoolDirectory spool, MemoryBudget memory) {
-        FormOptions.Builder options = FormOptions.builder(spool, memory).metrics(new OctetCount(octets));
+        FormOptions.Builder options = FormOptions.builder(spool, memory).metrics(new ByteCount(bytes));
         return (kind == Kind.MEMORY ? options.spillThreshold(LARGE).maxInMemoryBytes(LARGE) : options).build();
     }
 
@@ -136,19 +136,19 @@ final class UploadHost {
                 System.gc();
                 System.gc(); // what the first one has only enqueued
             }
-            System.out.println(Vitals.now(budget.getAsLong(), octets.get()).toLine());
+            System.out.println(Vitals.now(budget.getAsLong(), bytes.get()).toLine());
         }
     }
 
-    private record OctetCount(AtomicLong octets) implements FormMetrics {
+    private record ByteCount(AtomicLong bytes) implements FormMetrics {
         @Override
         public void bodyReceived(int count) {
-            octets.addAndGet(count);
+            bytes.addAndGet(count);
         }
 
         @Override
         public void formEnded(FormSummary summary) {
-            // Only the octets are of interest.
+            // Only the bytes are of interest.
         }
     }
 
@@ -167,10 +167,10 @@ final class UploadHost {
         private static final long serialVersionUID = 1L;
         private static final ThreadLocal<byte[]> SCRAP = ThreadLocal.withInitial(() -> new byte[32 << 10]);
 
-        private final transient AtomicLong octets;
+        private final transient AtomicLong bytes;
 
-        DroppingServlet(AtomicLong octets) {
-            this.octets = octets;
+        DroppingServlet(AtomicLong bytes) {
+            this.bytes = bytes;
         }
 
         @Override
@@ -183,7 +183,7 @@ final class UploadHost {
                 public void onDataAvailable() throws IOException {
                     byte[] scrap = SCRAP.get();
                     while (in.isReady() && !in.isFinished()) {
-                        octets.addAndGet(Math.max(in.read(scrap), 0));
+                        bytes.addAndGet(Math.max(in.read(scrap), 0));
                     }
                 }
 

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * What a process has in use. Sizes in octets.
+ * What a process has in use. Sizes in bytes.
  *
  * @param heap used of the heap; after a collection, if one was asked for
  * @param direct memory of direct buffers, the JDK's and netty's
@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
  * @param descriptors open ones, of files and sockets
  * @param mostDescriptors that may be open
  * @param budget what forms have charged to the memory budget
- * @param bodyOctets octets of bodies that have been taken from clients so far
+ * @param bodyBytes bytes of bodies that have been taken from clients so far
  */
 record Vitals(
         long heap,
@@ -28,8 +28,8 @@ record Vitals(
         long descriptors,
         long mostDescriptors,
         long budget,
-        long bodyOctets) {
-    static Vitals now(long budget, long bodyOctets) {
+        long bodyBytes) {
+    static Vitals now(long budget, long bodyBytes) {
         UnixOperatingSystemMXBean system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         long buffers = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
@@ -43,11 +43,11 @@ record Vitals(
                 system.getOpenFileDescriptorCount(),
                 system.getMaxFileDescriptorCount(),
                 budget,
-                bodyOctets);
+                bodyBytes);
     }
 
     String toLine() {
-        return LongStream.of(heap, direct, threads, peakThreads, descriptors, mostDescriptors, budget, bodyOctets)
+        return LongStream.of(heap, direct, threads, peakThreads, descriptors, mostDescriptors, budget, bodyBytes)
                 .mapToObj(Long::toString)
                 .collect(Collectors.joining(" "));
     }

@@ -82,7 +82,7 @@ final class BrowserTest {
     }
 
     private void drop(Browser browser, UploadServer server) throws Exception {
-        byte[] large = FormPart.octets(6 << 20);
+        byte[] large = FormPart.bytes(6 << 20);
         byte[] small = "a \"small\" one\r\n".getBytes(StandardCharsets.US_ASCII);
         try (Scratch scratch = Scratch.create()) {
             Path first = Files.write(scratch.directory().resolve("holiday; day 1.bin"), large);
@@ -148,7 +148,7 @@ final class BrowserTest {
     private void cancel(Browser browser, UploadServer server) throws Exception {
         try (Scratch scratch = Scratch.create();
                 DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
-            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.octets(32 << 20));
+            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(32 << 20));
             browser.drop(find(browser, "#drop"), List.of(file));
             browser.limitUploadRate(RATE);
             find(browser, "#upload").click();
@@ -161,7 +161,7 @@ final class BrowserTest {
 
     private void refusal(Browser browser, UploadServer server) throws Exception {
         try (Scratch scratch = Scratch.create()) {
-            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.octets(3 << 20));
+            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(3 << 20));
             browser.drop(find(browser, "#drop"), List.of(file));
             find(browser, "#upload").click();
             awaitState(browser, "refused");

@@ -14,14 +14,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what the clients of this machine send as cases of the corpus: the body, octet for octet, and what was given to the
- * client to send. Takes the directory to write to. Boundaries are random, so that each run writes other octets; it is run to
+ * Writes what the clients of this machine send as cases of the corpus: the body, byte for byte, and what was given to the
+ * client to send. Takes the directory to write to. Boundaries are random, so that each run writes other bytes; it is run to
  * add clients or new versions of them, not by the build.
  */
 final class CaptureClients {
     private static final int MAX_TEXT = 200;
 
-    /** Small forms: a case of the corpus is cut at all pairs of octets. */
+    /** Small forms: a case of the corpus is cut at all pairs of bytes. */
     private static final Map<String, List<FormPart>> FORMS = new TreeMap<>(Map.of(
             "fields", Form.FIELDS.parts(),
             "names", names("quo\"te; 1.txt", "gr\u00f6\u00dfe \u65e5\u672c \ud83d\ude80.txt", "back\\slash %22.txt"),
@@ -30,7 +30,7 @@ final class CaptureClients {
                     List.of(
                             FormPart.file(
                                     "f", "a.txt", "text/plain", "plain text\n".getBytes(StandardCharsets.US_ASCII)),
-                            FormPart.file("f", "b.bin", "application/octet-stream", FormPart.octets(100)))));
+                            FormPart.file("f", "b.bin", "application/octet-stream", FormPart.bytes(100)))));
 
     private static List<FormPart> names(String... filenames) {
         return Stream.concat(
@@ -54,9 +54,9 @@ final class CaptureClients {
                 input.value = part.text;
               } else {
                 input.type = 'file';
-                const octets = Uint8Array.from(atob(part.base64), c => c.charCodeAt(0));
+                const bytes = Uint8Array.from(atob(part.base64), c => c.charCodeAt(0));
                 const data = new DataTransfer();
-                data.items.add(new File([octets], part.filename, {type: part.type}));
+                data.items.add(new File([bytes], part.filename, {type: part.type}));
                 input.files = data.files;
               }
               form.append(input);
@@ -118,7 +118,7 @@ final class CaptureClients {
             for (String how : List.of("submit", "fetch")) {
                 for (Map.Entry<String, List<FormPart>> form : forms.entrySet()) {
                     if (how.equals("fetch") && !form.getKey().equals("empty-form")) {
-                        continue; // the same octets as those of a submitted form
+                        continue; // the same bytes as those of a submitted form
                     }
                     browser.driver().get(server.uri().toString());
                     browser.run(

@@ -11,7 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Keeps the bodies that are posted to it, octet for octet, without looking into them. */
+/** Keeps the bodies that are posted to it, byte for byte, without looking into them. */
 final class CaptureServer implements AutoCloseable {
     /**
      * One request.

@@ -57,11 +57,11 @@ public final class CurlClient implements UploadClient {
         }
     }
 
-    /** Sends octets as they are. */
-    public Traced postOctets(URI target, byte[] octets, List<String> options) throws IOException, InterruptedException {
+    /** Sends bytes as they are. */
+    public Traced postBytes(URI target, byte[] bytes, List<String> options) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             List<String> all = new ArrayList<>(options);
-            all.add(option("data-binary", "@" + scratch.file(octets)));
+            all.add(option("data-binary", "@" + scratch.file(bytes)));
             return send(target, all, scratch);
         }
     }

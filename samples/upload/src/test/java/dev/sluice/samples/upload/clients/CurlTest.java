@@ -49,7 +49,7 @@ final class CurlTest {
                         withServer("quotes escaped by a backslash arrive as quotes", this::formEscape),
                         withServer("an aborted upload leaves nothing and harms nothing", this::aborted),
                         withServer("a body for another boundary is refused", this::wrongBoundary),
-                        withServer("a body cut at each octet is refused", this::truncated),
+                        withServer("a body cut at each byte is refused", this::truncated),
                         withServer("a media type that is not a form is refused", this::otherType),
                         withServer("a boundary that is missing is refused", this::missingBoundary),
                         withServer("a body beyond the server's limit is refused", this::tooLarge)));
@@ -85,9 +85,9 @@ final class CurlTest {
     }
 
     private void notContinued(UploadServer server) throws Exception {
-        CurlClient.Traced sent = curl.postOctets(
+        CurlClient.Traced sent = curl.postBytes(
                 upload(server),
-                FormPart.octets(3 << 20),
+                FormPart.bytes(3 << 20),
                 List.of(
                         "verbose",
                         "expect100-timeout = 60",
@@ -100,7 +100,7 @@ final class CurlTest {
     private void limitedRate(UploadServer server) throws Exception {
         List<FormPart> form = List.of(
                 FormPart.field("speed", "slow"),
-                FormPart.file("f", "slow.bin", "application/octet-stream", FormPart.octets(400_000)));
+                FormPart.file("f", "slow.bin", "application/octet-stream", FormPart.bytes(400_000)));
         CurlClient.Traced sent = curl.post(upload(server), form, List.of("limit-rate = 200k"));
         Received.assertParts(curl, form, sent.answer());
         Received.assertStored(form, sent.answer(), server.directory());
@@ -114,8 +114,8 @@ final class CurlTest {
 
     private void aborted(UploadServer server) throws Exception {
         List<FormPart> form = List.of(
-                FormPart.file("f", "whole.bin", "application/octet-stream", FormPart.octets(100_000)),
-                FormPart.file("f", "cut.bin", "application/octet-stream", FormPart.octets(4 << 20)));
+                FormPart.file("f", "whole.bin", "application/octet-stream", FormPart.bytes(100_000)),
+                FormPart.file("f", "cut.bin", "application/octet-stream", FormPart.bytes(4 << 20)));
         try (Scratch scratch = Scratch.create();
                 DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
             List<String> options = new ArrayList<>(List.of("limit-rate = 150k"));
@@ -136,7 +136,7 @@ final class CurlTest {
     }
 
     private void wrongBoundary(UploadServer server) throws Exception {
-        Answer answer = octets(server, "multipart/form-data; boundary=ABC", GOOD);
+        Answer answer = bytes(server, "multipart/form-data; boundary=ABC", GOOD);
         JsonNode error = assertRefused(400, "TRUNCATED", answer);
         assertEquals(GOOD.length, error.path("offset").asInt(), answer.text());
     }
@@ -144,20 +144,20 @@ final class CurlTest {
     private void truncated(UploadServer server) throws Exception {
         int closeDelimiter = GOOD.length - 2;
         for (int length = closeDelimiter - 9; length < closeDelimiter; length++) {
-            Answer answer = octets(server, SENT, Arrays.copyOf(GOOD, length));
+            Answer answer = bytes(server, SENT, Arrays.copyOf(GOOD, length));
             JsonNode error = assertRefused(400, "TRUNCATED", answer);
             assertEquals("TRUNCATED", Received.text(error, "kind"));
             assertEquals(length, error.path("offset").asInt(), answer.text());
         }
-        assertEquals(200, octets(server, SENT, GOOD).status());
+        assertEquals(200, bytes(server, SENT, GOOD).status());
     }
 
     private void otherType(UploadServer server) throws Exception {
-        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", octets(server, "application/json", ascii("{}")));
+        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", bytes(server, "application/json", ascii("{}")));
     }
 
     private void missingBoundary(UploadServer server) throws Exception {
-        assertRefused(400, "MISSING_BOUNDARY", octets(server, "multipart/form-data", GOOD));
+        assertRefused(400, "MISSING_BOUNDARY", bytes(server, "multipart/form-data", GOOD));
     }
 
     private void tooLarge(UploadServer outer) throws Exception {
@@ -176,9 +176,9 @@ final class CurlTest {
         }
     }
 
-    private Answer octets(UploadServer server, String contentType, byte[] body)
+    private Answer bytes(UploadServer server, String contentType, byte[] body)
             throws IOException, InterruptedException {
-        return curl.postOctets(
+        return curl.postBytes(
                         upload(server), body, List.of(CurlClient.option("header", "Content-Type: " + contentType)))
                 .answer();
     }

@@ -24,8 +24,8 @@ enum Form {
             return List.of(
                     FormPart.field("note", "three files"),
                     FormPart.file("f", "a.txt", "text/plain", "plain text".getBytes(StandardCharsets.US_ASCII)),
-                    FormPart.file("f", "b.bin", "application/octet-stream", FormPart.octets(300_001)),
-                    FormPart.file("g", "c.png", "image/png", FormPart.octets(70_000)));
+                    FormPart.file("f", "b.bin", "application/octet-stream", FormPart.bytes(300_001)),
+                    FormPart.file("g", "c.png", "image/png", FormPart.bytes(70_000)));
         }
     },
     NAMES {
@@ -59,7 +59,7 @@ enum Form {
             List<FormPart> parts = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
                 parts.add(FormPart.file(
-                        "f" + i, "file" + i + ".bin", "application/octet-stream", FormPart.octets(i * 37)));
+                        "f" + i, "file" + i + ".bin", "application/octet-stream", FormPart.bytes(i * 37)));
             }
             return parts;
         }
@@ -68,8 +68,8 @@ enum Form {
         @Override
         List<FormPart> parts() {
             return List.of(
-                    FormPart.field("before", "8 MiB and one octet"),
-                    FormPart.file("f", "large.bin", "application/octet-stream", FormPart.octets((8 << 20) + 1)));
+                    FormPart.field("before", "8 MiB and one byte"),
+                    FormPart.file("f", "large.bin", "application/octet-stream", FormPart.bytes((8 << 20) + 1)));
         }
     };
 

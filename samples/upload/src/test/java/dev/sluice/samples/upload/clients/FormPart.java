@@ -29,16 +29,16 @@ public final class FormPart {
         return new FormPart(name, filename, type, content.clone());
     }
 
-    /** {@return octets that are the same in every run and hold CR, LF and dashes in plenty} */
-    public static byte[] octets(int size) {
-        byte[] octets = new byte[size];
+    /** {@return bytes that are the same in every run and hold CR, LF and dashes in plenty} */
+    public static byte[] bytes(int size) {
+        byte[] bytes = new byte[size];
         Random random = new Random(size);
-        random.nextBytes(octets);
+        random.nextBytes(bytes);
         byte[] nearDelimiter = "\r\n------".getBytes(StandardCharsets.US_ASCII);
         for (int at = 0; at + nearDelimiter.length <= size; at += 97) {
-            System.arraycopy(nearDelimiter, 0, octets, at, 1 + random.nextInt(nearDelimiter.length));
+            System.arraycopy(nearDelimiter, 0, bytes, at, 1 + random.nextInt(nearDelimiter.length));
         }
-        return octets;
+        return bytes;
     }
 
     String name() {
@@ -75,9 +75,9 @@ public final class FormPart {
         return sha256(content);
     }
 
-    public static String sha256(byte[] octets) {
+    public static String sha256(byte[] bytes) {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(octets));
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The JDK's HTTP client, for which the body is put together by hand; it goes out in chunks of 1,000 octets. */
+/** The JDK's HTTP client, for which the body is put together by hand; it goes out in chunks of 1,000 bytes. */
 final class JavaHttpClient implements UploadClient {
     private static final int CHUNK = 1000;
     private static final String BOUNDARY = "made by hand (it's '1'):/=?";

@@ -23,7 +23,7 @@ public final class Scratch implements AutoCloseable {
         return directory;
     }
 
-    /** {@return a new file that holds the octets} */
+    /** {@return a new file that holds the bytes} */
     public Path file(byte[] content) throws IOException {
         return Files.write(directory.resolve("part" + count++), content);
     }

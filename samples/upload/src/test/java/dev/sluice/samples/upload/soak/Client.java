@@ -91,7 +91,7 @@ final class Client implements AutoCloseable {
         byte[] body = in.readNBytes(length);
         lastUsed = System.nanoTime();
         if (body.length < length) {
-            throw new EOFException("the answer ends after " + body.length + " of " + length + " octets");
+            throw new EOFException("the answer ends after " + body.length + " of " + length + " bytes");
         }
         if (last) {
             close();
@@ -101,11 +101,11 @@ final class Client implements AutoCloseable {
 
     private String line() throws IOException {
         int length = 0;
-        for (int octet = in.read(); octet != '\n'; octet = in.read()) {
-            if (octet < 0) {
+        for (int b = in.read(); b != '\n'; b = in.read()) {
+            if (b < 0) {
                 throw new EOFException("no answer, or the head of one");
             }
-            line[length++] = (byte) octet;
+            line[length++] = (byte) b;
         }
         return new String(line, 0, Math.max(length - 1, 0), StandardCharsets.ISO_8859_1);
     }

@@ -171,7 +171,7 @@ final class Records {
             int count = record.get("count").asInt();
             section("Slow clients", ".ci/soak --clients " + count, record);
             line(
-                    "%,d clients that send an octet a second, at a servlet container with a heap of 256 MiB. %s",
+                    "%,d clients that send a byte a second, at a servlet container with a heap of 256 MiB. %s",
                     count, record.get("says").asText());
         }
 

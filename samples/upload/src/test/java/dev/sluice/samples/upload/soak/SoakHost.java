@@ -10,7 +10,7 @@ import java.nio.file.Path;
 
 /**
  * The sample server in a process of its own. Takes a directory, the largest body and the space to leave free, in
- * octets; writes its port and then, for each line that it reads, its {@link Vitals} after a collection of garbage. Ends
+ * bytes; writes its port and then, for each line that it reads, its {@link Vitals} after a collection of garbage. Ends
  * with its input, and so with whoever started it.
  */
 final class SoakHost {

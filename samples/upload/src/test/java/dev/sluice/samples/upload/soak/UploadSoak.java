@@ -147,7 +147,7 @@ final class UploadSoak {
                         s -> s.vitals().ownMemory() / 1024.0,
                         8192,
                         256),
-                // All of the heap is in it from the start. An allocation of 32 octets, the least there is, that each
+                // All of the heap is in it from the start. An allocation of 32 bytes, the least there is, that each
                 // upload forgets outgrows the floor after half a million of them.
                 trend("resident memory, KiB", samples, s -> s.resident() / 1024.0, 16 << 10, 1024));
         return new Result(sent, connections, opened, seconds, kinds, trends, faults);

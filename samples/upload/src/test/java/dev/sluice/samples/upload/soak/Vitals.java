@@ -11,10 +11,10 @@ import java.util.Arrays;
 /**
  * What a process has in use.
  *
- * @param heap octets of the heap, without those of netty's pool
- * @param pool octets of the heap that netty's pool has taken, in chunks, used or not
- * @param ownMemory octets that the virtual machine itself uses: metaspace and compiled code
- * @param direct octets of direct buffers, the JDK's and netty's
+ * @param heap bytes of the heap, without those of netty's pool
+ * @param pool bytes of the heap that netty's pool has taken, in chunks, used or not
+ * @param ownMemory bytes that the virtual machine itself uses: metaspace and compiled code
+ * @param direct bytes of direct buffers, the JDK's and netty's
  * @param threads of the virtual machine
  * @param descriptors open ones, of files and sockets
  */

@@ -4,12 +4,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
 
-/** A buffer that counts how often its octets are looked at or copied. */
-final class CountedOctets extends UnpooledHeapByteBuf {
+/** A buffer that counts how often its bytes are looked at or copied. */
+final class CountedBytes extends UnpooledHeapByteBuf {
     private long looks;
 
-    CountedOctets(byte[] octets) {
-        super(UnpooledByteBufAllocator.DEFAULT, octets, octets.length);
+    CountedBytes(byte[] bytes) {
+        super(UnpooledByteBufAllocator.DEFAULT, bytes, bytes.length);
     }
 
     long looks() {
@@ -24,7 +24,7 @@ final class CountedOctets extends UnpooledHeapByteBuf {
 
     @Override
     public byte[] array() {
-        throw new UnsupportedOperationException("octets are counted");
+        throw new UnsupportedOperationException("bytes are counted");
     }
 
     @Override

@@ -1,11 +1,11 @@
 package dev.sluice.testkit;
 
-/** The kinds of octets that the grammars tell apart. */
-final class Octets {
+/** The kinds of bytes that the grammars tell apart. */
+final class Bytes {
     static final int CR = '\r';
     static final int LF = '\n';
 
-    private Octets() {}
+    private Bytes() {}
 
     /** RFC 9110 section 5.6.2: tchar. */
     static boolean isToken(int c) {

@@ -3,12 +3,12 @@ package dev.sluice.fuzz;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Octets that are written one after the other, and a few things to do with them. */
-final class Octets {
+/** Bytes that are written one after the other, and a few things to do with them. */
+final class Bytes {
     private byte[] array;
     private int size;
 
-    Octets(int capacity) {
+    Bytes(int capacity) {
         this.array = new byte[capacity];
     }
 
@@ -24,25 +24,25 @@ final class Octets {
         return Arrays.copyOf(array, size);
     }
 
-    Octets add(byte octet) {
+    Bytes add(byte b) {
         ensure(1);
-        array[size++] = octet;
+        array[size++] = b;
         return this;
     }
 
-    Octets add(byte[] octets) {
-        ensure(octets.length);
-        System.arraycopy(octets, 0, array, size, octets.length);
-        size += octets.length;
+    Bytes add(byte[] bytes) {
+        ensure(bytes.length);
+        System.arraycopy(bytes, 0, array, size, bytes.length);
+        size += bytes.length;
         return this;
     }
 
     /** Adds text in ISO-8859-1. */
-    Octets add(String text) {
+    Bytes add(String text) {
         return add(latin1(text));
     }
 
-    /** {@return the array, of which the first {@link #size()} octets count, with room for {@code count} more} */
+    /** {@return the array, of which the first {@link #size()} bytes count, with room for {@code count} more} */
     byte[] ensure(int count) {
         if (count > array.length - size) {
             array = Arrays.copyOf(array, Math.max(2 * array.length, size + count));
@@ -50,40 +50,38 @@ final class Octets {
         return array;
     }
 
-    /** Counts octets that were written behind {@link #size()}. */
+    /** Counts bytes that were written behind {@link #size()}. */
     void grow(int count) {
         size += count;
     }
 
-    boolean isSame(Octets other) {
+    boolean isSame(Bytes other) {
         return Arrays.equals(array, 0, size, other.array, 0, other.size);
     }
 
-    boolean startsWith(Octets other) {
+    boolean startsWith(Bytes other) {
         return size >= other.size && Arrays.equals(array, 0, other.size, other.array, 0, other.size);
     }
 
     /** {@return where {@code wanted} starts, at {@code from} or later, or -1} */
-    static int indexOf(byte[] octets, byte[] wanted, int from) {
-        for (int at = from; at <= octets.length - wanted.length; at++) {
-            if (octets[at] == wanted[0] && Arrays.equals(octets, at, at + wanted.length, wanted, 0, wanted.length)) {
+    static int indexOf(byte[] bytes, byte[] wanted, int from) {
+        for (int at = from; at <= bytes.length - wanted.length; at++) {
+            if (bytes[at] == wanted[0] && Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length)) {
                 return at;
             }
         }
         return -1;
     }
 
-    /** {@return the octets as a Java string literal would have them} */
-    static String show(byte[] octets) {
+    /** {@return the bytes as a Java string literal would have them} */
+    static String show(byte[] bytes) {
         StringBuilder text = new StringBuilder();
-        for (byte octet : octets) {
-            switch (octet) {
+        for (byte b : bytes) {
+            switch (b) {
                 case '\r' -> text.append("\\r");
                 case '\n' -> text.append("\\n");
                 case '\t' -> text.append("\\t");
-                default ->
-                    text.append(
-                            octet >= ' ' && octet < 0x7F ? "" + (char) octet : String.format("\\x%02x", octet & 0xFF));
+                default -> text.append(b >= ' ' && b < 0x7F ? "" + (char) b : String.format("\\x%02x", b & 0xFF));
             }
         }
         return text.toString();

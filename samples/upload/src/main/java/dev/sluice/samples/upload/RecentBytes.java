@@ -1,11 +1,11 @@
 package dev.sluice.samples.upload;
 
-/** The last octets of an input, by their offsets in it. Not thread-safe. */
-final class RecentOctets {
+/** The last bytes of an input, by their offsets in it. Not thread-safe. */
+final class RecentBytes {
     private final byte[] ring;
     private long end;
 
-    RecentOctets(int capacity) {
+    RecentBytes(int capacity) {
         this.ring = new byte[capacity];
     }
 
@@ -21,29 +21,29 @@ final class RecentOctets {
         end += length;
     }
 
-    /** {@return the offset of the oldest octet still here} */
+    /** {@return the offset of the oldest byte still here} */
     long start() {
         return Math.max(0, end - ring.length);
     }
 
-    /** {@return the offset after the newest octet} */
+    /** {@return the offset after the newest byte} */
     long end() {
         return end;
     }
 
-    /** {@return the octet at {@code offset} as 0-255, or -1 where it is not here} */
+    /** {@return the byte at {@code offset} as 0-255, or -1 where it is not here} */
     int at(long offset) {
         return offset < start() || offset >= end ? -1 : ring[(int) (offset % ring.length)] & 0xFF;
     }
 
-    /** {@return the offset of the first {@code octets} that are still here, or -1} */
-    long find(byte[] octets) {
-        for (long offset = start(); offset + octets.length <= end; offset++) {
+    /** {@return the offset of the first {@code bytes} that are still here, or -1} */
+    long find(byte[] bytes) {
+        for (long offset = start(); offset + bytes.length <= end; offset++) {
             int matched = 0;
-            while (matched < octets.length && at(offset + matched) == (octets[matched] & 0xFF)) {
+            while (matched < bytes.length && at(offset + matched) == (bytes[matched] & 0xFF)) {
                 matched++;
             }
-            if (matched == octets.length) {
+            if (matched == bytes.length) {
                 return offset;
             }
         }

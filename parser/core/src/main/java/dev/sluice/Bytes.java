@@ -1,0 +1,78 @@
+package dev.sluice;
+
+/** Classes of bytes, and names compared without regard to case. */
+final class Bytes {
+    static final byte CR = '\r';
+    static final byte LF = '\n';
+
+    private static final byte TOKEN = 1;
+    private static final byte BOUNDARY = 2;
+    private static final byte VALUE = 4;
+    private static final byte ATTRIBUTE = 8;
+
+    private static final byte[] CLASSES = classes();
+
+    private Bytes() {}
+
+    private static byte[] classes() {
+        byte[] classes = new byte[256];
+        String letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        mark(classes, letters + "!#$%&'*+-.^_`|~", TOKEN); // RFC 9110 section 5.6.2
+        mark(classes, letters + "'()+_,-./:=? ", BOUNDARY); // RFC 2046 section 5.1.1
+        mark(classes, letters + "!#$&+-.^_`|~", ATTRIBUTE); // RFC 8187 section 3.2.1
+        for (int b = 0; b < 256; b++) { // RFC 9110 section 5.5
+            if (b >= ' ' && b != 0x7F || b == '\t') {
+                classes[b] |= VALUE;
+            }
+        }
+        return classes;
+    }
+
+    private static void mark(byte[] classes, String bytes, byte mark) {
+        for (int i = 0; i < bytes.length(); i++) {
+            classes[bytes.charAt(i)] |= mark;
+        }
+    }
+
+    /** {@return whether {@code byte} may stand in an HTTP token, such as a field name} */
+    static boolean isToken(byte b) {
+        return (CLASSES[b & 0xFF] & TOKEN) != 0;
+    }
+
+    /** {@return whether {@code byte} may stand in a field value} */
+    static boolean isValue(byte b) {
+        return (CLASSES[b & 0xFF] & VALUE) != 0;
+    }
+
+    /** {@return whether {@code byte} may stand unescaped in an RFC 8187 extended value} */
+    static boolean isAttribute(byte b) {
+        return (CLASSES[b & 0xFF] & ATTRIBUTE) != 0;
+    }
+
+    static boolean isToken(char c) {
+        return c < 128 && isToken((byte) c);
+    }
+
+    /** {@return whether {@code c} is one of RFC 2046's {@code bchars}} */
+    static boolean isBoundary(char c) {
+        return c < 128 && (CLASSES[c] & BOUNDARY) != 0;
+    }
+
+    static boolean isBlank(byte b) {
+        return b == ' ' || b == '\t';
+    }
+
+    static boolean isBlank(char c) {
+        return c == ' ' || c == '\t';
+    }
+
+    /** {@return the value of a hexadecimal digit, or -1} */
+    static int hex(byte b) {
+        return Character.digit(b, 16);
+    }
+
+    /** {@return {@code byte} for a message: itself where printable, else as hexadecimal escape} */
+    static String show(byte b) {
+        return b > ' ' && b < 0x7F ? "'" + (char) b + "'" : String.format("0x%02X", b & 0xFF);
+    }
+}
