@@ -1,0 +1,66 @@
+package dev.sluice.bench;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.peer.Memory;
+import dev.sluice.bench.peer.NettyIsland;
+import dev.sluice.bench.peer.Peer;
+import dev.sluice.bench.peer.Tally;
+import dev.sluice.bench.report.Row;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * How many leak records one decode makes at PARANOID: counted, not measured. Without Netty 4.1, whose leak detector does not let
+ * itself be overridden where it tracks a buffer.
+ */
+final class LeakRecords {
+
+    static final List<Scenario> WORKLOADS =
+            List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH, Scenario.FIELDS_100, Scenario.RANDOM_16M);
+
+    /** The peers by the methods that open them on an island. */
+    private static final Map<String, String> OPENERS = Map.of(
+            "sluice-push", "sluice",
+            "netty42-kept", "nettyKept",
+            "netty42-dropped", "nettyDropped",
+            "netty-contrib", "contrib",
+            "chunks-only", "chunksOnly");
+
+    private LeakRecords() {}
+
+    static List<Row> count(List<Scenario> workloads) throws Exception {
+        List<Row> rows = new ArrayList<>();
+        for (Scenario workload : workloads) {
+            Body body = workload.body();
+            int chunk = workload.name().startsWith("NETTY") ? Suite.OWN_CUT : Suite.CHUNK;
+            long parts = body.truth().parts();
+            for (String peer :
+                    List.of("sluice-push", "netty42-kept", "netty42-dropped", "netty-contrib", "chunks-only")) {
+                double records = count(OPENERS.get(peer), body, chunk);
+                Map<String, String> params =
+                        Suite.params("peer=%s scenario=%s memory=pooled-each", peer, workload.id());
+                double chunks = body.cut(chunk).size();
+                String note = "%.1f per chunk, %.1f per part";
+                rows.add(Row.counted("records", "LeakRecords.count", params, "records", records)
+                        .of(body.size(), parts, String.format(Locale.ROOT, note, records / chunks, records / parts)));
+            }
+        }
+        return rows;
+    }
+
+    private static long count(String opener, Body body, int chunk) throws Exception {
+        NettyIsland island = NettyIsland.copyOf42();
+        LongSupplier counter = island.countRecords();
+        try (Peer peer = island.open(opener, body, chunk, Memory.POOLED_EACH)) {
+            // Filling a chunk is a record too; it is the same for all and shows in the row of the control.
+            peer.run(Tally.counting());
+            long before = counter.getAsLong();
+            peer.run(Tally.counting());
+            return counter.getAsLong() - before;
+        }
+    }
+}

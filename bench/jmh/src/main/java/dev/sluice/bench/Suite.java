@@ -1,0 +1,407 @@
+package dev.sluice.bench;
+
+import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.peer.Memory;
+import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.bench.pool.Allocators;
+import dev.sluice.bench.pool.Threads;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Which figures each command measures. */
+final class Suite {
+
+    static final int OWN_CUT = 0;
+    static final int CHUNK = 8 * 1024;
+    private static final int WHOLE = Integer.MAX_VALUE;
+
+    private static final List<String> LEVELS = List.of("DISABLED", "SIMPLE", "ADVANCED", "PARANOID");
+    private static final List<String> ENDS_OF_LEVELS = List.of("DISABLED", "PARANOID");
+    /** At every level with the same effort, because levels are divided by one another; here those that goals name. */
+    private static final List<PeerKind> CLAIMED_AT_LEVELS =
+            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.CHUNKS_ONLY);
+
+    private static final List<PeerKind> OTHERS_AT_LEVELS =
+            List.of(PeerKind.NETTY42_DROPPED, PeerKind.NETTY41_KEPT, PeerKind.NETTY_CONTRIB);
+    private static final List<PeerKind> WITH_LF =
+            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.NETTY_CONTRIB);
+
+    /** The parsers that goals name: what is said about them must hold. */
+    private static final Set<PeerKind> CLAIMED =
+            Set.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.NETTY42_UNSAFE, PeerKind.JETTY);
+    /** Those that goals name on a body or two. */
+    private static final Set<PeerKind> NAMED = Set.of(PeerKind.OKHTTP, PeerKind.NETTY_CONTRIB, PeerKind.UNDERTOW);
+
+    private static final List<PeerKind> FEW = List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY);
+    /** The ways to use Sluice that are in a table of their own. */
+    private static final Set<PeerKind> OTHER_WAYS =
+            Set.of(PeerKind.SLUICE_PULL_CHUNKS, PeerKind.SLUICE_SERVLET_STREAMING);
+    /** Left out where all parsers are measured on bodies beside the main ones: too like to another that stays. */
+    private static final Set<PeerKind> ALIKE = Set.of(
+            PeerKind.NETTY42_KEPT,
+            PeerKind.NETTY42_UNSAFE,
+            PeerKind.NETTY41_KEPT,
+            PeerKind.NETTY41_DROPPED,
+            PeerKind.SLUICE_PULL,
+            PeerKind.SLUICE_SERVLET,
+            PeerKind.FILEUPLOAD1,
+            PeerKind.TOMCAT,
+            PeerKind.SPRING_NETTY);
+
+    private final boolean quick;
+    private final List<Trial> trials = new ArrayList<>();
+    /** Of the figures that are added next. */
+    private String group = "";
+
+    private Suite(boolean quick) {
+        this.quick = quick;
+    }
+
+    /** Leak-detection levels. */
+    static List<Trial> levels(boolean quick) {
+        Suite suite = new Suite(quick);
+        List<String> levels = quick ? ENDS_OF_LEVELS : LEVELS;
+        for (Scenario workload : List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH)) {
+            for (Memory memory : List.of(Memory.WRAPPED_EACH, Memory.POOLED_EACH)) {
+                suite.levels(workload, memory, levels, CLAIMED_AT_LEVELS, Effort.MAIN);
+                suite.levels(workload, memory, levels, OTHERS_AT_LEVELS, Effort.WIDE);
+            }
+        }
+        if (!quick) {
+            for (Scenario workload : List.of(Scenario.NETTY_BIG_LF, Scenario.NETTY_HIGH_LF)) {
+                suite.levels(workload, Memory.WRAPPED_EACH, ENDS_OF_LEVELS, WITH_LF, Effort.WIDE);
+            }
+        }
+        suite.leakSettings();
+        return suite.trials;
+    }
+
+    private void levels(Scenario workload, Memory memory, List<String> levels, List<PeerKind> peers, Effort effort) {
+        group = "levels " + workload.id() + " " + memory.id();
+        for (PeerKind peer : peers) {
+            for (String level : levels) {
+                level("levels", peer, workload, memory, level, List.of(), effort);
+            }
+        }
+    }
+
+    private void leakSettings() {
+        group = "leak-settings";
+        for (String setting : List.of(
+                "defaults",
+                "targetRecords=0",
+                "targetRecords=40",
+                "samplingInterval=1",
+                "samplingInterval=8",
+                "acquireAndReleaseOnly")) {
+            boolean defaults = setting.equals("defaults");
+            String value = setting.contains("=") ? setting : setting + "=true";
+            List<String> args = defaults ? List.of() : List.of("-Dio.netty.leakDetection." + value);
+            // At PARANOID every buffer is a sample, and at SIMPLE no calls are recorded.
+            boolean sampling = setting.startsWith("samplingInterval");
+            List<String> levels = LEVELS.subList(defaults || sampling ? 1 : 2, sampling ? 3 : 4);
+            for (String level : levels) {
+                if (!quick || !level.equals("SIMPLE")) {
+                    for (PeerKind peer : CLAIMED_AT_LEVELS) {
+                        String table = "leak-settings: " + setting;
+                        level(table, peer, Scenario.NETTY_HIGH, Memory.POOLED_EACH, level, args, Effort.FRINGE);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Every parser on every body, then chunk sizes, body sizes and floors. */
+    static List<Trial> peers(boolean quick) {
+        Suite suite = new Suite(quick);
+        if (quick) {
+            suite.quickPeers();
+            return suite.trials;
+        }
+        EnumSet.range(Scenario.RANDOM_16M, Scenario.PHOTOS_20).forEach(suite::main);
+        suite.ways();
+        suite.floors(Scenario.RANDOM_16M);
+        suite.floors(Scenario.CSV_16M);
+        suite.chunks();
+        suite.group = "sizes";
+        for (Scenario scenario : List.of(Scenario.RANDOM_1M, Scenario.RANDOM_64M, Scenario.RANDOM_1G)) {
+            FEW.forEach(peer -> suite.decode("sizes", peer, scenario, CHUNK, Memory.HEAP, Effort.WIDE));
+        }
+        EnumSet.range(Scenario.ALL_CR, Scenario.SKIP_TABLE).forEach(suite::adversarial);
+        EnumSet.range(Scenario.JUNK, Scenario.DEFNULL_BCHAR).forEach(suite::defnull);
+        return suite.trials;
+    }
+
+    /** A few bodies, each with Sluice and the parsers it is judged by, one after the other. */
+    static List<List<Trial>> guard() {
+        return List.of(
+                guarded(Scenario.RANDOM_16M, CHUNK, Memory.HEAP),
+                guarded(Scenario.RANDOM_16M, CHUNK, Memory.DIRECT),
+                guarded(Scenario.CSV_16M, CHUNK, Memory.HEAP),
+                guarded(Scenario.NEAR_BOUNDARIES, CHUNK, Memory.HEAP),
+                guarded(Scenario.FIELDS_100, CHUNK, Memory.HEAP),
+                guarded(Scenario.FORM, CHUNK, Memory.DIRECT),
+                guarded(Scenario.PARTS_1000, CHUNK, Memory.HEAP),
+                guarded(Scenario.RANDOM_64K, 64, Memory.HEAP));
+    }
+
+    private static List<Trial> guarded(Scenario scenario, int chunk, Memory memory) {
+        Suite suite = new Suite(true);
+        suite.group = scenario.id() + " " + chunk + " " + memory.id();
+        FEW.forEach(peer -> suite.decode("guard", peer, scenario, chunk, memory, Effort.QUICK));
+        return suite.trials;
+    }
+
+    private void quickPeers() {
+        for (Scenario scenario : List.of(Scenario.RANDOM_16M, Scenario.FIELDS_100, Scenario.FORM)) {
+            group = "main " + scenario.id();
+            for (PeerKind peer : List.of(
+                    PeerKind.SLUICE_PUSH,
+                    PeerKind.SLUICE_PULL,
+                    PeerKind.SLUICE_SERVLET,
+                    PeerKind.NETTY42_DROPPED,
+                    PeerKind.NETTY42_KEPT,
+                    PeerKind.JETTY,
+                    PeerKind.FILEUPLOAD2)) {
+                decodeInBoth("main", peer, scenario, CHUNK, Effort.MAIN);
+            }
+        }
+        group = "chunks";
+        for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.FILEUPLOAD2)) {
+            decodeInBoth("chunks", peer, Scenario.RANDOM_16M, 64 * 1024, Effort.WIDE);
+        }
+        floors(Scenario.RANDOM_16M);
+    }
+
+    private void main(Scenario scenario) {
+        group = "main " + scenario.id();
+        for (PeerKind peer : PeerKind.parsers()) {
+            if (OTHER_WAYS.contains(peer) || (peer == PeerKind.NETTY42_UNSAFE && scenario != Scenario.RANDOM_16M)) {
+                continue;
+            }
+            if (CLAIMED.contains(peer)) {
+                decodeInBoth("main", peer, scenario, CHUNK, Effort.MAIN);
+            } else {
+                decode("main", peer, scenario, CHUNK, Memory.HEAP, NAMED.contains(peer) ? Effort.WIDE : Effort.FRINGE);
+                if (peer == PeerKind.NETTY_CONTRIB && scenario == Scenario.FIELDS_100) {
+                    decode("main", peer, scenario, CHUNK, Memory.DIRECT, Effort.WIDE); // there is a goal beside it
+                }
+            }
+        }
+    }
+
+    private void adversarial(Scenario scenario) {
+        group = "adversarial " + scenario.id();
+        for (Memory memory : List.of(Memory.HEAP, Memory.DIRECT)) {
+            Effort effort = memory == Memory.HEAP ? Effort.WIDE : Effort.FRINGE;
+            decode("adversarial", PeerKind.SLUICE_PUSH, scenario, CHUNK, memory, effort);
+            // What the hostile body is compared with, a little of it beside each of them.
+            decode("adversarial", PeerKind.SLUICE_PUSH, Scenario.RANDOM_16M, CHUNK, memory, Effort.FRINGE);
+        }
+        for (PeerKind peer : PeerKind.parsers()) {
+            if (peer != PeerKind.SLUICE_PUSH && !OTHER_WAYS.contains(peer) && !ALIKE.contains(peer)) {
+                decode("adversarial", peer, scenario, CHUNK, Memory.HEAP, Effort.FRINGE);
+            }
+        }
+    }
+
+    private void defnull(Scenario scenario) {
+        group = "defnull " + scenario.id();
+        for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY, PeerKind.OKHTTP)) {
+            decode("defnull", peer, scenario, CHUNK, Memory.HEAP, Effort.FRINGE);
+        }
+    }
+
+    /** The ways to use Sluice, with what the memory they copy through costs. */
+    private void ways() {
+        for (Scenario scenario : List.of(Scenario.RANDOM_16M, Scenario.FORM, Scenario.FIELDS_100)) {
+            group = "faces " + scenario.id();
+            PeerKind.parsers().stream().filter(PeerKind::isSluice).forEach(peer -> {
+                boolean basic = peer == PeerKind.SLUICE_PUSH || peer == PeerKind.SLUICE_PULL;
+                decode("faces", peer, scenario, CHUNK, Memory.HEAP, basic ? Effort.MAIN : Effort.WIDE);
+            });
+        }
+    }
+
+    private void chunks() {
+        for (int chunk : new int[] {1, 17, 64, 1460, CHUNK, 64 * 1024, WHOLE}) {
+            group = "chunks " + chunk;
+            // Tiny chunks of a big body would measure only how long the list of chunks is.
+            Scenario scenario = chunk < 1460 ? Scenario.RANDOM_64K : Scenario.RANDOM_16M;
+            // Goals are about the smallest and the largest.
+            Effort effort = chunk == 1 || chunk == WHOLE ? Effort.WIDE : Effort.FRINGE;
+            for (PeerKind peer : List.of(
+                    PeerKind.SLUICE_PUSH,
+                    PeerKind.SLUICE_PULL,
+                    PeerKind.NETTY42_DROPPED,
+                    PeerKind.JETTY,
+                    PeerKind.UNDERTOW,
+                    PeerKind.FILEUPLOAD2)) {
+                decodeInBoth("chunks", peer, scenario, chunk, effort);
+            }
+        }
+        group = "chunks " + Scenario.FIELDS_AND_FILE.id();
+        for (PeerKind peer : FEW) {
+            decode("chunks", peer, Scenario.FIELDS_AND_FILE, WHOLE, Memory.HEAP, Effort.WIDE);
+            decode("chunks", peer, Scenario.FIELDS_AND_FILE, CHUNK, Memory.HEAP, Effort.WIDE);
+        }
+    }
+
+    private void floors(Scenario scenario) {
+        for (Memory memory : List.of(Memory.HEAP, Memory.DIRECT)) {
+            group = "floors " + scenario.id() + " " + memory.id();
+            decode("floors", PeerKind.SLUICE_PUSH, scenario, CHUNK, memory, Effort.MAIN);
+            for (String floor : List.of("searchDelimiter", "readWords", "bytesBefore", "copy")) {
+                boolean claimed = floor.equals("searchDelimiter") || floor.equals("readWords");
+                add(
+                        "floors",
+                        "FloorBenchmark." + floor,
+                        params("scenario=%s memory=%s", scenario.id(), memory.id()),
+                        List.of(),
+                        claimed ? Effort.MAIN : Effort.FRINGE);
+            }
+        }
+    }
+
+    /** The work on buffers, old ways and new ways. */
+    static List<Trial> buffers(boolean quick) {
+        Suite suite = new Suite(quick);
+        suite.text();
+        suite.scans();
+        suite.access();
+        suite.allocation();
+        return suite.trials;
+    }
+
+    private void text() {
+        group = "text";
+        for (String charset : quick ? List.of("UTF-8") : List.of("US-ASCII", "UTF-8", "UTF-16", "ISO-8859-1")) {
+            for (String content : charset.equals("US-ASCII") ? List.of("ascii") : List.of("ascii", "mixed")) {
+                for (String memory : List.of("heap", "direct")) {
+                    for (String size : quick || content.equals("mixed") ? List.of("64") : List.of("8", "64", "512")) {
+                        String params = "charset=%s content=%s memory=%s size=%s";
+                        small(
+                                "text",
+                                "TextBenchmark.",
+                                List.of("sluice", "nettyToString", "charBuffer"),
+                                params(params, charset, content, memory, size));
+                    }
+                }
+            }
+        }
+    }
+
+    private void scans() {
+        group = "scans";
+        List<String> ways = List.of("readByte", "byteProcessor", "bytesBefore", "chunkMemory");
+        for (String content : quick ? List.of("data") : List.of("header", "data")) {
+            for (String memory : List.of("heap", "direct")) {
+                small("scans", "ScanBenchmark.", ways, params("content=%s memory=%s", content, memory));
+            }
+        }
+    }
+
+    private void access() {
+        group = "access";
+        String bounds = "-Dio.netty.buffer.checkBounds=false";
+        String accessible = "-Dio.netty.buffer.checkAccessible=false";
+        Map<String, List<String>> checks = new LinkedHashMap<>();
+        checks.put("on", List.of());
+        checks.put("bounds-off", List.of(bounds));
+        checks.put("accessible-off", List.of(accessible));
+        checks.put("off", List.of(bounds, accessible));
+        if (quick) {
+            checks.keySet().retainAll(List.of("on", "off"));
+        }
+        List<String> kinds = quick ? List.of("heap", "direct") : List.of("heap", "direct", "slice", "composite");
+        checks.forEach((name, args) -> kinds.forEach(kind -> access(kind, name, args)));
+        if (!quick) {
+            access("direct-no-unsafe", "on", List.of("-Dio.netty.noUnsafe=true"));
+            access("direct-no-unsafe", "off", List.of("-Dio.netty.noUnsafe=true", bounds, accessible));
+        }
+    }
+
+    private void access(String kind, String checks, List<String> args) {
+        for (String way : quick
+                ? List.of("readBytes", "getLongs", "oncePerChunk")
+                : List.of("readBytes", "getBytes", "getLongs", "setLongs", "oncePerChunk")) {
+            add("access", "AccessBenchmark." + way, params("kind=%s checks=%s", kind, checks), args, Effort.SMALL);
+        }
+    }
+
+    private void allocation() {
+        group = "allocation";
+        String buffer = "allocator=%s memory=%s size=%s";
+        for (String allocator : quick ? List.of("pooled") : Allocators.NAMES) {
+            for (String memory : List.of("heap", "direct")) {
+                for (String size : quick ? List.of("8192") : List.of("64", "8192", "65536")) {
+                    small(
+                            "allocation",
+                            "AllocationBenchmark.",
+                            List.of("sameThread", "acrossThreads"),
+                            params(buffer, allocator, memory, size));
+                }
+                for (String threads : Threads.namesHere()) {
+                    small(
+                            "short-lived threads",
+                            "AllocationBenchmark.",
+                            List.of("shortLivedThread"),
+                            params(buffer + " threads=%s", allocator, memory, "8192", threads));
+                }
+            }
+        }
+        small("allocation", "AllocationBenchmark.", List.of("handOver"), params(buffer, "pooled", "heap", "8192"));
+    }
+
+    private void small(String table, String benchmark, List<String> ways, Map<String, String> params) {
+        ways.forEach(way -> add(table, benchmark + way, params, List.of(), Effort.SMALL));
+    }
+
+    private void level(
+            String table,
+            PeerKind peer,
+            Scenario workload,
+            Memory memory,
+            String level,
+            List<String> jvmArgs,
+            Effort effort) {
+        List<String> args = new ArrayList<>(peer.jvmArgs());
+        args.addAll(jvmArgs);
+        Map<String, String> params = params(
+                "peer=%s scenario=%s chunk=%s memory=%s level=%s",
+                peer.id(), workload.id(), OWN_CUT, memory.id(), level);
+        add(table, "PeerBenchmark.decode", params, args, effort);
+    }
+
+    /** From heap, and from direct memory where the parser takes it. */
+    private void decodeInBoth(String table, PeerKind peer, Scenario scenario, int chunk, Effort effort) {
+        decode(table, peer, scenario, chunk, Memory.HEAP, effort);
+        if (peer.takesDirect()) {
+            decode(table, peer, scenario, chunk, Memory.DIRECT, effort);
+        }
+    }
+
+    private void decode(String table, PeerKind peer, Scenario scenario, int chunk, Memory memory, Effort effort) {
+        Map<String, String> params =
+                params("peer=%s scenario=%s chunk=%s memory=%s", peer.id(), scenario.id(), chunk, memory.id());
+        add(table, "PeerBenchmark.decode", params, peer.jvmArgs(), effort);
+    }
+
+    private void add(String table, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
+        trials.add(new Trial(table, group, benchmark, params, jvmArgs, quick ? Effort.QUICK : effort));
+    }
+
+    /** In their order, from {@code name=value name=value}. */
+    static Map<String, String> params(String format, Object... values) {
+        Map<String, String> params = new LinkedHashMap<>();
+        Arrays.stream(format.formatted(values).split(" "))
+                .map(pair -> pair.split("=", 2))
+                .forEach(pair -> params.put(pair[0], pair[1]));
+        return params;
+    }
+}

@@ -1,0 +1,208 @@
+package dev.sluice.bench.endtoend;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.body.Truth;
+import dev.sluice.bench.report.Row;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * A server with different ways to take in a body, each in a JVM of its own, all running at once and loaded in turn,
+ * so that what disturbs the machine for a while disturbs all of them.
+ */
+public final class EndToEnd {
+
+    private static final int WARM_UPS = 2;
+    private static final double START_SECONDS = 8;
+    private static final int MAX_SECONDS = 32;
+
+    private final List<Load> loads;
+    private final int rounds;
+    private final Consumer<String> out;
+    private final boolean tool = LoadTool.isInstalled();
+
+    /** @param out is told the progress */
+    public EndToEnd(boolean quick, Consumer<String> out) {
+        this(loads(quick ? 1 : 2), quick ? 5 : 7, out);
+    }
+
+    EndToEnd(List<Load> loads, int rounds, Consumer<String> out) {
+        this.loads = loads;
+        this.rounds = rounds;
+        this.out = out;
+    }
+
+    private static List<Load> loads(int seconds) {
+        return List.of(
+                Load.sent(Scenario.RANDOM_1G, 2 * seconds),
+                Load.lasting(Scenario.FORM, 1, seconds),
+                Load.lasting(Scenario.FORM, 100, seconds),
+                Load.lasting(Scenario.FORM, 1_000, seconds),
+                Load.lasting(Scenario.FIELDS_100, 100, seconds));
+    }
+
+    /** What the rows of the results come from beside the code: the JVM arguments of the servers. */
+    public static List<String> jvmArgs() {
+        return ServerProcess.JVM_ARGS;
+    }
+
+    /** {@return the programs that load the servers, with their versions} */
+    public String loadedBy() throws IOException {
+        return tool ? LoadTool.version() + " and a socket" : "a socket";
+    }
+
+    /** {@return the expected time in seconds} */
+    public double expected() {
+        double round = 0;
+        for (Load load : runnable()) {
+            round += load.expected();
+        }
+        return START_SECONDS + Variant.values().length * (WARM_UPS + rounds) * round;
+    }
+
+    /** {@return how many figures are taken: servers, loads and rounds multiplied} */
+    public int runs() {
+        return Variant.values().length * runnable().size() * rounds;
+    }
+
+    private List<Load> runnable() {
+        return loads.stream().filter(load -> tool || !load.byTool()).toList();
+    }
+
+    /** Measures everything. */
+    public List<Row> run() throws IOException, InterruptedException {
+        if (runnable().size() < loads.size()) {
+            out.accept("wrk is not on the PATH: the loads with many connections are left out");
+        }
+        Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
+        Path folder = Files.createTempDirectory("sluice-load");
+        try {
+            for (Variant variant : Variant.values()) {
+                servers.put(variant, ServerProcess.start(variant));
+            }
+            return measure(servers, folder);
+        } finally {
+            servers.values().forEach(ServerProcess::close);
+            delete(folder);
+        }
+    }
+
+    private List<Row> measure(Map<Variant, ServerProcess> servers, Path folder)
+            throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        List<Row> rows = new ArrayList<>();
+        int done = 0;
+        List<Load> all = runnable();
+        for (Load load : all) {
+            Body body = load.scenario().body();
+            Map<Variant, Measurement> measured = new LinkedHashMap<>();
+            for (Variant variant : Variant.values()) {
+                check(variant, servers.get(variant), body);
+                measured.put(variant, new Measurement(variant, load, body));
+            }
+            List<Variant> order = new ArrayList<>(List.of(Variant.values()));
+            for (int round = -WARM_UPS; round < rounds; round++) {
+                for (Variant variant : order) {
+                    ServerProcess server = servers.get(variant);
+                    server.resetPeak();
+                    Measurement.Round figures = round(load, body, server, folder, variant);
+                    if (round >= 0) {
+                        measured.get(variant)
+                                .add(figures, server.peakBytes(), server.usage().directBytes());
+                    }
+                }
+                // So that none is always the first.
+                Collections.rotate(order, 1);
+            }
+            done++;
+            double left = (System.nanoTime() - start) / 1e9 / done * (all.size() - done);
+            for (Variant variant : Variant.values()) {
+                out.accept("[%d/%d, %d:%02d left] %s, %s: %s"
+                        .formatted(
+                                done,
+                                all.size(),
+                                (int) left / 60,
+                                (int) left % 60,
+                                load.label(),
+                                variant.id(),
+                                measured.get(variant).figure()));
+                rows.addAll(measured.get(variant).rows(measured.get(Variant.DISCARD)));
+            }
+        }
+        rows.sort(Comparator.comparing(Row::benchmark));
+        return rows;
+    }
+
+    /** The server must find what is in the body, once with checksums, before any time is taken. */
+    private static void check(Variant variant, ServerProcess server, Body body) throws IOException {
+        server.checksums(true);
+        try (Sender sender = new Sender(server.port(), body)) {
+            expect(sender.send(), expected(variant, body, true));
+        }
+        server.checksums(false);
+    }
+
+    private static Truth expected(Variant variant, Body body, boolean checksum) {
+        Truth truth = variant.decodes() ? body.truth() : new Truth(0, body.size(), 0, 0, 0);
+        return checksum ? truth : new Truth(truth.parts(), truth.bytes(), 0, truth.nameChars(), 0);
+    }
+
+    private static void expect(Truth found, Truth expected) {
+        if (!found.equals(expected)) {
+            throw new IllegalStateException("the server found " + found + " instead of " + expected);
+        }
+    }
+
+    private Measurement.Round round(Load load, Body body, ServerProcess server, Path folder, Variant variant)
+            throws IOException, InterruptedException {
+        if (load.byTool()) {
+            LoadTool.Done done = new LoadTool.Done(0, 0, 0);
+            ServerProcess.Usage before = server.usage();
+            // Where the machine is busy, not even one request per connection may be through in time: a longer round
+            // then.
+            for (int seconds = load.seconds(); done.requests() == 0 && seconds <= MAX_SECONDS; seconds *= 2) {
+                before = server.usage();
+                done = LoadTool.run(folder, body, server.port(), load.connections(), seconds);
+            }
+            if (done.failed() > 0 || done.requests() == 0) {
+                throw new IOException("%s, %s: %d requests failed, %d did not"
+                        .formatted(load.label(), variant.id(), done.failed(), done.requests()));
+            }
+            return figures(done.requests(), done.seconds(), before, server.usage());
+        }
+        try (Sender sender = new Sender(server.port(), body)) {
+            ServerProcess.Usage before = server.usage();
+            long start = System.nanoTime();
+            for (int i = 0; i < load.requests(); i++) {
+                expect(sender.send(), expected(variant, body, false));
+            }
+            return figures(load.requests(), (System.nanoTime() - start) / 1e9, before, server.usage());
+        }
+    }
+
+    private static Measurement.Round figures(
+            long requests, double seconds, ServerProcess.Usage before, ServerProcess.Usage after) {
+        return new Measurement.Round(
+                requests, seconds, after.cpu().secondsSince(before.cpu()), after.bytes() - before.bytes());
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+}

@@ -1,0 +1,195 @@
+package dev.sluice.bench.endtoend;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.bench.peer.Tally;
+import dev.sluice.bench.peer.bytebuf.Decoding;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.DefaultEventExecutorGroup;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An HTTP/1.1 server that answers to each body what it found there, with one of the ways to take in a body that are compared.
+ * It tells its port, then answers to the lines {@code usage} and {@code checksums true|false} on its standard input until that
+ * ends.
+ */
+public final class MeasuredServer {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String CHECKSUMS = "checksums ";
+    private static final int MAX_CHUNK_BYTES = 64 << 10;
+    private static final int MAX_IN_FLIGHT = 64;
+
+    private final Variant variant;
+    private final DefaultEventExecutorGroup workers =
+            new DefaultEventExecutorGroup(Math.max(4, 2 * Runtime.getRuntime().availableProcessors()));
+    private final LongAdder bytes = new LongAdder();
+    private volatile boolean checksums;
+
+    private MeasuredServer(Variant variant) {
+        this.variant = variant;
+    }
+
+    public static void main(String[] args) throws IOException {
+        MeasuredServer server = new MeasuredServer(Variant.of(args[0]));
+        System.out.println("port " + server.listen());
+        server.answer(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)));
+        System.exit(0);
+    }
+
+    private int listen() {
+        Channel acceptor = new ServerBootstrap()
+                .group(new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory()))
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_BACKLOG, 512)
+                .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline()
+                                .addLast(new HttpServerCodec(4096, 16 << 10, MAX_CHUNK_BYTES), new Connection(channel));
+                    }
+                })
+                .bind(InetAddress.getLoopbackAddress(), 0)
+                .syncUninterruptibly()
+                .channel();
+        return ((InetSocketAddress) acceptor.localAddress()).getPort();
+    }
+
+    private void answer(BufferedReader in) throws IOException {
+        for (String line; (line = in.readLine()) != null; ) {
+            if (line.startsWith(CHECKSUMS)) {
+                checksums = Boolean.parseBoolean(line.substring(CHECKSUMS.length()));
+                System.out.println(line);
+            } else {
+                long cpu = ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                        .getProcessCpuTime();
+                long direct = PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
+                System.out.println("usage " + cpu + " " + direct + " " + bytes.sum());
+            }
+        }
+    }
+
+    /** One connection; all on its event loop but what it gives to its worker. */
+    private final class Connection extends ChannelInboundHandlerAdapter {
+
+        private final Channel channel;
+        private final EventExecutor worker = workers.next();
+        private Tally tally = Tally.counting();
+        private @Nullable Decoding decoding;
+        private int inFlight;
+
+        Connection(Channel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
+            if (message instanceof HttpRequest request) {
+                tally = checksums ? Tally.checking() : Tally.counting();
+                String type = request.headers().get(HttpHeaderNames.CONTENT_TYPE, "");
+                decoding = Intake.of(variant, type, tally, this::onWorker);
+            }
+            if (message instanceof HttpContent content) {
+                take(content, decoding);
+            }
+        }
+
+        private void take(HttpContent content, @Nullable Decoding body) throws IOException {
+            if (body == null) {
+                content.release();
+                return;
+            }
+            bytes.add(content.content().readableBytes());
+            body.offer(content.content());
+            if (content instanceof LastHttpContent) {
+                body.finish();
+                body.close();
+                decoding = null;
+                Tally found = tally;
+                if (variant.usesWorker()) {
+                    onWorker(() -> channel.eventLoop().execute(() -> answer(found)));
+                } else {
+                    answer(found);
+                }
+            }
+        }
+
+        /** What waits for the worker is bounded: the connection is not read from meanwhile. */
+        private void onWorker(Runnable task) {
+            channel.config().setAutoRead(++inFlight <= MAX_IN_FLIGHT);
+            worker.execute(() -> {
+                task.run();
+                channel.eventLoop().execute(this::done);
+            });
+        }
+
+        private void done() {
+            // Half-way down, not at the brim: one wake-up for many chunks.
+            if (--inFlight == MAX_IN_FLIGHT / 2) {
+                channel.config().setAutoRead(true);
+            }
+        }
+
+        private void answer(Tally found) {
+            try {
+                respond(HttpResponseStatus.OK, JSON.writeValueAsBytes(found.asTruth()));
+            } catch (IOException e) {
+                channel.pipeline().fireExceptionCaught(e);
+            }
+        }
+
+        private void respond(HttpResponseStatus status, byte[] body) {
+            var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(body));
+            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, body.length);
+            channel.writeAndFlush(response);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            close();
+            respond(HttpResponseStatus.BAD_REQUEST, String.valueOf(cause).getBytes(StandardCharsets.UTF_8));
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            close();
+        }
+
+        private void close() {
+            if (decoding != null) {
+                decoding.close();
+                decoding = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package dev.sluice.bench.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One row of an old run beside the same row of a new one.
+ *
+ * @param key what was measured
+ * @param metric which figure of the row
+ * @param before the old figure: a time, a ratio of times, or bytes; NaN where there is none
+ * @param after the new one; NaN where there is none
+ * @param margin relative change that the errors (and the tolerance) allow
+ */
+public record Comparison(String key, Metric metric, double before, double after, double margin) {
+
+    /** What is compared. */
+    public enum Metric {
+        TIME,
+        ALLOCATED
+    }
+
+    /** What a change beyond the margin means. */
+    public enum Verdict {
+        SAME,
+        FASTER,
+        SLOWER,
+        ALLOCATES_LESS,
+        ALLOCATES_MORE,
+        /** The new run has no figure where there must be one. */
+        MISSING;
+
+        /** Whether the new run is worse, or cannot be judged. */
+        public boolean isFailure() {
+            return this == SLOWER || this == ALLOCATES_MORE || this == MISSING;
+        }
+    }
+
+    /** What a single figure, whose error nobody knows, may differ by. */
+    private static final double UNKNOWN_ERROR = 0.2;
+
+    private static final double ALLOCATION_MARGIN = 0.1;
+    /** Fewer bytes than this come and go with what the JVM itself does meanwhile. */
+    private static final double ALLOCATION_NOISE = 64;
+
+    public Verdict verdict() {
+        if (Double.isNaN(after)) {
+            return Verdict.MISSING;
+        }
+        boolean bytes = metric == Metric.ALLOCATED;
+        if (bytes && Math.abs(after - before) <= ALLOCATION_NOISE) {
+            return Verdict.SAME;
+        }
+        if (after > before * (1 + margin)) {
+            return bytes ? Verdict.ALLOCATES_MORE : Verdict.SLOWER;
+        }
+        return after * (1 + margin) >= before ? Verdict.SAME : bytes ? Verdict.ALLOCATES_LESS : Verdict.FASTER;
+    }
+
+    /**
+     * Compares the rows of two runs.
+     *
+     * @param yardstick the peer by whose time in the same run that of Sluice is divided, so that the runs may come from
+     *     different machines; empty where all rows are compared by their times, for runs on one machine
+     * @param tolerance growth that is let pass beside the errors
+     */
+    public static List<Comparison> of(Run before, Run after, String yardstick, double tolerance) {
+        Map<String, Row> old = before.byKey();
+        Map<String, Row> now = after.byKey();
+        List<Comparison> comparisons = new ArrayList<>();
+        for (Row row : before.rows()) {
+            Row same = now.get(row.key());
+            if (row.score() == null) {
+                continue;
+            }
+            if (yardstick.isEmpty()) {
+                double margin = margin(tolerance, row, same);
+                comparisons.add(new Comparison(row.key(), Metric.TIME, row.cost(), cost(same), margin));
+            } else {
+                Row oldYardstick = old.get(row.keyOf(yardstick));
+                if (!row.ofSluice() || Double.isNaN(cost(oldYardstick))) {
+                    continue;
+                }
+                Row newYardstick = now.get(row.keyOf(yardstick));
+                comparisons.add(new Comparison(
+                        row.key(),
+                        Metric.TIME,
+                        row.cost() / cost(oldYardstick),
+                        cost(same) / cost(newYardstick),
+                        margin(tolerance, row, same, oldYardstick, newYardstick)));
+            }
+            if (row.allocated() != null && same != null && same.allocated() != null) {
+                comparisons.add(new Comparison(
+                        row.key(), Metric.ALLOCATED, row.allocated(), same.allocated(), ALLOCATION_MARGIN));
+            }
+        }
+        // Rows of Sluice without a figure that the old run did not have either: what fails from the start fails here
+        // too.
+        for (Row row : after.rows()) {
+            if (row.ofSluice() && row.score() == null && Double.isNaN(cost(old.get(row.key())))) {
+                comparisons.add(new Comparison(row.key(), Metric.TIME, Double.NaN, Double.NaN, 0));
+            }
+        }
+        return comparisons;
+    }
+
+    private static double margin(double tolerance, @Nullable Row... rows) {
+        double errors = 1;
+        for (Row row : rows) {
+            boolean unknown = row != null && (row.error() == null || row.error().isNaN());
+            errors += row == null ? 0 : unknown ? UNKNOWN_ERROR : row.relativeError();
+        }
+        return errors * tolerance - 1;
+    }
+
+    private static double cost(@Nullable Row row) {
+        return row == null ? Double.NaN : row.cost();
+    }
+
+    @Override
+    public String toString() {
+        return verdict() == Verdict.MISSING
+                ? String.format(Locale.ROOT, "%s %s: %.4g -> no figure", verdict(), key, before)
+                : String.format(
+                        Locale.ROOT,
+                        "%s %s: %.4g -> %.4g%s (x %.2f, margin x %.2f)",
+                        verdict(),
+                        key,
+                        before,
+                        after,
+                        metric == Metric.ALLOCATED ? " bytes" : "",
+                        after / before,
+                        1 + margin);
+    }
+}

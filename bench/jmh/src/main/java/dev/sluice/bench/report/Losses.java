@@ -1,0 +1,189 @@
+package dev.sluice.bench.report;
+
+import dev.sluice.bench.endtoend.Variant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** Where something else is faster than Sluice: the rows themselves, and in a sentence which rows were looked at. */
+final class Losses {
+
+    /** Less than this is not called being ahead. */
+    private static final double AHEAD = 1.05;
+
+    /** Ways that go word by word: no measure of one that goes byte by byte. */
+    private static final Set<String> BY_WORDS = Set.of("getLongs", "setLongs");
+
+    /** In the tables about buffers, the benchmark method that stands for what Sluice does; the others are Netty's ways. */
+    private static final Map<String, String> OWN_WAYS =
+            Map.of("text", "sluice", "scans", "chunkMemory", "access", "oncePerChunk");
+
+    /** In these, Sluice's way is the allocator it takes where it is given none. */
+    private static final Set<String> ALLOCATION = Set.of("allocation", "short-lived threads");
+
+    private static final Set<String> SERVER_METRICS = Set.of("throughput", "cpu");
+
+    private final List<Loss> losses = new ArrayList<>();
+    /** Those that have a pair. */
+    private final Set<String> runs = new TreeSet<>();
+
+    private int pairs;
+
+    /** A pair of rows of which the other's is the faster: Sluice's time by the other's, and the relative error of that. */
+    private record Loss(String run, Row own, Row other, double ratio, double error) {}
+
+    /** Every pair of a row of Sluice and a rival's. */
+    private Losses(Map<String, Run> runs, Predicate<Row> own, BiPredicate<Row, Row> rivals) {
+        runs.forEach((name, run) -> run.rows().stream()
+                .filter(own)
+                .filter(row -> row.score() != null)
+                .forEach(row -> run.rows().stream()
+                        .filter(other -> other.score() != null && !own.test(other) && rivals.test(row, other))
+                        .forEach(other -> add(name, row, other))));
+        losses.sort(Comparator.comparingDouble(Loss::ratio).reversed());
+    }
+
+    private void add(String run, Row own, Row other) {
+        pairs++;
+        runs.add(run);
+        double ratio = own.cost() / other.cost();
+        if (ratio > AHEAD) {
+            losses.add(new Loss(run, own, other, ratio, own.relativeError() + other.relativeError()));
+        }
+    }
+
+    private String looked(String sentence) {
+        return pairs == 0
+                ? sentence + " No recorded run has such rows.\n"
+                : "%s Pairs of rows in the runs %s: %d. The other is ahead by more than 5 %% in %d.\n"
+                        .formatted(sentence, String.join(", ", runs), pairs, losses.size());
+    }
+
+    /** Every way to use Sluice beside every other parser. */
+    static String peers(Map<String, Run> runs) {
+        Losses found = new Losses(runs, Losses::ofSluice, Losses::rivals);
+        StringBuilder text = new StringBuilder(found.looked(
+                "Each row of the push decoder, the pull reader, the servlet filter and the server was held against each row"
+                        + " of another parser (of the same server with Netty's decoder) that differs from it in the parser"
+                        + " alone: same table, body, chunk size, memory and leak level, so whether or not the two are fed in"
+                        + " the same way. Rows whose result is wrong are left out."));
+        if (!found.losses.isEmpty()) {
+            text.append(
+                            "\n| run | body | way to use Sluice | who is ahead | Sluice's time / its time | beyond the errors |\n")
+                    .append("|---|---|---|---|---:|---|\n");
+        }
+        Function<Row, String> title = row -> served(row) ? Tables.server(row) : Tables.peer(row);
+        found.losses.forEach(loss -> text.append(String.format(
+                Locale.ROOT,
+                "| %s | %s | %s | %s | %s ± %.0f %% | %s |\n",
+                loss.run(),
+                input(loss.own()),
+                title.apply(loss.own()),
+                title.apply(loss.other()),
+                Tables.ratio(loss.ratio()),
+                100 * loss.error(),
+                loss.ratio() * (1 - loss.error()) > 1 ? "yes" : "open")));
+        return text.toString();
+    }
+
+    /** Netty's ways to read, search and take buffers beside those that Sluice uses: a line for each pair of ways. */
+    static String ways(Map<String, Run> runs) {
+        Losses found = new Losses(runs, Losses::ownWay, Losses::otherWay);
+        StringBuilder text = new StringBuilder(found.looked(
+                "In the tables about text, scanning, access and allocation each row of a way that Sluice uses was held"
+                        + " against each row of another way on the same input, those that go word by word aside."));
+        if (!found.losses.isEmpty()) {
+            text.append("\n| run | table | Sluice's way | what is faster | inputs |")
+                    .append(" Sluice's time / its time, least and greatest |\n|---|---|---|---|---:|---:|\n");
+        }
+        Map<String, List<Loss>> groups = new TreeMap<>();
+        for (Loss loss : found.losses) {
+            String pair = "| %s | %s | %s | %s |"
+                    .formatted(loss.run(), loss.own().table(), way(loss.own()), way(loss.other()));
+            groups.computeIfAbsent(pair, key -> new ArrayList<>()).add(loss);
+        }
+        groups.forEach((pair, ahead) -> text.append("%s %d | %s to %s |\n"
+                .formatted(
+                        pair,
+                        ahead.size(),
+                        Tables.ratio(ahead.get(ahead.size() - 1).ratio()),
+                        Tables.ratio(ahead.get(0).ratio()))));
+        return text.toString();
+    }
+
+    private static boolean alike(Row row, Row other, String but) {
+        return row.table().equals(other.table())
+                && row.benchmark().equals(other.benchmark())
+                && without(row, but).equals(without(other, but));
+    }
+
+    private static Map<String, String> without(Row row, String name) {
+        Map<String, String> params = new TreeMap<>(row.params());
+        params.remove(name);
+        return params;
+    }
+
+    // ---- parsers and servers
+
+    private static boolean ofSluice(Row row) {
+        return row.ofSluice() && (served(row) || row.way().equals("decode"));
+    }
+
+    private static boolean served(Row row) {
+        return row.table().equals("endtoend") && SERVER_METRICS.contains(row.way());
+    }
+
+    /** One that delivers something wrong is not ahead, and one that delivers nothing is no rival. */
+    private static boolean rivals(Row sluice, Row other) {
+        if (served(other)) {
+            return Variant.of(other.param("server")).decodes() && alike(sluice, other, "server");
+        }
+        return !other.wrong()
+                && !other.param("peer").isEmpty()
+                && !other.param("peer").equals("chunks-only")
+                && alike(sluice, other, "peer");
+    }
+
+    private static String input(Row row) {
+        if (served(row)) {
+            return Tables.load(row) + ", " + row.way();
+        }
+        List<String> words = new ArrayList<>(List.of(row.table(), row.param("scenario")));
+        if (!row.param("chunk").isEmpty() && !row.param("chunk").equals("0")) {
+            words.add("chunks of " + Tables.chunk(row));
+        }
+        words.add(row.param("memory"));
+        if (!row.param("level").isEmpty()) {
+            words.add(row.param("level"));
+        }
+        return String.join(", ", words);
+    }
+
+    // ---- ways to use buffers
+
+    private static boolean ownWay(Row row) {
+        return ALLOCATION.contains(row.table())
+                ? row.param("allocator").equals("pooled")
+                : row.way().equals(OWN_WAYS.get(row.table()));
+    }
+
+    private static boolean otherWay(Row own, Row other) {
+        return ALLOCATION.contains(own.table())
+                ? alike(own, other, "allocator")
+                : own.table().equals(other.table())
+                        && own.params().equals(other.params())
+                        && !BY_WORDS.contains(other.way());
+    }
+
+    private static String way(Row row) {
+        return ALLOCATION.contains(row.table()) ? row.param("allocator") + ", " + row.way() : row.way();
+    }
+}

@@ -1,0 +1,121 @@
+package dev.sluice.bench.report;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One measured figure, or the reason why there is none.
+ *
+ * @param table the table it belongs to
+ * @param benchmark class and method
+ * @param params what the benchmark was told
+ * @param unit of the score, "us/op" or "ns/op"; "records" or "bytes" for what is counted; "MiB/s" and the like
+ * @param score mean over all measured iterations; null when the parser refuses the input
+ * @param error the larger of half of the 99.9 % confidence interval of the mean, as JMH gives it, and half of the range between
+ *     the means of the forks; 0 for counts
+ * @param best the fastest iteration: where other programs share the machine, the figure least disturbed by them
+ * @param cpu CPU time that the benchmark's own threads spent on one operation, in the iteration in which it was least
+ * @param samples measured iterations over all forks
+ * @param allocated bytes allocated per operation on the Java heap
+ * @param bytes size of the input of one operation; 0 when size does not matter
+ * @param parts parts in the input of one operation
+ * @param note what a reader must know beside the figure
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record Row(
+        String table,
+        String benchmark,
+        Map<String, String> params,
+        String unit,
+        @Nullable Double score,
+        @Nullable Double error,
+        @Nullable Double best,
+        @Nullable Double cpu,
+        int samples,
+        @Nullable Double allocated,
+        long bytes,
+        long parts,
+        @Nullable String note) {
+
+    /** How the note of a figure begins that could not be measured. */
+    public static final String FAILED = "failed: ";
+
+    /** What is counted is exact. */
+    public static Row counted(String table, String benchmark, Map<String, String> params, String unit, double count) {
+        return new Row(table, benchmark, params, unit, count, 0.0, null, null, 1, null, 0, 0, null);
+    }
+
+    /** The same with the size of the input. */
+    public Row of(long itsBytes, long itsParts, String itsNote) {
+        return new Row(
+                table, benchmark, params, unit, score, error, best, cpu, samples, allocated, itsBytes, itsParts,
+                itsNote);
+    }
+
+    /** The same in every run: what was measured, without the figures. */
+    public String key() {
+        return table + " " + benchmark + " " + new TreeMap<>(params);
+    }
+
+    /** The key of the same row of another peer. */
+    public String keyOf(String peer) {
+        return table + " " + benchmark + " " + with("peer", peer);
+    }
+
+    /** The parameters in the order of their names, one of them replaced. */
+    private Map<String, String> with(String name, String value) {
+        Map<String, String> others = new TreeMap<>(params);
+        others.put(name, value);
+        return others;
+    }
+
+    /** The benchmark method. */
+    public String way() {
+        return benchmark.substring(benchmark.indexOf('.') + 1);
+    }
+
+    /** Whether it could not be measured though the parser took the body. */
+    public boolean failed() {
+        return note != null && note.startsWith(FAILED);
+    }
+
+    /** Whether the parser delivered something else than what the body holds. */
+    public boolean wrong() {
+        return note != null && benchmark.equals("PeerBenchmark.decode");
+    }
+
+    /** Whether it is one of Sluice's, among parsers or servers. */
+    public boolean ofSluice() {
+        return param("peer").startsWith("sluice") || param("server").startsWith("sluice");
+    }
+
+    public String param(String name) {
+        return params.getOrDefault(name, "");
+    }
+
+    /** Error as a share of the score; 0 when there is none. */
+    public double relativeError() {
+        return score == null || error == null || error.isNaN() || score == 0 ? 0 : error / score;
+    }
+
+    /** Body bytes per second in MiB, for scores of time per operation. */
+    public double mebibytesPerSecond() {
+        return bytes / (double) (1 << 20) / seconds();
+    }
+
+    /** Time of one operation by the size of its input. */
+    public double nanosPerByte() {
+        return seconds() * 1e9 / bytes;
+    }
+
+    /** What is better when it is less: the score, or one by the score where that counts what is done per second. */
+    public double cost() {
+        return score == null ? Double.NaN : unit.endsWith("/s") ? 1 / score : score;
+    }
+
+    private double seconds() {
+        return score == null ? Double.NaN : score / (unit.equals("ns/op") ? 1e9 : 1e6);
+    }
+}

@@ -1,0 +1,125 @@
+package dev.sluice.bench.report;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one command measured.
+ *
+ * @param command as typed
+ * @param date of the end, ISO 8601
+ * @param machine processor, cores, memory, kernel; where a server was loaded, with what
+ * @param jvm name and version of the virtual machine
+ * @param versions of every parser measured
+ * @param jvmArgs of the forks, as far as they are common to all
+ * @param rows the figures
+ * @param seconds how long it took
+ * @param again when groups of figures were measured again, by their names; mostly empty
+ */
+public record Run(
+        String command,
+        String date,
+        Map<String, String> machine,
+        Map<String, String> jvm,
+        Map<String, String> versions,
+        List<String> jvmArgs,
+        List<Row> rows,
+        double seconds,
+        @Nullable Map<String, String> again) {
+
+    /** What {@link #machine} calls the program that loads a server. */
+    public static final String LOAD = "load";
+
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    /** A file written before there was such a thing has nothing there. */
+    public Run {
+        again = again == null ? Map.of() : again;
+    }
+
+    public static Run read(Path file) {
+        try {
+            return JSON.readValue(file.toFile(), Run.class);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public void write(Path file) {
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            Files.writeString(file, JSON.writeValueAsString(this) + "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What was measured, for example "peers". */
+    public String commandName() {
+        return command.replaceFirst(".*\\.jar ", "").split("[ ,]", 2)[0];
+    }
+
+    /** Whether all rows of the command were asked for. */
+    public boolean full() {
+        return !command.contains(" --quick") && !command.contains(" --only");
+    }
+
+    /** The rows by their keys. */
+    Map<String, Row> byKey() {
+        Map<String, Row> byKey = new LinkedHashMap<>();
+        rows.forEach(row -> byKey.put(row.key(), row));
+        return byKey;
+    }
+
+    /**
+     * The rows that a query picks.
+     *
+     * @param query the table, then {@code NAME=VALUE} for parameters, of which {@code way} is the benchmark method
+     */
+    Stream<Row> pick(String query) {
+        String[] words = query.split(" ");
+        return rows.stream().filter(row -> {
+            boolean picked = row.table().equals(words[0]);
+            for (int i = 1; i < words.length && picked; i++) {
+                String[] pair = words[i].split("=", 2);
+                picked = pair[1].equals(pair[0].equals("way") ? row.way() : row.param(pair[0]));
+            }
+            return picked;
+        });
+    }
+
+    /** {@return the first row picked that has a figure, and not of a parser whose result was wrong} */
+    Optional<Row> find(String query) {
+        return pick(query).filter(row -> row.score() != null && !row.wrong()).findFirst();
+    }
+
+    /** CPU, JVM, command, date and length in one line, and what of it is younger than the rest. */
+    String provenance() {
+        String younger = again().isEmpty()
+                ? ""
+                : "; groups of rows measured again: %d, the last %s"
+                        .formatted(again().size(), Collections.max(again().values()));
+        return "%s, %s cores; %s %s; `%s`; %s; %d minutes%s%s"
+                .formatted(
+                        machine.get("cpu"),
+                        machine.get("cores"),
+                        jvm.get("name"),
+                        jvm.get("version"),
+                        command,
+                        date,
+                        Math.round(seconds / 60),
+                        machine.containsKey(LOAD) ? "; loaded by " + machine.get(LOAD) : "",
+                        younger);
+    }
+}

@@ -1,0 +1,92 @@
+package dev.sluice.bench.peer;
+
+import dev.sluice.bench.body.Body;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A second Netty in the same JVM: loads the classes of Netty, and the adapters and the Sluice classes linked with them, anew
+ * instead of taking them from the parent. It is Netty 4.1, or a fresh copy of the one on the class path with statics of its own.
+ */
+public final class NettyIsland extends ClassLoader {
+
+    static {
+        registerAsParallelCapable();
+    }
+
+    /** The system property that has a benchmark run in threads of Netty 4.1, which does not know those of 4.2. */
+    public static final String THREADS_OF_41 = "dev.sluice.bench.netty41";
+
+    private static final String ADAPTERS = "dev.sluice.bench.peer.bytebuf.";
+
+    private final String folder;
+
+    /** @param folder of the resources that are the classes of its Netty */
+    private NettyIsland(String folder) {
+        super(NettyIsland.class.getClassLoader());
+        this.folder = folder;
+    }
+
+    private static final class Netty41 {
+        static final NettyIsland ISLAND = new NettyIsland("netty41/");
+    }
+
+    /** Netty 4.1, whose classes the build has put among the resources; one for the whole JVM. */
+    public static NettyIsland netty41() {
+        return Netty41.ISLAND;
+    }
+
+    /** Another copy of the Netty on the class path. */
+    public static NettyIsland copyOf42() {
+        return new NettyIsland("");
+    }
+
+    /** Installs a {@code RecordCounter} on this island, on which no buffer has been made yet. */
+    public LongSupplier countRecords() {
+        return (LongSupplier) call("RecordCounter", "install", new Class<?>[0]);
+    }
+
+    /** Opens a peer through a method of {@code ByteBufPeer}. */
+    public Peer open(String method, Body body, int chunkSize, Memory memory) {
+        Class<?>[] types = {Body.class, int.class, Memory.class};
+        return (Peer) call("ByteBufPeer", method, types, body, chunkSize, memory);
+    }
+
+    private Object call(String adapter, String method, Class<?>[] types, Object... arguments) {
+        try {
+            return loadClass(ADAPTERS + adapter).getMethod(method, types).invoke(null, arguments);
+        } catch (InvocationTargetException e) {
+            throw new IllegalStateException(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        boolean ofNetty = name.startsWith("io.netty.");
+        boolean linked = name.startsWith("dev.sluice.") && !name.startsWith("dev.sluice.bench.");
+        if (!ofNetty && !linked && !name.startsWith(ADAPTERS)) {
+            return super.loadClass(name, resolve);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            return loaded != null ? loaded : define(name, (ofNetty ? folder : "") + name.replace('.', '/') + ".class");
+        }
+    }
+
+    private Class<?> define(String name, String file) throws ClassNotFoundException {
+        try (@Nullable InputStream in = getParent().getResourceAsStream(file)) {
+            if (in == null) {
+                throw new ClassNotFoundException(name);
+            }
+            byte[] bytes = in.readAllBytes();
+            return defineClass(name, bytes, 0, bytes.length);
+        } catch (IOException e) {
+            throw new ClassNotFoundException(name, e);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package dev.sluice.bench.peer;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartReader;
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
+import dev.sluice.bench.peer.bytebuf.SluiceOptions;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import okhttp3.MultipartReader.Part;
+import okio.Okio;
+import okio.Sink;
+import org.apache.commons.fileupload2.core.AbstractFileUpload;
+import org.apache.commons.fileupload2.core.DiskFileItem;
+import org.apache.commons.fileupload2.core.DiskFileItemFactory;
+import org.apache.commons.fileupload2.core.FileItemInputIterator;
+import org.apache.tomcat.util.http.fileupload.UploadContext;
+import org.jvnet.mimepull.MIMEConfig;
+import org.jvnet.mimepull.MIMEMessage;
+import org.jvnet.mimepull.MIMEPart;
+
+/** A parser that pulls from a stream, which gives at most one chunk per read. */
+final class StreamPeer implements Peer {
+
+    private static final Sink NOWHERE = Okio.blackhole();
+
+    private final Body body;
+    private final Body.ChunkedStream stream;
+    private final Parser parser;
+
+    /** Reads the whole body. */
+    interface Parser {
+        void read(Body body, InputStream stream, Tally tally) throws Exception;
+    }
+
+    private StreamPeer(Body body, int chunkSize, Parser parser) {
+        this.body = body;
+        this.stream = body.stream(chunkSize);
+        this.parser = parser;
+    }
+
+    static Peer.Opener of(Parser parser) {
+        return (body, chunkSize, memory) -> new StreamPeer(body, chunkSize, parser);
+    }
+
+    @Override
+    public void run(Tally tally) throws Exception {
+        stream.rewind();
+        parser.read(body, stream, tally);
+    }
+
+    static void sluice(Body body, InputStream stream, Tally tally) throws IOException {
+        try (MultipartReader reader = reader(body, stream)) {
+            for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                tally.drain(part.inputStream());
+                tally.endPart(part.name(), part.filename());
+            }
+        }
+    }
+
+    /** The content is taken as it lies in the reader's memory. */
+    static void sluiceChunks(Body body, InputStream stream, Tally tally) throws IOException {
+        try (MultipartReader reader = reader(body, stream)) {
+            for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                for (ByteBuf data; (data = part.nextData()) != null; ) {
+                    ByteBufChunks.tell(tally, data);
+                }
+                tally.endPart(part.name(), part.filename());
+            }
+        }
+    }
+
+    private static MultipartReader reader(Body body, InputStream stream) throws IOException {
+        return MultipartReader.create(stream, Boundary.from(body.contentType()), SluiceOptions.of(body));
+    }
+
+    static void fileUpload1(Body body, InputStream stream, Tally tally) throws Exception {
+        var request = request(org.apache.commons.fileupload.RequestContext.class, body, stream);
+        var items = new org.apache.commons.fileupload.FileUpload().getItemIterator(request);
+        while (items.hasNext()) {
+            var item = items.next();
+            part(item.openStream(), item.getFieldName(), item.getName(), tally);
+        }
+    }
+
+    static void fileUpload2(Body body, InputStream stream, Tally tally) throws IOException {
+        var request = request(org.apache.commons.fileupload2.core.RequestContext.class, body, stream);
+        var items = new StreamingFileUpload2().getItemIterator(request);
+        while (items.hasNext()) {
+            var item = items.next();
+            part(item.getInputStream(), item.getFieldName(), item.getName(), tally);
+        }
+    }
+
+    static void tomcat(Body body, InputStream stream, Tally tally) throws IOException {
+        var request = request(UploadContext.class, body, stream);
+        var items = new org.apache.tomcat.util.http.fileupload.FileUpload().getItemIterator(request);
+        while (items.hasNext()) {
+            var item = items.next();
+            part(item.openStream(), item.getFieldName(), item.getName(), tally);
+        }
+    }
+
+    private static void part(InputStream content, String name, String filename, Tally tally) throws IOException {
+        try (content) {
+            tally.drain(content);
+        }
+        tally.endPart(name, filename);
+    }
+
+    /** The request as three libraries want it, each by an interface of its own with the same methods. */
+    private static <T> T request(Class<T> type, Body body, InputStream stream) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> switch (method.getName()) {
+                    case "getInputStream" -> stream;
+                    case "getContentType" -> body.contentType();
+                    case "getCharacterEncoding" -> "UTF-8";
+                    case "isMultipartRelated" -> false;
+                    case "getContentLength", "contentLength" ->
+                        method.getReturnType() == int.class ? (Object) (-1) : (Object) (-1L);
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }));
+    }
+
+    /** Only the streaming entry point, which the base class has ready, is used. */
+    private static final class StreamingFileUpload2
+            extends AbstractFileUpload<InputStream, DiskFileItem, DiskFileItemFactory> {
+
+        @Override
+        public FileItemInputIterator getItemIterator(InputStream request) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Map<String, List<DiskFileItem>> parseParameterMap(InputStream request) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public List<DiskFileItem> parseRequest(InputStream request) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** It streams only what is asked for by number, and cannot tell whether another part follows: it is told how many. */
+    static void mimepull(Body body, InputStream stream, Tally tally) throws IOException {
+        try (MIMEMessage message = new MIMEMessage(stream, body.boundary(), new MIMEConfig())) {
+            if (tally.records()) {
+                for (MIMEPart part : message.getAttachments()) {
+                    mimepull(part, part.read(), tally);
+                }
+                return;
+            }
+            for (int i = 0; i < body.truth().parts(); i++) {
+                MIMEPart part = message.getPart(i);
+                mimepull(part, part.readOnce(), tally);
+            }
+        }
+    }
+
+    private static void mimepull(MIMEPart part, InputStream content, Tally tally) throws IOException {
+        try (content) {
+            tally.drain(content);
+        }
+        part.close();
+        tally.endPart();
+    }
+
+    static void okHttp(Body body, InputStream stream, Tally tally) throws IOException {
+        try (var reader = new okhttp3.MultipartReader(Okio.buffer(Okio.source(stream)), body.boundary())) {
+            for (Part part; (part = reader.nextPart()) != null; ) {
+                if (tally.checks()) {
+                    tally.drain(part.body().inputStream());
+                } else {
+                    // Segments are passed on as they are.
+                    tally.count(part.body().readAll(NOWHERE));
+                }
+                tally.endPart();
+            }
+        }
+    }
+}
