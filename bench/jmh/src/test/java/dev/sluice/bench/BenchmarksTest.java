@@ -8,6 +8,7 @@ import dev.sluice.bench.endtoend.EndToEnd;
 import dev.sluice.bench.jmh.FastThreads;
 import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.report.Row;
+import dev.sluice.bench.report.Run;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -162,8 +163,34 @@ class BenchmarksTest {
 
     @Test
     void onlyAWholeMeasurementGoesOverWhatIsRecorded() {
-        assertTrue(Environment.resultFile(null, "peers", true).startsWith("bench/results"));
-        assertTrue(Environment.resultFile(null, "peers", false).startsWith("bench/target"));
+        assertTrue(Runs.file(null, "peers", true).startsWith("bench/results"));
+        assertTrue(Runs.file(null, "peers", false).startsWith("bench/jmh/target"));
+    }
+
+    @Test
+    void whatIsMeasuredAgainAreWholeGroupsOfWhichThoseThatShareAFigureAreOne() {
+        List<Trial> floors =
+                MeasureCommand.groupsWith(Suite.peers(false), Pattern.compile("^floors readWords csv-16m heap"));
+        assertEquals(List.of("floors csv-16m heap"), groups(floors));
+        assertEquals(5, floors.size());
+        List<Trial> hostile = MeasureCommand.groupsWith(Suite.peers(false), Pattern.compile("jetty all-lf"));
+        assertTrue(groups(hostile).contains("adversarial skip-table"), hostile::toString);
+    }
+
+    private static List<String> groups(List<Trial> trials) {
+        return trials.stream().map(Trial::group).distinct().toList();
+    }
+
+    @Test
+    void allFiguresOfAGroupGiveWayToTheNewOnes() {
+        Row one = Row.counted("t", "A.a", Map.of("peer", "a"), "us/op", 1);
+        Row other = Row.counted("t", "A.a", Map.of("peer", "b"), "us/op", 1);
+        Row again = Row.counted("t", "A.a", Map.of("peer", "b"), "us/op", 2);
+        Run now = Runs.now("peers", Map.of(), List.of(), List.of(again));
+        Run replaced = Runs.replaced(Runs.now("peers", Map.of(), List.of(), List.of(one, other)), Set.of("g"), now);
+        assertEquals(List.of(one, again), replaced.rows());
+        assertEquals(Map.of("g", now.date()), replaced.again());
+        assertTrue(replaced.seconds() > now.seconds());
     }
 
     @Test
@@ -186,13 +213,6 @@ class BenchmarksTest {
             seconds += Plan.seconds(body);
         }
         assertTrue(seconds * (Suite.guard().size() + 4) / Suite.guard().size() < 3 * 60);
-    }
-
-    @Test
-    void thePlanCountsFiguresAndMinutesPerTable() {
-        String plan = Plan.of(Suite.levels(false));
-        assertTrue(plan.contains("leak-settings"), plan);
-        assertTrue(plan.lines().toList().get(plan.lines().toList().size() - 1).startsWith("all"), plan);
     }
 
     @Test

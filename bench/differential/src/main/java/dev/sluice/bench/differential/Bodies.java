@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.LongPredicate;
+import java.util.function.LongConsumer;
 
 /** Compares readings of generated bodies. One thread. */
 final class Bodies {
@@ -79,15 +79,15 @@ final class Bodies {
     /**
      * Compares.
      *
+     * @param first which of the bodies, 0 for the first of the corpus
      * @param bodies how many
-     * @param goOn told how many are done, after each; whether to go on
+     * @param progress told how many are done, after each
      */
-    void compare(long bodies, LongPredicate goOn) {
-        long done = 0;
-        do {
-            compare(samples.get(done));
-            done++;
-        } while (goOn.test(done) && done < bodies);
+    void compare(long first, long bodies, LongConsumer progress) {
+        for (long done = 0; done < bodies; ) {
+            compare(samples.get(first + done++));
+            progress.accept(done);
+        }
     }
 
     private void compare(Sample sample) {

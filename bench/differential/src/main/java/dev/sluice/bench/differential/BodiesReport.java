@@ -83,7 +83,7 @@ record BodiesReport(
     List<Disagreement> unexplained() {
         return disagreements.stream()
                 .filter(each -> Explanations.of(each.signature())
-                        .filter(explanation -> explanation.fault() != Explanation.Fault.SLUICE)
+                        .filter(explanation -> explanation.fault() != Explanations.Fault.SLUICE)
                         .isEmpty())
                 .toList();
     }

@@ -8,7 +8,6 @@ import dev.sluice.bench.peer.Tally;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 
 /** A parser whose reading is compared with Sluice's. */
 enum Contender {
@@ -17,34 +16,23 @@ enum Contender {
     TOMCAT("Tomcat 11", true, PeerKind.TOMCAT),
     JETTY("Jetty 12.1", true, PeerKind.JETTY),
     NETTY42("Netty 4.2", true, PeerKind.NETTY42_KEPT),
-    NETTY41("Netty 4.1", true, Contender::quietNetty41),
+    NETTY41("Netty 4.1", true, PeerKind.NETTY41_KEPT),
     NETTY_CONTRIB("netty-contrib", true, PeerKind.NETTY_CONTRIB),
-    UNDERTOW("Undertow", true, UndertowParts::new),
+    UNDERTOW("Undertow", true, PeerKind.UNDERTOW),
     SPRING("Spring WebFlux", true, PeerKind.SPRING),
     OKHTTP("OkHttp", false, PeerKind.OKHTTP),
-    MIMEPULL("mimepull", false, MimepullParts::new),
-    ARMERIA("Armeria", true, ArmeriaParts::new),
+    MIMEPULL("mimepull", false, PeerKind.MIMEPULL),
+    ARMERIA("Armeria", true, PeerKind.ARMERIA),
     HELIDON("Helidon 4", true, PeerKind.HELIDON);
 
     private final String title;
     private final boolean tellsNames;
-    private final Function<Body, Peer> opener;
+    private final PeerKind kind;
 
     Contender(String title, boolean tellsNames, PeerKind kind) {
-        this(title, tellsNames, body -> kind.open(body, 0, Memory.WRAPPED_EACH));
-    }
-
-    Contender(String title, boolean tellsNames, Function<Body, Peer> opener) {
         this.title = title;
         this.tellsNames = tellsNames;
-        this.opener = opener;
-    }
-
-    /** Without messages about what this netty itself leaks where it refuses a body. */
-    private static Peer quietNetty41(Body body) {
-        Peer peer = PeerKind.NETTY41_KEPT.open(body, 0, Memory.WRAPPED_EACH);
-        peer.leakLevel("DISABLED");
-        return peer;
+        this.kind = kind;
     }
 
     String title() {
@@ -54,6 +42,18 @@ enum Contender {
     /** The name used in results: lower case with dashes. */
     String id() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The name of its library in the list of versions. */
+    String library() {
+        return switch (this) {
+            case FILEUPLOAD1 -> "commons-fileupload";
+            case FILEUPLOAD2 -> "commons-fileupload2";
+            case NETTY41 -> "netty-4.1";
+            case NETTY42 -> "netty-4.2";
+            case NETTY_CONTRIB -> "netty-contrib-multipart";
+            default -> id();
+        };
     }
 
     static Contender of(String id) {
@@ -77,7 +77,11 @@ enum Contender {
     /** Reads a body in the chunks it comes in. */
     Reading read(Body body) {
         Tally tally = Tally.recording();
-        try (Peer peer = opener.apply(body)) {
+        try (Peer peer = kind.open(body, 0, Memory.WRAPPED_EACH)) {
+            if (this == NETTY41) {
+                // Without messages about what this Netty itself leaks where it refuses a body.
+                peer.leakLevel("DISABLED");
+            }
             peer.run(tally);
             return new Reading(tally.parts(), null);
         } catch (Exception e) {

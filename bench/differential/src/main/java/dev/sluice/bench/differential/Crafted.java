@@ -1,8 +1,12 @@
 package dev.sluice.bench.differential;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -15,133 +19,27 @@ final class Crafted {
     private static final String BCHARS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ";
     private static final String ALPHANUMERIC = BCHARS.substring(0, 62);
     private static final String[] FIXED_BOUNDARIES = {"boundary", "AaB03x", "x", "-", "--", "xx", "a'b", "0"};
-    private static final String[] CONTENT_TYPES = {
-        "multipart/form-data;boundary=#",
-        "Multipart/Form-Data; Boundary=#",
-        "multipart/form-data; charset=utf-8; boundary=#",
-        "multipart/form-data; boundary=#; charset=UTF-8",
-        "multipart/form-data; boundary=#;",
-        "multipart/form-data ; boundary=#",
-    };
-    private static final String[] VALUES = {
-        "a",
-        "b",
-        "field",
-        "user[0].name",
-        "file1",
-        "f.txt",
-        "photo (1).jpeg",
-        "two words",
-        "caf\u00e9",
-        "\u65e5\u672c",
-        "\ud83d\ude00.png",
-        "a;b",
-        "a; b=c",
-        "a=b",
-        "a,b",
-        "a:b",
-        "a'b",
-        "'",
-        "it's",
-        "a\\\"b",
-        "\\\"",
-        "\\\"q\\\"",
-        "a\\\\b",
-        "\\\\",
-        "C:\\dir\\f.txt",
-        "\\x",
-        "%22",
-        "a%0D%0Ab",
-        "100%",
-        "%41",
-        "=?utf-8?q?x?=",
-        "=?utf-8?B?Zg==?=",
-        "a/b",
-        "../f",
-        "/",
-        "&#233;",
-        "+",
-        "",
-        "",
-        " a",
-        "a ",
-        "a\tb",
-        "name=",
-        "filename=x",
-        "a;name=b",
-        "a; filename=b",
-        "filename=\\\"x\\\"",
-        "\u00fc;\u00e9",
-        ".",
-        "..",
-        "*",
-        "@",
-        "<b>",
-        "{}",
-        "a\"".replace("\"", "'"),
-    };
-    private static final String[] TOKENS = {"a", "b", "field", "f.txt", "x-1", "it's", "100%", "a+b", "name", "filename"
-    };
-    private static final String[] PART_TYPES = {
-        "text/plain", "text/plain", "text/plain; charset=utf-8", "text/plain;charset=UTF-8",
-        "text/plain; charset=iso-8859-1", "application/octet-stream", "application/octet-stream", "image/jpeg",
-        "application/json", "text/html; charset=\"us-ascii\"", "text/plain; charset=utf-16",
-                "text/plain; charset=nonsense",
-        "application/x-y; a=\"b;c\"", "message/rfc822", "text", "",
-    };
-    private static final String[] OTHER_FIELDS = {
-        "Content-Length: 5",
-        "Content-Length: 0",
-        "Content-Length: 99999",
-        "Content-Length: x",
-        "Content-Transfer-Encoding: binary",
-        "Content-Transfer-Encoding: 8bit",
-        "Content-transfer-encoding: 7BIT",
-        "X-Custom: 1",
-        "X-Custom:",
-        "X-Utf8: \u20ac",
-        "Content-ID: <1@a>",
-        "Content-Description: a b",
-        "X: a:b",
-        "Content-Disposition-X: y",
-        "MIME-Version: 1.0",
-        "!#$%&'*+-.^_`|~0: odd",
-        "X-Quote: \"a",
-        "X-Tab: a\tb",
-    };
-    private static final String[] TEXTS = {
-        "a",
-        "value",
-        "two words",
-        "caf\u00e9",
-        "\u20ac",
-        "\r\n",
-        "\r\n",
-        "\n",
-        "\r",
-        "\r\n\r\n",
-        "-",
-        "--",
-        "---",
-        "\r\n-",
-        "\r\n--",
-        "\n--",
-        "\r--",
-        "--\r\n",
-        " ",
-        "\0",
-        "name=\"a\"",
-        "Content-Disposition: form-data; name=\"x\"\r\n\r\n",
-        "\r\r\n",
-        "\r\n\r",
-        "\t",
-        "&",
-        "%41",
-        "=\r\n",
-        "\u00a0",
-        "--x",
-        "\r\n--x\r\n",
-    };
+    private static final String[] CONTENT_TYPES = words("CONTENT_TYPES");
+    private static final String[] VALUES = words("VALUES");
+    private static final String[] TOKENS = words("TOKENS");
+    private static final String[] PART_TYPES = words("PART_TYPES");
+    private static final String[] OTHER_FIELDS = words("OTHER_FIELDS");
+    private static final String[] TEXTS = words("TEXTS");
+
+    /** A section of the table {@code words.txt}, one on each line, with the escapes of Java. */
+    private static String[] words(String section) {
+        try (InputStream in = Crafted.class.getResourceAsStream("words.txt")) {
+            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            int start = text.indexOf("[" + section + "]\n") + section.length() + 3;
+            int end = text.indexOf("\n[", start);
+            String words = text.substring(start, end < 0 ? text.length() - 1 : end);
+            return Arrays.stream(words.split("\n", -1))
+                    .map(String::translateEscapes)
+                    .toArray(String[]::new);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
     private final SplittableRandom random;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);

@@ -39,10 +39,12 @@ final class Page {
 
     /** {@return the page of what is recorded in a folder} */
     static String text(Path folder) throws IOException {
-        StringBuilder text = new StringBuilder();
-        text.append("# How other parsers read what Sluice accepts\n\n");
-        text.append("Written by `java -jar bench/target/sluice-bench.jar differential`; do not edit. ");
-        text.append("A test fails when this page is out of date.\n\n");
+        StringBuilder text = new StringBuilder("""
+            # How other parsers read what Sluice accepts
+
+            Written by `java -jar bench/differential/target/sluice-differential.jar`; do not edit. A test fails when this page is out of date.
+
+            """);
         if (Files.exists(folder.resolve(BODIES))) {
             bodies(text, JSON.readValue(folder.resolve(BODIES).toFile(), BodiesReport.class));
         }
@@ -53,45 +55,50 @@ final class Page {
     }
 
     private static void bodies(StringBuilder text, BodiesReport report) {
-        text.append("## The same bodies to all\n\n");
-        text.append(
-                "A body that STRICT accepts is read by every other parser in one piece, and the lists of (name, file name, ");
-        text.append(
-                "content) are compared in order. A parser may refuse the body; if it accepts it, it should read the same. ");
-        text.append(
-                "Where it does not, the cause is found by experiment: single features of the body are taken away until ");
-        text.append("both agree. Each pair of cause and effect has to have an explanation, or the command fails.\n\n");
-        provenance(text, report.command(), report.date(), report.machine(), report.jvm());
-        text.append(" %s s.\n\n".formatted(number(report.seconds())));
+        text.append("""
+            ## The same bodies to all
+
+            A body that STRICT accepts is read by every other parser in one piece, and the lists of (name, file name, \
+            content) are compared in order. A parser may refuse the body; if it accepts it, it should read the same. \
+            Where it does not, the cause is found by experiment: single features of the body are taken away until \
+            both agree. Each pair of cause and effect has to have an explanation, or the command fails.
+
+            """);
+        provenance(text, report.command(), report.date(), report.machine(), report.jvm(), report.seconds());
         text.append("| Bodies | in all | STANDARD accepts | STRICT accepts |\n|---|---:|---:|---:|\n");
         for (BodiesReport.Origin origin : report.origins()) {
-            text.append(row(
-                    Sample.Origin.valueOf(origin.origin()).title(),
-                    number(origin.bodies()),
-                    number(origin.standard()),
-                    number(origin.strict())));
+            String title = Sample.Origin.valueOf(origin.origin()).title();
+            text.append(row(title, number(origin.bodies()), number(origin.standard()), number(origin.strict())));
         }
         text.append(row("all", number(report.bodies()), number(report.standard()), number(report.strict())));
-        text.append("\n### What STRICT accepts\n\n");
-        text.append(
-                "The parsers without names leave Content-Disposition to the caller; of them only the content is compared.\n\n");
-        text.append(
-                "| Parser | version | names | agrees | reads something else | refuses |\n|---|---|---|---:|---:|---:|\n");
+        text.append("""
+
+            ### What STRICT accepts
+
+            The parsers without names leave Content-Disposition to the caller; of them only the content is compared.
+
+            | Parser | version | names | agrees | reads something else | refuses |
+            |---|---|---|---:|---:|---:|
+            """);
         for (BodiesReport.Agreement peer : report.peers()) {
             Contender contender = Contender.of(peer.peer());
             text.append(row(
                     contender.title(),
-                    version(contender, report.versions()),
+                    report.versions().getOrDefault(contender.library(), ""),
                     contender.tellsNames() ? "yes" : "no",
                     number(peer.agrees()),
                     number(peer.differs()),
                     number(peer.refuses())));
         }
-        text.append("\n### Why they read something else\n\n");
-        text.append("%d kinds of disagreement, %s. A body with several counts in several lines.\n\n"
-                .formatted(report.disagreements().size(), explained(report)));
-        text.append(
-                "| Because of | Parser | bodies | it reads | Whose fault | What it does | By |\n|---|---|---:|---|---|---|---|\n");
+        text.append("""
+
+            ### Why they read something else
+
+            %d kinds of disagreement, %s. A body with several counts in several lines.
+
+            | Because of | Parser | bodies | it reads | Whose fault | What it does | By |
+            |---|---|---:|---|---|---|---|
+            """.formatted(report.disagreements().size(), explained(report)));
         Map<String, List<BodiesReport.Disagreement>> byCause = report.disagreements().stream()
                 .sorted(Comparator.comparing(each -> each.signature().feature()))
                 .collect(Collectors.groupingBy(
@@ -105,11 +112,14 @@ final class Page {
         byCause.values().forEach(group -> cause(text, group));
         text.append("\n### An example of each cause\n\nThe shortest body found, with escapes.\n\n");
         byCause.values().forEach(group -> example(text, group.get(0)));
-        text.append("\n### What only STANDARD accepts\n\n");
-        text.append(
-                "Bodies with exactly one kind of deviation that STANDARD takes and reports, and STRICT refuses: this is what ");
-        text.append(
-                "is to be lost, or won, by going strict. Of the bodies: agrees / reads something else / refuses.\n\n");
+        text.append("""
+
+            ### What only STANDARD accepts
+
+            Bodies with exactly one kind of deviation that STANDARD takes and reports, and STRICT refuses: this is what \
+            is to be lost, or won, by going strict. Of the bodies: agrees / reads something else / refuses.
+
+            """);
         tolerated(text, report);
     }
 
@@ -120,7 +130,7 @@ final class Page {
 
     private static void cause(StringBuilder text, List<BodiesReport.Disagreement> group) {
         Signature first = group.get(0).signature();
-        Optional<Explanation> explanation = Explanations.of(first);
+        Optional<Explanations.Explanation> explanation = Explanations.of(first);
         String peers = distinct(group, each -> each.signature().contender().title());
         String effects = distinct(group, each -> each.signature().difference().title());
         // Peers that share their code read the same bodies, so the largest count stands for all.
@@ -134,8 +144,8 @@ final class Page {
                 least == most ? number(most) : number(least) + " to " + number(most),
                 effects,
                 explanation.map(found -> found.fault().title()).orElse("**not known**"),
-                explanation.map(Explanation::text).orElse("**not explained**"),
-                explanation.map(Explanation::rule).orElse("")));
+                explanation.map(Explanations.Explanation::text).orElse("**not explained**"),
+                explanation.map(Explanations.Explanation::rule).orElse("")));
     }
 
     private static String distinct(
@@ -145,13 +155,13 @@ final class Page {
 
     private static void example(StringBuilder text, BodiesReport.Disagreement each) {
         Signature signature = each.signature();
-        text.append("- %s, %s:\n"
-                .formatted(signature.feature().title(), signature.contender().title()));
-        text.append("  ```\n");
-        text.append("  ").append(shown(each.body())).append('\n');
-        text.append("  Sluice ").append(shown(each.sluice())).append('\n');
-        text.append("  theirs ").append(shown(each.other())).append('\n');
-        text.append("  ```\n");
+        text.append("- %s, %s:\n  ```\n  %s\n  Sluice %s\n  theirs %s\n  ```\n"
+                .formatted(
+                        signature.feature().title(),
+                        signature.contender().title(),
+                        shown(each.body()),
+                        shown(each.sluice()),
+                        shown(each.other())));
     }
 
     private static void tolerated(StringBuilder text, BodiesReport report) {
@@ -161,11 +171,7 @@ final class Page {
         text.append("| Deviation | bodies | ").append(String.join(" | ", peers)).append(" |\n");
         text.append("|---|---:|").append("---:|".repeat(peers.size())).append('\n');
         for (BodiesReport.Tolerated each : report.tolerated()) {
-            text.append("| `")
-                    .append(each.deviation())
-                    .append("` | ")
-                    .append(number(each.bodies()))
-                    .append(" |");
+            text.append("| `%s` | %s |".formatted(each.deviation(), number(each.bodies())));
             for (BodiesReport.Agreement peer : each.peers()) {
                 text.append(" %d / %d / %d |".formatted(peer.agrees(), peer.differs(), peer.refuses()));
             }
@@ -175,66 +181,59 @@ final class Page {
     }
 
     private static void splits(StringBuilder text, SplitsReport report) {
-        text.append("## Peers' split errors\n\n");
-        text.append(
-                "Every body of the corpus is cut into two chunks at every byte, and what is read is compared with what is ");
-        text.append(
-                "read of the whole body. For Sluice, reason and place of a refusal and the parts before it have to be the ");
-        text.append(
-                "same too. Commons FileUpload, Tomcat, OkHttp, mimepull and Helidon pull from a stream into a buffer ");
-        text.append("of their own: there a cut is where one read ends, and the next has to go on. ");
-        text.append("%s bodies of %s bytes".formatted(number(report.bodies()), number(report.bytes())));
-        text.append(
-                report.skipped() == 0
-                        ? ".\n\n"
-                        : "; %d have no boundary or were left out.\n\n".formatted(report.skipped()));
-        provenance(text, report.command(), report.date(), report.machine(), report.jvm());
-        text.append(" %s s.\n\n".formatted(number(report.seconds())));
+        text.append("""
+            ## Peers' split errors
+
+            Every body of the corpus is cut into two chunks at every byte, and what is read is compared with what is \
+            read of the whole body. For Sluice, reason and place of a refusal and the parts before it have to be the \
+            same too. Commons FileUpload, Tomcat, OkHttp, mimepull and Helidon pull from a stream into a buffer \
+            of their own: there a cut is where one read ends, and the next has to go on. %s bodies of %s bytes%s.
+
+            """.formatted(
+                        number(report.bodies()),
+                        number(report.bytes()),
+                        report.skipped() == 0
+                                ? ""
+                                : "; %d have no boundary or were left out".formatted(report.skipped())));
+        provenance(text, report.command(), report.date(), report.machine(), report.jvm(), report.seconds());
         text.append("| Parser | splits | wrong | bodies with a wrong one |\n|---|---:|---:|---:|\n");
         for (SplitsReport.Row row : report.readers()) {
             text.append(row(row.reader(), number(row.splits()), number(row.wrong()), number(row.wrongBodies())));
         }
-        if (report.readers().stream().anyMatch(row -> row.wrong() > 0)) {
-            text.append(
-                    "\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n");
+        List<SplitsReport.Row> wrong =
+                report.readers().stream().filter(row -> row.wrong() > 0).toList();
+        if (!wrong.isEmpty()) {
+            text.append("\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n");
         }
-        for (SplitsReport.Row row : report.readers()) {
-            for (SplitsReport.Kind kind : row.kinds()) {
-                text.append(row(
+        wrong.forEach(row -> row.kinds()
+                .forEach(kind -> text.append(row(
                         row.reader(),
                         kind.title(),
                         number(kind.splits()),
                         kind.body() + " at " + kind.cut(),
-                        "`" + kind.around().replace("|", "\\|") + "`"));
-            }
-        }
-        List<String> causes = report.readers().stream()
-                .filter(row -> row.wrong() > 0)
+                        "`" + kind.around().replace("|", "\\|") + "`"))));
+        wrong.stream()
                 .flatMap(row -> Explanations.ofSplits(row.reader()).stream())
                 .distinct()
-                .toList();
-        if (!causes.isEmpty()) {
-            text.append('\n').append(String.join("\n\n", causes)).append('\n');
-        }
+                .forEach(cause -> text.append('\n').append(cause).append('\n'));
     }
 
     private static void provenance(
-            StringBuilder text, String command, String date, Map<String, String> machine, Map<String, String> jvm) {
-        text.append("`%s`; %s; %s, %s cores; %s %s."
+            StringBuilder text,
+            String command,
+            String date,
+            Map<String, String> machine,
+            Map<String, String> jvm,
+            long seconds) {
+        text.append("`%s`; %s; %s, %s cores; %s %s. %s s.\n\n"
                 .formatted(
-                        command, date, machine.get("cpu"), machine.get("cores"), jvm.get("name"), jvm.get("version")));
-    }
-
-    private static String version(Contender contender, Map<String, String> versions) {
-        String library = switch (contender) {
-            case FILEUPLOAD1 -> "commons-fileupload";
-            case FILEUPLOAD2 -> "commons-fileupload2";
-            case NETTY41 -> "netty-4.1";
-            case NETTY42 -> "netty-4.2";
-            case NETTY_CONTRIB -> "netty-contrib-multipart";
-            case TOMCAT, JETTY, UNDERTOW, SPRING, OKHTTP, MIMEPULL, ARMERIA, HELIDON -> contender.id();
-        };
-        return versions.getOrDefault(library, "");
+                        command,
+                        date,
+                        machine.get("cpu"),
+                        machine.get("cores"),
+                        jvm.get("name"),
+                        jvm.get("version"),
+                        number(seconds)));
     }
 
     private static String shown(String text) {

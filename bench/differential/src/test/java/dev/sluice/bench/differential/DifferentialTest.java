@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class DifferentialTest {
@@ -28,16 +29,28 @@ class DifferentialTest {
     private static final long SEED = 20_261_120;
     private static final int BODIES = 2_000;
 
+    @Tag("full")
     @Test
     void everyDisagreementOnTwoThousandBodiesIsExplained() {
+        assertExplained(0, BODIES);
+    }
+
+    /** None of the corpus, whose odd bodies take long. */
+    @Test
+    void everyDisagreementOnAFewBodiesIsExplained() {
+        assertExplained(BODIES, BODIES / 8);
+    }
+
+    private static void assertExplained(int first, int count) {
         Bodies bodies = new Bodies(SEED);
-        bodies.compare(BODIES, done -> true);
+        bodies.compare(first, count, done -> {});
         BodiesReport report = bodies.report("", "", Map.of(), 0);
-        assertEquals(BODIES, report.bodies());
-        assertTrue(report.strict() > BODIES / 2, () -> "STRICT accepts only " + report.strict());
+        assertEquals(count, report.bodies());
+        assertTrue(report.strict() > count / 2, () -> "STRICT accepts only " + report.strict());
         for (BodiesReport.Agreement peer : report.peers()) {
             assertTrue(peer.agrees() > report.strict() / 3, peer::toString);
         }
+        assertTrue(report.disagreements().size() > 20, report.disagreements()::toString);
         assertEquals(List.of(), report.unexplained());
     }
 
@@ -114,14 +127,24 @@ class DifferentialTest {
         assertEquals(EnumSet.of(Feature.UNKNOWN), never);
     }
 
+    @Tag("full")
+    @Test
+    void sluiceReadsEverySplitOfBodiesOf160BytesAsTheWhole() {
+        assertSplits(160, 50);
+    }
+
     @Test
     void sluiceReadsEverySplitAsTheWholeAndWrongSplitsOfOthersAreNoticed() {
-        Splits splits = new Splits(160);
+        assertSplits(90, 10);
+    }
+
+    private static void assertSplits(int largest, int least) {
+        Splits splits = new Splits(largest);
         splits.compare(id -> {});
         SplitsReport report = splits.report("", "", Map.of(), 0);
         Map<String, Long> wrong =
                 report.readers().stream().collect(Collectors.toMap(SplitsReport.Row::reader, SplitsReport.Row::wrong));
-        assertTrue(report.bodies() > 50, () -> report.bodies() + " bodies");
+        assertTrue(report.bodies() > least, () -> report.bodies() + " bodies");
         assertEquals(0, wrong.get("Sluice, STANDARD"));
         assertEquals(0, wrong.get("Sluice, STRICT"));
         assertTrue(wrong.get(Contender.NETTY42.title()) > 0, "Netty's known errors are not seen");
@@ -129,9 +152,10 @@ class DifferentialTest {
 
     @Test
     void thePageIsMadeOfWhatIsRecorded() throws IOException {
+        Path project = Path.of(System.getProperty("sluice.rootDir"));
         assertEquals(
-                Page.text(Path.of("results", "differential")),
-                Files.readString(Path.of("..", "parser", "docs", "differential.md")));
+                Page.text(project.resolve("bench/results/differential")),
+                Files.readString(project.resolve("parser/docs/differential.md")));
     }
 
     private static Sample sample(String body) {

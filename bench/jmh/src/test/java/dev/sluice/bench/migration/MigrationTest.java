@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The migration page shows what is compiled here, and the three endpoints on it do the same. */
 class MigrationTest {
-    private static final String SOURCES = "bench/src/test/java/dev/sluice/bench/migration/";
+    private static final String SOURCES = "bench/jmh/src/test/java/dev/sluice/bench/migration/";
 
     @TempDir
     Path root;

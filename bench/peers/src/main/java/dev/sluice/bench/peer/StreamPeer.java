@@ -8,6 +8,7 @@ import dev.sluice.bench.peer.bytebuf.SluiceOptions;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
@@ -122,7 +123,7 @@ final class StreamPeer implements Peer {
                     case "isMultipartRelated" -> false;
                     case "getContentLength", "contentLength" ->
                         method.getReturnType() == int.class ? (Object) (-1) : (Object) (-1L);
-                    default -> throw new UnsupportedOperationException(method.getName());
+                    default -> InvocationHandler.invokeDefault(proxy, method, args);
                 }));
     }
 

@@ -1,0 +1,144 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.peer.Environment;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.LogManager;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code java -jar sluice-differential.jar}: reads the same bodies with Sluice and with every other parser. */
+@Command(
+        name = "sluice-differential",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Gives the same bodies to Sluice and to every other parser, and explains where they read something else.",
+            "Exit code 1 when a disagreement has no explanation, or when Sluice reads a split body otherwise than the whole."
+        })
+public final class Main implements Callable<Integer> {
+
+    private static final long SEED = 20_261_120;
+    private static final long QUICK_BODIES = 2_000;
+    private static final int QUICK_LARGEST = 256;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--splits", description = "Splits the corpus instead, every body at every byte.")
+    private boolean splits;
+
+    @Option(names = "--page-only", description = "Only writes the page anew from what is recorded.")
+    private boolean pageOnly;
+
+    @Option(names = "--bodies", paramLabel = "N", description = "How many bodies (default: ${DEFAULT-VALUE}).")
+    private long bodies = 1_000_000;
+
+    @Option(
+            names = "--largest",
+            paramLabel = "N",
+            description = "With --splits: leaves out larger bodies (default: no limit).")
+    private int largest = Integer.MAX_VALUE;
+
+    @Option(
+            names = "--quick",
+            description = "2,000 bodies, or bodies of up to 256 bytes; results and page go to bench/differential/target.")
+    private boolean quick;
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(new CommandLine(new Main()).execute(args));
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        // Parsers that log each body they refuse.
+        LogManager.getLogManager().reset();
+        Logger.getLogger("").setLevel(Level.OFF);
+        Path results = Path.of("bench", quick ? "differential/target" : "results/differential");
+        Path page = quick ? results.resolve("differential.md") : Path.of("parser/docs/differential.md");
+        boolean fine = pageOnly || (splits ? splits(results) : bodies(results));
+        Files.writeString(page, Page.text(results));
+        return fine ? 0 : 1;
+    }
+
+    /** {@return whether there is an explanation for every disagreement} */
+    private boolean bodies(Path results) throws IOException {
+        PrintWriter console = spec.commandLine().getOut();
+        Instant start = Instant.now();
+        long count = quick ? QUICK_BODIES : bodies;
+        Bodies comparison = new Bodies(SEED);
+        comparison.compare(0, count, done -> {
+            if (done % 10_000 == 0) {
+                console.printf("%,d of %,d bodies, %d s%n", done, count, seconds(start));
+                console.flush();
+            }
+        });
+        String command = "java -jar sluice-differential.jar --bodies " + count;
+        BodiesReport report = comparison.report(command, now(), environment(), seconds(start));
+        Page.write(results, report);
+        report.peers().forEach(console::println);
+        report.unexplained()
+                .forEach(each -> console.println("not explained: " + each.signature() + ", in " + each.bodies()
+                        + " bodies:\n  " + each.contentType() + "\n  " + each.body() + "\n  Sluice " + each.sluice()
+                        + "\n  theirs " + each.other()));
+        console.printf(
+                "%,d bodies, STRICT accepts %,d; %d kinds of disagreement, %d not explained%n",
+                report.bodies(),
+                report.strict(),
+                report.disagreements().size(),
+                report.unexplained().size());
+        return report.unexplained().isEmpty();
+    }
+
+    /** {@return whether Sluice reads every split as the whole} */
+    private boolean splits(Path results) throws IOException {
+        PrintWriter console = spec.commandLine().getOut();
+        Instant start = Instant.now();
+        int most = quick ? QUICK_LARGEST : largest;
+        Splits comparison = new Splits(most);
+        comparison.compare(id -> {
+            console.printf("%4d s  %s%n", seconds(start), id);
+            console.flush();
+        });
+        String command = "java -jar sluice-differential.jar --splits";
+        command += most == Integer.MAX_VALUE ? "" : " --largest " + most;
+        SplitsReport report = comparison.report(command, now(), environment(), seconds(start));
+        Page.write(results, report);
+        for (SplitsReport.Row row : report.readers()) {
+            console.printf(
+                    "%-18s %,9d splits, %,6d wrong in %d bodies%n",
+                    row.reader(), row.splits(), row.wrong(), row.wrongBodies());
+        }
+        return report.readers().stream()
+                .filter(row -> row.reader().startsWith("Sluice"))
+                .allMatch(row -> row.wrong() == 0);
+    }
+
+    private static Map<String, Map<String, String>> environment() {
+        return Map.of(
+                "machine", Environment.machine(),
+                "jvm", Environment.jvm(),
+                "versions", Environment.versions());
+    }
+
+    private static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    private static long seconds(Instant start) {
+        return Duration.between(start, Instant.now()).toSeconds();
+    }
+}
