@@ -9,7 +9,6 @@ package dev.sluice.bench;
  * @param millis length of one iteration
  */
 record Effort(int forks, int warmups, int iterations, int millis) {
-
     /** Start of a JVM, making of the body and its check. */
     private static final double FORK_SECONDS = 0.95;
 

@@ -2,6 +2,7 @@ package dev.sluice.bench;
 
 import dev.sluice.bench.jmh.WorkerCpu;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.results.BenchmarkResult;
@@ -10,7 +11,6 @@ import org.openjdk.jmh.results.RunResult;
 
 /** What the forks of one figure gave, put together. */
 final class ForkResults {
-
     private static final String ALLOCATION = "gc.alloc.rate.norm";
 
     private final List<BenchmarkResult> forks = new ArrayList<>();
@@ -28,16 +28,8 @@ final class ForkResults {
         return means.size();
     }
 
-    private RunResult all() {
-        RunResult result = all;
-        if (result == null) {
-            throw new IllegalStateException("nothing was measured");
-        }
-        return result;
-    }
-
     private Result<?> primary() {
-        return all().getPrimaryResult();
+        return all.getPrimaryResult();
     }
 
     String unit() {
@@ -64,25 +56,19 @@ final class ForkResults {
     }
 
     static double halfRange(List<Double> means) {
-        double least = Double.POSITIVE_INFINITY;
-        double greatest = Double.NEGATIVE_INFINITY;
-        for (double mean : means) {
-            least = Math.min(least, mean);
-            greatest = Math.max(greatest, mean);
-        }
-        return (greatest - least) / 2;
+        return (Collections.max(means) - Collections.min(means)) / 2;
     }
 
     /** In the unit of the score. */
     @Nullable
     Double cpu() {
-        Result<?> cpu = all().getSecondaryResults().get(WorkerCpu.NAME);
+        Result<?> cpu = all.getSecondaryResults().get(WorkerCpu.NAME);
         return cpu == null ? null : (Double) (cpu.getStatistics().getMin() / (unit().equals("us/op") ? 1e3 : 1));
     }
 
     @Nullable
     Double allocated() {
-        Result<?> allocation = all().getSecondaryResults().get(ALLOCATION);
+        Result<?> allocation = all.getSecondaryResults().get(ALLOCATION);
         return allocation == null ? null : (Double) allocation.getScore();
     }
 }

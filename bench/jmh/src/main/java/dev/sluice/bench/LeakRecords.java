@@ -18,7 +18,6 @@ import java.util.function.LongSupplier;
  * itself be overridden where it tracks a buffer.
  */
 final class LeakRecords {
-
     static final List<Scenario> WORKLOADS =
             List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH, Scenario.FIELDS_100, Scenario.RANDOM_16M);
 

@@ -1,41 +1,139 @@
 package dev.sluice.bench;
 
+import dev.sluice.bench.endtoend.EndToEnd;
+import dev.sluice.bench.peer.Environment;
 import dev.sluice.bench.report.Comparison;
+import dev.sluice.bench.report.Guard;
 import dev.sluice.bench.report.Report;
+import dev.sluice.bench.report.Row;
 import dev.sluice.bench.report.Run;
+import dev.sluice.bench.report.Tables;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|guard|report|compare}. */
 @Command(
         name = "sluice-bench",
         description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
-        mixinStandardHelpOptions = true,
-        subcommands = {
-            MeasureCommand.Levels.class,
-            MeasureCommand.Peers.class,
-            MeasureCommand.Buffers.class,
-            EndToEndCommand.class,
-            GuardCommand.class
-        })
+        mixinStandardHelpOptions = true)
 public final class Main {
+    /** Up to which a ratio may grow before the guard calls it slower. */
+    private static final double FACTOR = 1.6;
+    /** How often a slow body is measured before it fails. */
+    private static final int ATTEMPTS = 3;
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
+    private static final Path RESULTS = Path.of("bench", "results");
+
+    private final PrintWriter console = new PrintWriter(System.out, true);
 
     private Main() {}
 
     public static void main(String[] args) {
         System.exit(new CommandLine(new Main()).execute(args));
+    }
+
+    @Command(
+            mixinStandardHelpOptions = true,
+            description = "What leak detection costs at each level, for each decoder on Netty's buffers.")
+    int levels(@Mixin Measuring measuring) throws Exception {
+        return measuring.run("levels", Suite::levels, () -> LeakRecords.count(LeakRecords.WORKLOADS), console);
+    }
+
+    @Command(mixinStandardHelpOptions = true, description = "Every parser on the same bytes, with the floors.")
+    int peers(@Mixin Measuring measuring) throws Exception {
+        return measuring.run("peers", Suite::peers, List::of, console);
+    }
+
+    @Command(
+            mixinStandardHelpOptions = true,
+            description = "The work on buffers: text, scanning, checks, allocation; old ways and new.")
+    int buffers(@Mixin Measuring measuring) throws Exception {
+        return measuring.run("buffers", Suite::buffers, PoolSizes::count, console);
+    }
+
+    @Command(
+            mixinStandardHelpOptions = true,
+            description = "A server under load: with Sluice, with Netty's decoder, and dropping the body."
+                    + " Loads with many connections need wrk on the PATH.")
+    int endtoend(
+            @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.") boolean quick,
+            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
+            throws Exception {
+        EndToEnd endToEnd = new EndToEnd(quick, console::println);
+        if (plan) {
+            console.println(Plan.line("endtoend", endToEnd.runs(), endToEnd.expected()));
+            return 0;
+        }
+        Map<String, String> machine = Environment.machine();
+        machine.put(Run.LOAD, endToEnd.loadedBy());
+        String command = "endtoend" + (quick ? " --quick" : "");
+        Run run = Runs.now(command, machine, EndToEnd.jvmArgs(), endToEnd.run());
+        console.println(Tables.of(run));
+        run.write(Runs.file(null, "endtoend", !quick));
+        return 0;
+    }
+
+    @Command(
+            mixinStandardHelpOptions = true,
+            description =
+                    "Measures a few bodies with Sluice and two other parsers, and compares the ratios with recorded"
+                            + " ones. Exit code 1 when Sluice has become slower beside both, and stays so when measured again, or"
+                            + " when the record lacks a body; 2 when nothing could be compared.")
+    int guard(
+            @Option(names = "--record", description = "Records the ratios of now instead, on an idle machine.")
+                    boolean record,
+            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
+            throws Exception {
+        List<List<Trial>> bodies = Suite.guard();
+        if (plan) {
+            console.println(Plan.of(bodies.stream().flatMap(List::stream).toList()));
+            return 0;
+        }
+        // CPU times are compared, so another benchmark on the machine is as good or bad as any other program.
+        System.setProperty("jmh.ignoreLock", "true");
+        TrialRunner runner = new TrialRunner(line -> {});
+        if (record) {
+            List<Row> rows = new ArrayList<>();
+            bodies.forEach(body -> rows.addAll(runner.run(body)));
+            Runs.now("guard --record", Environment.machine(), TrialRunner.JVM_ARGS, rows)
+                    .write(Runs.file(null, "guard", true));
+            return 0;
+        }
+        Path file = recorded();
+        console.println("beside " + file.getFileName() + ", each ratio up to x " + FACTOR);
+        Guard guard = new Guard(Run.read(file), FACTOR, ATTEMPTS, console::println);
+        for (List<Trial> body : bodies) {
+            guard.judge(body.get(0).group(), () -> runner.run(body));
+        }
+        console.println(guard.summary());
+        return guard.exitCode();
+    }
+
+    /** The record of this JDK, or of the newest one before it, or else of the oldest. */
+    private static Path recorded() throws IOException {
+        TreeMap<Integer, Path> records = new TreeMap<>();
+        try (Stream<Path> files = Files.list(RESULTS)) {
+            files.filter(file -> file.getFileName().toString().matches("guard-jdk\\d+\\.json"))
+                    .forEach(file -> records.put(
+                            Integer.valueOf(file.getFileName().toString().replaceAll("\\D", "")), file));
+        }
+        if (records.isEmpty()) {
+            throw new IOException("no guard-jdkNN.json in " + RESULTS + ": make one with --record");
+        }
+        var nearest = records.floorEntry(Runtime.version().feature());
+        return nearest == null ? records.firstEntry().getValue() : nearest.getValue();
     }
 
     @Command(
@@ -47,7 +145,7 @@ public final class Main {
             Files.createDirectories(file.getKey().toAbsolutePath().getParent());
             Files.writeString(file.getKey(), file.getValue());
         }
-        spec.commandLine().getOut().println(files.size() + " files written");
+        console.println(files.size() + " files written");
         return 0;
     }
 
@@ -75,11 +173,11 @@ public final class Main {
         List<Comparison> all = Comparison.of(Run.read(before), Run.read(after), yardstick, tolerance);
         all.stream()
                 .filter(comparison -> comparison.verdict() != Comparison.Verdict.SAME)
-                .forEach(spec.commandLine().getOut()::println);
+                .forEach(console::println);
         long compared = all.stream()
                 .filter(comparison -> comparison.verdict() != Comparison.Verdict.MISSING)
                 .count();
-        spec.commandLine().getOut().println(compared + " figures compared");
+        console.println(compared + " figures compared");
         boolean failed =
                 all.stream().anyMatch(comparison -> comparison.verdict().isFailure());
         return compared == 0 ? 2 : failed ? 1 : 0;

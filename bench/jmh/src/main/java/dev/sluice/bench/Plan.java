@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
 
 /** How long a command is going to take on an idle machine. */
 final class Plan {
-
     private Plan() {}
 
     /** A line per table and one for all of them. */

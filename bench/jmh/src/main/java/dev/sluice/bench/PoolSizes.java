@@ -12,7 +12,6 @@ import java.util.concurrent.ThreadFactory;
 
 /** How much memory an allocator keeps after many threads that lived for a few buffers each. */
 final class PoolSizes {
-
     private static final int WAVES = 20;
     private static final int THREADS = 100;
     private static final int BUFFERS = 64;

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** How a run is recorded, and where. */
 final class Runs {
-
     private Runs() {}
 
     /** A run that ends now and began with this JVM. */

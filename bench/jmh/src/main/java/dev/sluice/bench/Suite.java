@@ -11,11 +11,10 @@ import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Which figures each command measures. */
 final class Suite {
-
     static final int OWN_CUT = 0;
     static final int CHUNK = 8 * 1024;
     private static final int WHOLE = Integer.MAX_VALUE;
@@ -23,62 +22,52 @@ final class Suite {
     private static final List<String> LEVELS = List.of("DISABLED", "SIMPLE", "ADVANCED", "PARANOID");
     private static final List<String> ENDS_OF_LEVELS = List.of("DISABLED", "PARANOID");
     /** At every level with the same effort, because levels are divided by one another; here those that goals name. */
-    private static final List<PeerKind> CLAIMED_AT_LEVELS =
-            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.CHUNKS_ONLY);
+    private static final List<PeerKind> CLAIMED_AT_LEVELS = peers("sluice-push netty42-kept chunks-only");
 
-    private static final List<PeerKind> OTHERS_AT_LEVELS =
-            List.of(PeerKind.NETTY42_DROPPED, PeerKind.NETTY41_KEPT, PeerKind.NETTY_CONTRIB);
-    private static final List<PeerKind> WITH_LF =
-            List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_KEPT, PeerKind.NETTY_CONTRIB);
+    private static final List<PeerKind> OTHERS_AT_LEVELS = peers("netty42-dropped netty41-kept netty-contrib");
+    private static final List<PeerKind> WITH_LF = peers("sluice-push netty42-kept netty-contrib");
 
     /** The parsers that goals name: what is said about them must hold. */
-    private static final Set<PeerKind> CLAIMED =
-            Set.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.NETTY42_UNSAFE, PeerKind.JETTY);
+    private static final List<PeerKind> CLAIMED = peers("sluice-push netty42-dropped netty42-unsafe jetty");
     /** Those that goals name on a body or two. */
-    private static final Set<PeerKind> NAMED = Set.of(PeerKind.OKHTTP, PeerKind.NETTY_CONTRIB, PeerKind.UNDERTOW);
+    private static final List<PeerKind> NAMED = peers("okhttp netty-contrib undertow");
 
-    private static final List<PeerKind> FEW = List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY);
+    private static final List<PeerKind> FEW = peers("sluice-push netty42-dropped jetty");
     /** The ways to use Sluice that are in a table of their own. */
-    private static final Set<PeerKind> OTHER_WAYS =
-            Set.of(PeerKind.SLUICE_PULL_CHUNKS, PeerKind.SLUICE_SERVLET_STREAMING);
+    private static final List<PeerKind> OTHER_WAYS = peers("sluice-pull-chunks sluice-servlet-streaming");
     /** Left out where all parsers are measured on bodies beside the main ones: too like to another that stays. */
-    private static final Set<PeerKind> ALIKE = Set.of(
-            PeerKind.NETTY42_KEPT,
-            PeerKind.NETTY42_UNSAFE,
-            PeerKind.NETTY41_KEPT,
-            PeerKind.NETTY41_DROPPED,
-            PeerKind.SLUICE_PULL,
-            PeerKind.SLUICE_SERVLET,
-            PeerKind.FILEUPLOAD1,
-            PeerKind.TOMCAT,
-            PeerKind.SPRING_NETTY);
+    private static final List<PeerKind> ALIKE = peers(
+            "netty42-kept netty42-unsafe netty41-kept netty41-dropped sluice-pull sluice-servlet fileupload1 tomcat spring-netty");
 
-    private final boolean quick;
     private final List<Trial> trials = new ArrayList<>();
     /** Of the figures that are added next. */
     private String group = "";
 
-    private Suite(boolean quick) {
-        this.quick = quick;
+    private Suite() {}
+
+    /** Those whose labels hold a match, measured shortly. */
+    private static List<Trial> quick(List<Trial> trials, String label) {
+        Pattern few = Pattern.compile(label);
+        return trials.stream()
+                .filter(trial -> few.matcher(trial.label()).find())
+                .map(Trial::quick)
+                .toList();
     }
 
     /** Leak-detection levels. */
     static List<Trial> levels(boolean quick) {
-        Suite suite = new Suite(quick);
-        List<String> levels = quick ? ENDS_OF_LEVELS : LEVELS;
+        Suite suite = new Suite();
         for (Scenario workload : List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH)) {
             for (Memory memory : List.of(Memory.WRAPPED_EACH, Memory.POOLED_EACH)) {
-                suite.levels(workload, memory, levels, CLAIMED_AT_LEVELS, Effort.MAIN);
-                suite.levels(workload, memory, levels, OTHERS_AT_LEVELS, Effort.WIDE);
+                suite.levels(workload, memory, LEVELS, CLAIMED_AT_LEVELS, Effort.MAIN);
+                suite.levels(workload, memory, LEVELS, OTHERS_AT_LEVELS, Effort.WIDE);
             }
         }
-        if (!quick) {
-            for (Scenario workload : List.of(Scenario.NETTY_BIG_LF, Scenario.NETTY_HIGH_LF)) {
-                suite.levels(workload, Memory.WRAPPED_EACH, ENDS_OF_LEVELS, WITH_LF, Effort.WIDE);
-            }
+        for (Scenario workload : List.of(Scenario.NETTY_BIG_LF, Scenario.NETTY_HIGH_LF)) {
+            suite.levels(workload, Memory.WRAPPED_EACH, ENDS_OF_LEVELS, WITH_LF, Effort.WIDE);
         }
         suite.leakSettings();
-        return suite.trials;
+        return quick ? quick(suite.trials, "(big|high) .*(DISABLED|PARANOID)|leak-settings.*ADVANCED") : suite.trials;
     }
 
     private void levels(Scenario workload, Memory memory, List<String> levels, List<PeerKind> peers, Effort effort) {
@@ -106,11 +95,9 @@ final class Suite {
             boolean sampling = setting.startsWith("samplingInterval");
             List<String> levels = LEVELS.subList(defaults || sampling ? 1 : 2, sampling ? 3 : 4);
             for (String level : levels) {
-                if (!quick || !level.equals("SIMPLE")) {
-                    for (PeerKind peer : CLAIMED_AT_LEVELS) {
-                        String table = "leak-settings: " + setting;
-                        level(table, peer, Scenario.NETTY_HIGH, Memory.POOLED_EACH, level, args, Effort.FRINGE);
-                    }
+                for (PeerKind peer : CLAIMED_AT_LEVELS) {
+                    String table = "leak-settings: " + setting;
+                    level(table, peer, Scenario.NETTY_HIGH, Memory.POOLED_EACH, level, args, Effort.FRINGE);
                 }
             }
         }
@@ -118,11 +105,7 @@ final class Suite {
 
     /** Every parser on every body, then chunk sizes, body sizes and floors. */
     static List<Trial> peers(boolean quick) {
-        Suite suite = new Suite(quick);
-        if (quick) {
-            suite.quickPeers();
-            return suite.trials;
-        }
+        Suite suite = new Suite();
         EnumSet.range(Scenario.RANDOM_16M, Scenario.PHOTOS_20).forEach(suite::main);
         suite.ways();
         suite.floors(Scenario.RANDOM_16M);
@@ -134,7 +117,13 @@ final class Suite {
         }
         EnumSet.range(Scenario.ALL_CR, Scenario.SKIP_TABLE).forEach(suite::adversarial);
         EnumSet.range(Scenario.JUNK, Scenario.DEFNULL_BCHAR).forEach(suite::defnull);
-        return suite.trials;
+        String peers = "(sluice-(push|pull|servlet)|netty42-(dropped|kept)|jetty|fileupload2)";
+        return quick
+                ? quick(
+                        suite.trials,
+                        "^main \\S+ " + peers
+                                + " (random-16m|fields-100|form) |^floors .*random-16m|^chunks .* 65536 heap")
+                : suite.trials;
     }
 
     /** A few bodies, each with Sluice and the parsers it is judged by, one after the other. */
@@ -151,31 +140,10 @@ final class Suite {
     }
 
     private static List<Trial> guarded(Scenario scenario, int chunk, Memory memory) {
-        Suite suite = new Suite(true);
+        Suite suite = new Suite();
         suite.group = scenario.id() + " " + chunk + " " + memory.id();
         FEW.forEach(peer -> suite.decode("guard", peer, scenario, chunk, memory, Effort.QUICK));
         return suite.trials;
-    }
-
-    private void quickPeers() {
-        for (Scenario scenario : List.of(Scenario.RANDOM_16M, Scenario.FIELDS_100, Scenario.FORM)) {
-            group = "main " + scenario.id();
-            for (PeerKind peer : List.of(
-                    PeerKind.SLUICE_PUSH,
-                    PeerKind.SLUICE_PULL,
-                    PeerKind.SLUICE_SERVLET,
-                    PeerKind.NETTY42_DROPPED,
-                    PeerKind.NETTY42_KEPT,
-                    PeerKind.JETTY,
-                    PeerKind.FILEUPLOAD2)) {
-                decodeInBoth("main", peer, scenario, CHUNK, Effort.MAIN);
-            }
-        }
-        group = "chunks";
-        for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.FILEUPLOAD2)) {
-            decodeInBoth("chunks", peer, Scenario.RANDOM_16M, 64 * 1024, Effort.WIDE);
-        }
-        floors(Scenario.RANDOM_16M);
     }
 
     private void main(Scenario scenario) {
@@ -212,7 +180,7 @@ final class Suite {
 
     private void defnull(Scenario scenario) {
         group = "defnull " + scenario.id();
-        for (PeerKind peer : List.of(PeerKind.SLUICE_PUSH, PeerKind.NETTY42_DROPPED, PeerKind.JETTY, PeerKind.OKHTTP)) {
+        for (PeerKind peer : peers("sluice-push netty42-dropped jetty okhttp")) {
             decode("defnull", peer, scenario, CHUNK, Memory.HEAP, Effort.FRINGE);
         }
     }
@@ -235,13 +203,7 @@ final class Suite {
             Scenario scenario = chunk < 1460 ? Scenario.RANDOM_64K : Scenario.RANDOM_16M;
             // Goals are about the smallest and the largest.
             Effort effort = chunk == 1 || chunk == WHOLE ? Effort.WIDE : Effort.FRINGE;
-            for (PeerKind peer : List.of(
-                    PeerKind.SLUICE_PUSH,
-                    PeerKind.SLUICE_PULL,
-                    PeerKind.NETTY42_DROPPED,
-                    PeerKind.JETTY,
-                    PeerKind.UNDERTOW,
-                    PeerKind.FILEUPLOAD2)) {
+            for (PeerKind peer : peers("sluice-push sluice-pull netty42-dropped jetty undertow fileupload2")) {
                 decodeInBoth("chunks", peer, scenario, chunk, effort);
             }
         }
@@ -270,20 +232,22 @@ final class Suite {
 
     /** The work on buffers, old ways and new ways. */
     static List<Trial> buffers(boolean quick) {
-        Suite suite = new Suite(quick);
+        Suite suite = new Suite();
         suite.text();
         suite.scans();
         suite.access();
         suite.allocation();
-        return suite.trials;
+        String few =
+                "^text .*UTF-8 .* 64|^scans .*data|^access (readBytes|getLongs|oncePerChunk) (heap|direct) (on|off)";
+        return quick ? quick(suite.trials, few + "|pooled .*8192") : suite.trials;
     }
 
     private void text() {
         group = "text";
-        for (String charset : quick ? List.of("UTF-8") : List.of("US-ASCII", "UTF-8", "UTF-16", "ISO-8859-1")) {
+        for (String charset : List.of("US-ASCII", "UTF-8", "UTF-16", "ISO-8859-1")) {
             for (String content : charset.equals("US-ASCII") ? List.of("ascii") : List.of("ascii", "mixed")) {
                 for (String memory : List.of("heap", "direct")) {
-                    for (String size : quick || content.equals("mixed") ? List.of("64") : List.of("8", "64", "512")) {
+                    for (String size : content.equals("mixed") ? List.of("64") : List.of("8", "64", "512")) {
                         String params = "charset=%s content=%s memory=%s size=%s";
                         small(
                                 "text",
@@ -299,7 +263,7 @@ final class Suite {
     private void scans() {
         group = "scans";
         List<String> ways = List.of("readByte", "byteProcessor", "bytesBefore", "chunkMemory");
-        for (String content : quick ? List.of("data") : List.of("header", "data")) {
+        for (String content : List.of("header", "data")) {
             for (String memory : List.of("heap", "direct")) {
                 small("scans", "ScanBenchmark.", ways, params("content=%s memory=%s", content, memory));
             }
@@ -315,21 +279,14 @@ final class Suite {
         checks.put("bounds-off", List.of(bounds));
         checks.put("accessible-off", List.of(accessible));
         checks.put("off", List.of(bounds, accessible));
-        if (quick) {
-            checks.keySet().retainAll(List.of("on", "off"));
-        }
-        List<String> kinds = quick ? List.of("heap", "direct") : List.of("heap", "direct", "slice", "composite");
+        List<String> kinds = List.of("heap", "direct", "slice", "composite");
         checks.forEach((name, args) -> kinds.forEach(kind -> access(kind, name, args)));
-        if (!quick) {
-            access("direct-no-unsafe", "on", List.of("-Dio.netty.noUnsafe=true"));
-            access("direct-no-unsafe", "off", List.of("-Dio.netty.noUnsafe=true", bounds, accessible));
-        }
+        access("direct-no-unsafe", "on", List.of("-Dio.netty.noUnsafe=true"));
+        access("direct-no-unsafe", "off", List.of("-Dio.netty.noUnsafe=true", bounds, accessible));
     }
 
     private void access(String kind, String checks, List<String> args) {
-        for (String way : quick
-                ? List.of("readBytes", "getLongs", "oncePerChunk")
-                : List.of("readBytes", "getBytes", "getLongs", "setLongs", "oncePerChunk")) {
+        for (String way : List.of("readBytes", "getBytes", "getLongs", "setLongs", "oncePerChunk")) {
             add("access", "AccessBenchmark." + way, params("kind=%s checks=%s", kind, checks), args, Effort.SMALL);
         }
     }
@@ -337,9 +294,9 @@ final class Suite {
     private void allocation() {
         group = "allocation";
         String buffer = "allocator=%s memory=%s size=%s";
-        for (String allocator : quick ? List.of("pooled") : Allocators.NAMES) {
+        for (String allocator : Allocators.NAMES) {
             for (String memory : List.of("heap", "direct")) {
-                for (String size : quick ? List.of("8192") : List.of("64", "8192", "65536")) {
+                for (String size : List.of("64", "8192", "65536")) {
                     small(
                             "allocation",
                             "AllocationBenchmark.",
@@ -393,7 +350,11 @@ final class Suite {
     }
 
     private void add(String table, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
-        trials.add(new Trial(table, group, benchmark, params, jvmArgs, quick ? Effort.QUICK : effort));
+        trials.add(new Trial(table, group, benchmark, params, jvmArgs, effort));
+    }
+
+    private static List<PeerKind> peers(String ids) {
+        return Arrays.stream(ids.split(" ")).map(PeerKind::of).toList();
     }
 
     /** In their order, from {@code name=value name=value}. */

@@ -15,6 +15,9 @@ import java.util.Map;
  */
 record Trial(
         String table, String group, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
+    Trial quick() {
+        return new Trial(table, group, benchmark, params, jvmArgs, Effort.QUICK);
+    }
 
     boolean decodes() {
         return benchmark.equals("PeerBenchmark.decode");

@@ -18,7 +18,6 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.profile.GCProfiler;
-import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
@@ -28,7 +27,6 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** Runs trials with JMH, one fork at a time, and turns what comes back into rows. */
 final class TrialRunner {
-
     /**
      * A young generation of 600 MiB of 1 GiB, touched beforehand so that page faults are not measured; and threads like
      * those of netty's event loops, for all parsers alike.
@@ -48,7 +46,7 @@ final class TrialRunner {
 
     private final Consumer<String> out;
     private @Nullable Scenario lastScenario;
-    private @Nullable Body lastBody;
+    private Body lastBody;
 
     TrialRunner(Consumer<String> out) {
         this.out = out;
@@ -87,16 +85,15 @@ final class TrialRunner {
         List<Step> steps = new ArrayList<>();
         for (int from = 0, to; from < trials.size(); from = to) {
             String group = trials.get(from).group();
-            int forks = 0;
-            for (to = from; to < trials.size() && trials.get(to).group().equals(group); to++) {
-                forks = Math.max(forks, trials.get(to).effort().forks());
-            }
-            for (int fork = 0; fork < forks; fork++) {
-                for (Trial trial : trials.subList(from, to)) {
-                    if (fork < trial.effort().forks()) {
-                        steps.add(new Step(trial, fork));
-                    }
-                }
+            for (to = from; to < trials.size() && trials.get(to).group().equals(group); to++) {}
+            List<Trial> its = trials.subList(from, to);
+            int forks =
+                    its.stream().mapToInt(trial -> trial.effort().forks()).max().orElse(0);
+            for (int i = 0; i < forks; i++) {
+                int fork = i;
+                its.stream()
+                        .filter(trial -> fork < trial.effort().forks())
+                        .forEach(trial -> steps.add(new Step(trial, fork)));
             }
         }
         return steps;
@@ -109,43 +106,32 @@ final class TrialRunner {
     /** Looks what the parser makes of the body, if it is a parser. */
     private Figure opened(Trial trial) {
         Map<String, String> params = trial.params();
-        Body body = params.containsKey("scenario") ? body(Scenario.of(params.get("scenario"))) : null;
-        if (body == null || !trial.decodes()) {
-            return new Figure(trial, params, body == null ? 0 : body.size(), 0);
+        if (!params.containsKey("scenario")) {
+            return new Figure(trial, 0, 0);
         }
-        Figure figure = new Figure(
-                trial, new LinkedHashMap<>(params), body.size(), body.truth().parts());
-        try {
-            long start = System.nanoTime();
-            Optional<String> wrong = verdict(body, params);
-            figure.checked(PeerKind.of(params.get("peer")), wrong.orElse(null), System.nanoTime() - start > SLOW_NANOS);
+        Scenario scenario = Scenario.of(params.get("scenario"));
+        if (scenario != lastScenario) {
+            lastBody = scenario.body();
+            lastScenario = scenario;
+        }
+        if (!trial.decodes()) {
+            return new Figure(trial, lastBody.size(), 0);
+        }
+        Figure figure = new Figure(trial, lastBody.size(), lastBody.truth().parts());
+        PeerKind kind = PeerKind.of(params.get("peer"));
+        int chunk = Integer.parseInt(params.get("chunk"));
+        long start = System.nanoTime();
+        try (Peer peer = kind.open(lastBody, chunk, Memory.of(params.get("memory")))) {
+            Optional<String> wrong = Verdict.against(peer, lastBody, kind.readsNames());
+            figure.checked(kind, wrong.orElse(null), System.nanoTime() - start > SLOW_NANOS);
         } catch (RuntimeException e) {
             figure.fail(e);
         }
         return figure;
     }
 
-    private static Optional<String> verdict(Body body, Map<String, String> params) {
-        PeerKind kind = PeerKind.of(params.get("peer"));
-        int chunk = Integer.parseInt(params.get("chunk"));
-        try (Peer peer = kind.open(body, chunk, Memory.of(params.get("memory")))) {
-            return Verdict.against(peer, body, kind.readsNames());
-        }
-    }
-
-    private Body body(Scenario scenario) {
-        Body body = lastBody;
-        if (body == null || scenario != lastScenario) {
-            body = scenario.body();
-            lastBody = body;
-            lastScenario = scenario;
-        }
-        return body;
-    }
-
     /** What is known of one figure so far. */
     private static final class Figure {
-
         private final Trial trial;
         private final Map<String, String> params;
         private final long bytes;
@@ -155,9 +141,9 @@ final class TrialRunner {
         private @Nullable String note;
         private boolean over;
 
-        Figure(Trial trial, Map<String, String> params, long bytes, long parts) {
+        Figure(Trial trial, long bytes, long parts) {
             this.trial = trial;
-            this.params = params;
+            this.params = new LinkedHashMap<>(trial.params());
             this.bytes = bytes;
             this.parts = parts;
             this.effort = trial.effort();
@@ -194,11 +180,7 @@ final class TrialRunner {
                 return;
             }
             try {
-                RunResult result = new Runner(options().build())
-                        .run().stream()
-                                .findFirst()
-                                .orElseThrow(() -> new RunnerException("nothing came back from the fork"));
-                results.add(result);
+                results.add(new Runner(options().build()).runSingle());
             } catch (RunnerException | RuntimeException e) {
                 fail(e);
             }

@@ -35,7 +35,6 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 class BenchmarksTest {
-
     /** Nothing is measured here, so another build may well run benchmarks meanwhile. */
     @BeforeAll
     static void doNotWaitForOtherBenchmarks() {
@@ -170,10 +169,10 @@ class BenchmarksTest {
     @Test
     void whatIsMeasuredAgainAreWholeGroupsOfWhichThoseThatShareAFigureAreOne() {
         List<Trial> floors =
-                MeasureCommand.groupsWith(Suite.peers(false), Pattern.compile("^floors readWords csv-16m heap"));
+                Measuring.groupsWith(Suite.peers(false), Pattern.compile("^floors readWords csv-16m heap"));
         assertEquals(List.of("floors csv-16m heap"), groups(floors));
         assertEquals(5, floors.size());
-        List<Trial> hostile = MeasureCommand.groupsWith(Suite.peers(false), Pattern.compile("jetty all-lf"));
+        List<Trial> hostile = Measuring.groupsWith(Suite.peers(false), Pattern.compile("jetty all-lf"));
         assertTrue(groups(hostile).contains("adversarial skip-table"), hostile::toString);
     }
 

@@ -11,7 +11,6 @@ import java.util.Locale;
  * Texts hold a byte per character. Not thread-safe.
  */
 final class Anatomy {
-
     private static final int PLAIN_SIZE = 16;
 
     String contentType;

@@ -17,7 +17,6 @@ import java.util.function.LongConsumer;
 
 /** Compares readings of generated bodies. One thread. */
 final class Bodies {
-
     private static final class Counts {
         long agrees;
         long differs;
@@ -161,8 +160,8 @@ final class Bodies {
                 count(contender, counts, standard, contender.read(sample.whole(boundary.value()))));
     }
 
-    /** {@return what was found so far, without where and when} */
-    BodiesReport report(String command, String date, Map<String, Map<String, String>> environment, long seconds) {
+    /** {@return what was found so far} */
+    BodiesReport report(Provenance provenance) {
         List<BodiesReport.Origin> bodies = new ArrayList<>();
         origins.forEach((origin, counts) ->
                 bodies.add(new BodiesReport.Origin(origin.name(), counts[0], counts[1], counts[2])));
@@ -182,18 +181,7 @@ final class Bodies {
         List<BodiesReport.Tolerated> deviations = new ArrayList<>();
         tolerated.forEach(
                 (kind, each) -> deviations.add(new BodiesReport.Tolerated(kind, each.bodies, agreements(each.peers))));
-        return new BodiesReport(
-                command,
-                date,
-                environment.get("machine"),
-                environment.get("jvm"),
-                environment.get("versions"),
-                seed,
-                seconds,
-                bodies,
-                agreements(peers),
-                found,
-                deviations);
+        return new BodiesReport(provenance, seed, bodies, agreements(peers), found, deviations);
     }
 
     private static List<BodiesReport.Agreement> agreements(Map<Contender, Counts> peers) {

@@ -1,43 +1,22 @@
 package dev.sluice.bench.differential;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
-import java.util.Map;
 
 /**
  * What a comparison of generated bodies found.
  *
- * @param command as typed
- * @param date of the end, ISO 8601
- * @param machine processor, cores, memory, kernel
- * @param jvm name and version of the virtual machine
- * @param versions of every parser compared
- * @param seed of the bodies
- * @param seconds that it took
- * @param origins of the bodies
- * @param peers and how often they agreed
  * @param disagreements by signature
  * @param tolerated bodies that STANDARD accepts and STRICT does not, by deviation
  */
 record BodiesReport(
-        String command,
-        String date,
-        Map<String, String> machine,
-        Map<String, String> jvm,
-        Map<String, String> versions,
+        @JsonUnwrapped Provenance provenance,
         long seed,
-        long seconds,
         List<Origin> origins,
         List<Agreement> peers,
         List<Disagreement> disagreements,
         List<Tolerated> tolerated) {
-
-    /**
-     * Bodies of one origin.
-     *
-     * @param origin name of the constant
-     * @param bodies in all
-     * @param standard of these accepted by STANDARD, {@code strict} by STRICT
-     */
+    /** Bodies of one origin, and how many of these each preset accepts. */
     record Origin(String origin, long bodies, long standard, long strict) {}
 
     /** How a parser reads bodies that Sluice accepts. */
@@ -58,7 +37,6 @@ record BodiesReport(
             String body,
             String sluice,
             String other) {
-
         Signature signature() {
             return new Signature(Contender.of(peer), Difference.valueOf(difference), Feature.valueOf(feature));
         }

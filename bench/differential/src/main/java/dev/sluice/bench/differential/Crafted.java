@@ -15,7 +15,6 @@ import java.util.SplittableRandom;
 
 /** Makes a form of what a sender may write, usual and unusual; nearly all of it is for STRICT to accept. */
 final class Crafted {
-
     private static final String BCHARS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ";
     private static final String ALPHANUMERIC = BCHARS.substring(0, 62);
     private static final String[] FIXED_BOUNDARIES = {"boundary", "AaB03x", "x", "-", "--", "xx", "a'b", "0"};

@@ -23,10 +23,8 @@ import org.jspecify.annotations.Nullable;
  * agree, and put back where they agree nevertheless. One thread.
  */
 final class Diagnosis {
-
     /** The body without something, and what Sluice reads in it; null where it refuses it. */
     private record Experiment(Sample sample, @Nullable String boundary, Reading sluice) {
-
         static Experiment of(Sample sample) {
             Reading sluice = Sluice.STRICT.read(sample);
             try {

@@ -6,7 +6,6 @@ import java.util.function.UnaryOperator;
 
 /** A sound Content-Disposition value, taken apart. Texts hold a byte per character. Not thread-safe. */
 final class Disposition {
-
     String type;
     final List<Parameter> parameters = new ArrayList<>();
     /** After the last parameter. */

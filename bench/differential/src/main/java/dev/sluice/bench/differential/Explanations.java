@@ -16,7 +16,6 @@ import java.util.stream.Collectors;
 
 /** Why some parsers read a body otherwise than Sluice: the table {@code explanations.txt}. */
 final class Explanations {
-
     /** Names for several differences. */
     private static final Map<String, Set<Difference>> GROUPS = Map.of(
             "framing",
@@ -69,7 +68,6 @@ final class Explanations {
             Fault fault,
             String text,
             String rule) {
-
         boolean explains(Signature signature) {
             return contenders.contains(signature.contender())
                     && differences.contains(signature.difference())
@@ -95,8 +93,8 @@ final class Explanations {
                     Set<Difference> differences = group != null ? group : named(Difference.class, words[1]);
                     Set<Feature> features = named(Feature.class, words[2]);
                     String rule = lines.get(at++).strip();
-                    table.all.add(new Explanation(
-                            contenders, differences, features, Fault.valueOf(words[3]), text, rule));
+                    table.all.add(
+                            new Explanation(contenders, differences, features, Fault.valueOf(words[3]), text, rule));
                 }
             }
             return table;

@@ -1,14 +1,11 @@
 package dev.sluice.bench.differential;
 
-import dev.sluice.bench.peer.Environment;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
@@ -28,7 +25,6 @@ import picocli.CommandLine.Spec;
             "Exit code 1 when a disagreement has no explanation, or when Sluice reads a split body otherwise than the whole."
         })
 public final class Main implements Callable<Integer> {
-
     private static final long SEED = 20_261_120;
     private static final long QUICK_BODIES = 2_000;
     private static final int QUICK_LARGEST = 256;
@@ -53,7 +49,8 @@ public final class Main implements Callable<Integer> {
 
     @Option(
             names = "--quick",
-            description = "2,000 bodies, or bodies of up to 256 bytes; results and page go to bench/differential/target.")
+            description =
+                    "2,000 bodies, or bodies of up to 256 bytes; results and page go to bench/differential/target.")
     private boolean quick;
 
     private Main() {}
@@ -86,8 +83,7 @@ public final class Main implements Callable<Integer> {
                 console.flush();
             }
         });
-        String command = "java -jar sluice-differential.jar --bodies " + count;
-        BodiesReport report = comparison.report(command, now(), environment(), seconds(start));
+        BodiesReport report = comparison.report(Provenance.of("--bodies " + count, start));
         Page.write(results, report);
         report.peers().forEach(console::println);
         report.unexplained()
@@ -113,9 +109,8 @@ public final class Main implements Callable<Integer> {
             console.printf("%4d s  %s%n", seconds(start), id);
             console.flush();
         });
-        String command = "java -jar sluice-differential.jar --splits";
-        command += most == Integer.MAX_VALUE ? "" : " --largest " + most;
-        SplitsReport report = comparison.report(command, now(), environment(), seconds(start));
+        String command = "--splits" + (most == Integer.MAX_VALUE ? "" : " --largest " + most);
+        SplitsReport report = comparison.report(Provenance.of(command, start));
         Page.write(results, report);
         for (SplitsReport.Row row : report.readers()) {
             console.printf(
@@ -125,17 +120,6 @@ public final class Main implements Callable<Integer> {
         return report.readers().stream()
                 .filter(row -> row.reader().startsWith("Sluice"))
                 .allMatch(row -> row.wrong() == 0);
-    }
-
-    private static Map<String, Map<String, String>> environment() {
-        return Map.of(
-                "machine", Environment.machine(),
-                "jvm", Environment.jvm(),
-                "versions", Environment.versions());
-    }
-
-    private static String now() {
-        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     private static long seconds(Instant start) {

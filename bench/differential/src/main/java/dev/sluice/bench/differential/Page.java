@@ -16,7 +16,6 @@ import java.util.stream.Collectors;
 
 /** The recorded comparisons as files, and as a page to read. */
 final class Page {
-
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
     private static final String BODIES = "bodies.json";
     private static final String SPLITS = "splits.json";
@@ -64,7 +63,7 @@ final class Page {
             both agree. Each pair of cause and effect has to have an explanation, or the command fails.
 
             """);
-        provenance(text, report.command(), report.date(), report.machine(), report.jvm(), report.seconds());
+        text.append(report.provenance());
         text.append("| Bodies | in all | STANDARD accepts | STRICT accepts |\n|---|---:|---:|---:|\n");
         for (BodiesReport.Origin origin : report.origins()) {
             String title = Sample.Origin.valueOf(origin.origin()).title();
@@ -84,7 +83,7 @@ final class Page {
             Contender contender = Contender.of(peer.peer());
             text.append(row(
                     contender.title(),
-                    report.versions().getOrDefault(contender.library(), ""),
+                    report.provenance().versions().getOrDefault(contender.library(), ""),
                     contender.tellsNames() ? "yes" : "no",
                     number(peer.agrees()),
                     number(peer.differs()),
@@ -190,12 +189,10 @@ final class Page {
             of their own: there a cut is where one read ends, and the next has to go on. %s bodies of %s bytes%s.
 
             """.formatted(
-                        number(report.bodies()),
-                        number(report.bytes()),
-                        report.skipped() == 0
-                                ? ""
-                                : "; %d have no boundary or were left out".formatted(report.skipped())));
-        provenance(text, report.command(), report.date(), report.machine(), report.jvm(), report.seconds());
+                number(report.bodies()),
+                number(report.bytes()),
+                report.skipped() == 0 ? "" : "; %d have no boundary or were left out".formatted(report.skipped())));
+        text.append(report.provenance());
         text.append("| Parser | splits | wrong | bodies with a wrong one |\n|---|---:|---:|---:|\n");
         for (SplitsReport.Row row : report.readers()) {
             text.append(row(row.reader(), number(row.splits()), number(row.wrong()), number(row.wrongBodies())));
@@ -203,7 +200,8 @@ final class Page {
         List<SplitsReport.Row> wrong =
                 report.readers().stream().filter(row -> row.wrong() > 0).toList();
         if (!wrong.isEmpty()) {
-            text.append("\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n");
+            text.append(
+                    "\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n");
         }
         wrong.forEach(row -> row.kinds()
                 .forEach(kind -> text.append(row(
@@ -216,24 +214,6 @@ final class Page {
                 .flatMap(row -> Explanations.ofSplits(row.reader()).stream())
                 .distinct()
                 .forEach(cause -> text.append('\n').append(cause).append('\n'));
-    }
-
-    private static void provenance(
-            StringBuilder text,
-            String command,
-            String date,
-            Map<String, String> machine,
-            Map<String, String> jvm,
-            long seconds) {
-        text.append("`%s`; %s; %s, %s cores; %s %s. %s s.\n\n"
-                .formatted(
-                        command,
-                        date,
-                        machine.get("cpu"),
-                        machine.get("cores"),
-                        jvm.get("name"),
-                        jvm.get("version"),
-                        number(seconds)));
     }
 
     private static String shown(String text) {

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param refusal why it refuses the body, null where it accepts it
  */
 record Reading(List<Tally.Part> parts, @Nullable String refusal) {
-
     private static final int SHOWN = 160;
 
     boolean accepts() {

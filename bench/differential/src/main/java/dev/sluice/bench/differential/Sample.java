@@ -13,7 +13,6 @@ import java.util.List;
  * @param bytes the multipart body; not to be changed
  */
 record Sample(Origin origin, String contentType, byte[] bytes) {
-
     enum Origin {
         CORPUS("the corpus as it is"),
         CRAFTED("made of what senders may write"),

@@ -11,7 +11,6 @@ import java.util.SplittableRandom;
 
 /** The bodies that are compared: the corpus first, then as many as are wanted. A seed always makes the same ones. */
 final class Samples {
-
     private static final int LARGEST_MUTATED = 4096;
     private static final byte[] DAMAGE = {'\r', '\n', '-', ':', ' ', '"', ';', '\\', '='};
 

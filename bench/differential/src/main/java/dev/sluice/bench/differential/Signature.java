@@ -8,7 +8,6 @@ package dev.sluice.bench.differential;
  * @param feature of the body without which the disagreement is gone
  */
 record Signature(Contender contender, Difference difference, Feature feature) {
-
     @Override
     public String toString() {
         return contender.id() + ": " + difference.title() + ", because of " + feature.title();

@@ -13,7 +13,6 @@ import java.util.List;
 
 /** Sluice's decoder with one of its presets. */
 final class Sluice {
-
     static final Sluice STANDARD = new Sluice(Preset.STANDARD);
     static final Sluice STRICT = new Sluice(Preset.STRICT);
 

@@ -17,7 +17,6 @@ import java.util.function.Consumer;
 
 /** Splits every body of the corpus into two chunks at every byte and compares the outcome with the whole body's. One thread. */
 final class Splits {
-
     private static final int SHOWN = 12;
 
     /** Who reads splits, and when two outcomes are the same. */
@@ -122,14 +121,9 @@ final class Splits {
     }
 
     /** {@return what was found so far} */
-    SplitsReport report(String command, String date, Map<String, Map<String, String>> environment, long seconds) {
+    SplitsReport report(Provenance provenance) {
         return new SplitsReport(
-                command,
-                date,
-                environment.get("machine"),
-                environment.get("jvm"),
-                environment.get("versions"),
-                seconds,
+                provenance,
                 bodies,
                 bytes,
                 skipped,

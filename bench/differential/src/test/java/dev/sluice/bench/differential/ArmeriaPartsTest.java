@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 
 /** The errors at cuts that are counted are Armeria's, and not those of how it is asked here. */
 class ArmeriaPartsTest {
-
     @Test
     void itsOwnThreadsReadTheSameAtEachCut() {
         Sample sample = new Sample(

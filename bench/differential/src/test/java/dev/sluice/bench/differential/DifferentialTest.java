@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -25,7 +26,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class DifferentialTest {
-
     private static final long SEED = 20_261_120;
     private static final int BODIES = 2_000;
 
@@ -44,7 +44,7 @@ class DifferentialTest {
     private static void assertExplained(int first, int count) {
         Bodies bodies = new Bodies(SEED);
         bodies.compare(first, count, done -> {});
-        BodiesReport report = bodies.report("", "", Map.of(), 0);
+        BodiesReport report = bodies.report(Provenance.of("", Instant.now()));
         assertEquals(count, report.bodies());
         assertTrue(report.strict() > count / 2, () -> "STRICT accepts only " + report.strict());
         for (BodiesReport.Agreement peer : report.peers()) {
@@ -141,7 +141,7 @@ class DifferentialTest {
     private static void assertSplits(int largest, int least) {
         Splits splits = new Splits(largest);
         splits.compare(id -> {});
-        SplitsReport report = splits.report("", "", Map.of(), 0);
+        SplitsReport report = splits.report(Provenance.of("", Instant.now()));
         Map<String, Long> wrong =
                 report.readers().stream().collect(Collectors.toMap(SplitsReport.Row::reader, SplitsReport.Row::wrong));
         assertTrue(report.bodies() > least, () -> report.bodies() + " bodies");
@@ -184,25 +184,16 @@ class DifferentialTest {
     }
 
     private static BodiesReport report(Signature signature) {
-        return new BodiesReport(
+        BodiesReport.Disagreement disagreement = new BodiesReport.Disagreement(
+                signature.contender().id(),
+                signature.difference().name(),
+                signature.feature().name(),
+                1,
                 "",
                 "",
-                Map.of(),
-                Map.of(),
-                Map.of(),
-                SEED,
-                0,
-                List.of(),
-                List.of(),
-                List.of(new BodiesReport.Disagreement(
-                        signature.contender().id(),
-                        signature.difference().name(),
-                        signature.feature().name(),
-                        1,
-                        "",
-                        "",
-                        "",
-                        "")),
-                List.of());
+                "",
+                "");
+        Provenance here = Provenance.of("", Instant.now());
+        return new BodiesReport(here, SEED, List.of(), List.of(), List.of(disagreement), List.of());
     }
 }

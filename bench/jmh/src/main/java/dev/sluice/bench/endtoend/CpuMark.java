@@ -15,7 +15,6 @@ import java.util.Map;
  * @param processNanos as Java tells it
  */
 record CpuMark(Map<String, Long> threads, long processNanos) {
-
     static CpuMark of(long pid, long processNanos) {
         Map<String, Long> threads = new HashMap<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {

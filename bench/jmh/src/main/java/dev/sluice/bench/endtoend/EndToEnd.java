@@ -22,7 +22,6 @@ import java.util.stream.Stream;
  * so that what disturbs the machine for a while disturbs all of them.
  */
 public final class EndToEnd {
-
     private static final int WARM_UPS = 2;
     private static final double START_SECONDS = 8;
     private static final int MAX_SECONDS = 32;
@@ -165,36 +164,33 @@ public final class EndToEnd {
     }
 
     private Measurement.Round round(Load load, Body body, ServerProcess server, Path folder, Variant variant)
-            throws IOException, InterruptedException {
-        if (load.byTool()) {
-            LoadTool.Done done = new LoadTool.Done(0, 0, 0);
+            throws IOException {
+        // Where the machine is busy, not even one request per connection may be through in time: a longer round then.
+        for (int seconds = load.seconds(); ; seconds *= 2) {
             ServerProcess.Usage before = server.usage();
-            // Where the machine is busy, not even one request per connection may be through in time: a longer round
-            // then.
-            for (int seconds = load.seconds(); done.requests() == 0 && seconds <= MAX_SECONDS; seconds *= 2) {
-                before = server.usage();
-                done = LoadTool.run(folder, body, server.port(), load.connections(), seconds);
-            }
-            if (done.failed() > 0 || done.requests() == 0) {
+            LoadTool.Done done = load.byTool()
+                    ? LoadTool.run(folder, body, server.port(), load.connections(), seconds)
+                    : sent(load, body, server, variant);
+            ServerProcess.Usage after = server.usage();
+            if (done.failed() > 0 || seconds > MAX_SECONDS) {
                 throw new IOException("%s, %s: %d requests failed, %d did not"
                         .formatted(load.label(), variant.id(), done.failed(), done.requests()));
             }
-            return figures(done.requests(), done.seconds(), before, server.usage());
+            if (done.requests() > 0) {
+                double cpu = after.cpu().secondsSince(before.cpu());
+                return new Measurement.Round(done.requests(), done.seconds(), cpu, after.bytes() - before.bytes());
+            }
         }
+    }
+
+    private static LoadTool.Done sent(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
         try (Sender sender = new Sender(server.port(), body)) {
-            ServerProcess.Usage before = server.usage();
             long start = System.nanoTime();
             for (int i = 0; i < load.requests(); i++) {
                 expect(sender.send(), expected(variant, body, false));
             }
-            return figures(load.requests(), (System.nanoTime() - start) / 1e9, before, server.usage());
+            return new LoadTool.Done(load.requests(), (System.nanoTime() - start) / 1e9, 0);
         }
-    }
-
-    private static Measurement.Round figures(
-            long requests, double seconds, ServerProcess.Usage before, ServerProcess.Usage after) {
-        return new Measurement.Round(
-                requests, seconds, after.cpu().secondsSince(before.cpu()), after.bytes() - before.bytes());
     }
 
     private static void delete(Path folder) throws IOException {

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What the measured server does with the body of a request, chunk by chunk on the event loop. */
 final class Intake {
-
     private Intake() {}
 
     /**
@@ -40,7 +39,6 @@ final class Intake {
 
     /** What going to another thread costs: each chunk is released there, without decoding. */
     private record HandedOver(Tally tally, Consumer<Runnable> worker) implements Decoding {
-
         @Override
         public void offer(ByteBuf chunk) {
             worker.accept(() -> {
@@ -58,7 +56,6 @@ final class Intake {
 
     /** Decodes on the event loop, and gives what the decoder found in a chunk to the worker, which may block. */
     private static final class ToWorker implements Decoding {
-
         private final MultipartDecoder decoder;
         private final Tally tally;
         private final Consumer<Runnable> worker;

@@ -11,7 +11,6 @@ import dev.sluice.bench.body.Scenario;
  * @param seconds how long the tool sends; 0 without it
  */
 record Load(Scenario scenario, int connections, int requests, int seconds) {
-
     /** Our own sender: so many bodies over one connection. */
     static Load sent(Scenario scenario, int requests) {
         return new Load(scenario, 1, requests, 0);

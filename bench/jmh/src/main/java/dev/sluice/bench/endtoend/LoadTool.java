@@ -15,7 +15,6 @@ import java.util.regex.Pattern;
 
 /** Loads a server over many connections: the program wrk. */
 final class LoadTool {
-
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;
     private static final int PATIENCE_SECONDS = 10;

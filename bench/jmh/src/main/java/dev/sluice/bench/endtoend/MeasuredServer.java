@@ -41,7 +41,6 @@ import org.jspecify.annotations.Nullable;
  * ends.
  */
 public final class MeasuredServer {
-
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String CHECKSUMS = "checksums ";
     private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -100,7 +99,6 @@ public final class MeasuredServer {
 
     /** One connection; all on its event loop but what it gives to its worker. */
     private final class Connection extends ChannelInboundHandlerAdapter {
-
         private final Channel channel;
         private final EventExecutor worker = workers.next();
         private Tally tally = Tally.counting();

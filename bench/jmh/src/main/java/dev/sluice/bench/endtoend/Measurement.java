@@ -8,13 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.util.ListStatistics;
 
 /** What was measured of one server under one load, round by round. */
 final class Measurement {
-
     private static final double CONFIDENCE = 0.999;
     private static final double MIB = 1 << 20;
 
@@ -76,13 +75,11 @@ final class Measurement {
     /** @param discard the server beside which this one is judged, measured in the same rounds */
     List<Row> rows(Measurement discard) {
         List<Row> rows = new ArrayList<>();
-        rows.add(
-                row("throughput", "MiB/s", rounds.stream().map(this::throughput).toList()));
-        rows.add(row(
-                "requests", "requests/s", rounds.stream().map(this::perSecond).toList()));
-        rows.add(row("cpu", "ms/MiB", rounds.stream().map(this::cpu).toList()));
-        rows.add(besideRow("timeToDiscard", discard, round -> 1 / throughput(round)));
-        rows.add(besideRow("cpuToDiscard", discard, this::cpu));
+        rows.add(row("throughput", "MiB/s", figures(this::throughput)));
+        rows.add(row("requests", "requests/s", figures(this::perSecond)));
+        rows.add(row("cpu", "ms/MiB", figures(this::cpu)));
+        rows.add(beside("timeToDiscard", discard, round -> 1 / throughput(round)));
+        rows.add(beside("cpuToDiscard", discard, this::cpu));
         if (peakBytes > 0) {
             rows.add(row("peak", "MiB", List.of(peakBytes / MIB)));
         }
@@ -90,22 +87,22 @@ final class Measurement {
         return rows;
     }
 
-    /** Figures divided by the other's of the same round, so that what disturbs both does not count. */
-    private List<Double> beside(Measurement other, ToDoubleFunction<Round> figure) {
+    private List<Double> figures(Function<Round, Double> figure) {
+        return rounds.stream().map(figure).toList();
+    }
+
+    /**
+     * Figures divided by the other's of the same round, so that what disturbs both does not count. The best is the least of
+     * the one by the least of the other, not the round that was luckiest for the one.
+     */
+    private Row beside(String metric, Measurement other, Function<Round, Double> figure) {
+        List<Double> mine = figures(figure);
+        List<Double> theirs = other.figures(figure);
         List<Double> ratios = new ArrayList<>();
-        for (int i = 0; i < rounds.size(); i++) {
-            ratios.add(figure.applyAsDouble(rounds.get(i)) / figure.applyAsDouble(other.rounds.get(i)));
+        for (int i = 0; i < mine.size(); i++) {
+            ratios.add(mine.get(i) / theirs.get(i));
         }
-        return ratios;
-    }
-
-    /** The best is the least of the one by the least of the other, not the round that was luckiest for the one. */
-    private Row besideRow(String metric, Measurement other, ToDoubleFunction<Round> figure) {
-        return row(metric, "ratio", beside(other, figure), least(figure) / other.least(figure));
-    }
-
-    private double least(ToDoubleFunction<Round> figure) {
-        return rounds.stream().mapToDouble(figure).min().orElse(Double.NaN);
+        return row(metric, "ratio", ratios, Collections.min(mine) / Collections.min(theirs));
     }
 
     private Row row(String metric, String unit, List<Double> figures) {
@@ -114,29 +111,28 @@ final class Measurement {
     }
 
     private Row row(String metric, String unit, List<Double> figures, double best) {
-        ListStatistics statistics = new ListStatistics();
-        figures.forEach(statistics::addValue);
+        ListStatistics all = new ListStatistics();
+        figures.forEach(all::addValue);
         Map<String, String> params = new LinkedHashMap<>();
         params.put("server", variant.id());
         params.put("scenario", load.scenario().id());
         params.put("connections", Integer.toString(load.connections()));
         params.put("sender", load.byTool() ? "tool" : "own");
-        double error = statistics.getMeanErrorAt(CONFIDENCE);
+        int count = figures.size();
+        double error = all.getMeanErrorAt(CONFIDENCE);
         return new Row(
                 "endtoend",
                 "EndToEnd." + metric,
                 params,
                 unit,
-                statistics.getMean(),
-                figures.size() < 2 || Double.isNaN(error) ? null : error,
+                all.getMean(),
+                count < 2 || Double.isNaN(error) ? null : error,
                 best,
                 null,
-                figures.size(),
+                count,
                 null,
                 body.size(),
                 body.truth().parts(),
-                figures.size() < 2
-                        ? null
-                        : String.format(Locale.ROOT, "%.4g to %.4g", statistics.getMin(), statistics.getMax()));
+                count < 2 ? null : String.format(Locale.ROOT, "%.4g to %.4g", all.getMin(), all.getMax()));
     }
 }

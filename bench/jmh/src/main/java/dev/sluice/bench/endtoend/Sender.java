@@ -22,7 +22,6 @@ import java.util.Map;
  * ready in direct memory, so the sender costs little more than the system calls. One thread.
  */
 final class Sender implements AutoCloseable {
-
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int MAX_ANSWER = 16 << 10;
 

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A measured server in a JVM of its own. It is asked by lines on its standard input and ends when that is closed. */
 final class ServerProcess implements AutoCloseable {
-
     /** What the JVM of every server is started with. */
     static final List<String> JVM_ARGS = List.of(
             "-Xms256m",

@@ -22,7 +22,6 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class AccessBenchmark {
-
     private static final int SIZE = 8 * 1024;
 
     /** heap, direct, direct-no-unsafe, slice (of direct) or composite (of two direct halves). */

@@ -23,7 +23,6 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class AllocationBenchmark {
-
     /** Buffers handed over together, so that the hand-over is not what is measured. */
     static final int BATCH = 256;
 

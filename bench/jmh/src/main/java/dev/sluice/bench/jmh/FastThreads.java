@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * caches of the pooled allocator switched on.
  */
 public final class FastThreads extends ThreadPoolExecutor {
-
     /** As JMH makes it: {@code -Djmh.executor=CUSTOM} with the name of this class as {@code -Djmh.executor.class}. */
     public FastThreads(int maxThreads, String prefix) {
         super(maxThreads, maxThreads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(prefix));

@@ -25,7 +25,6 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class PeerBenchmark {
-
     @Param("sluice-push")
     public String peer;
 

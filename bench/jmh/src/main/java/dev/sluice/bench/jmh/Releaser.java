@@ -6,7 +6,6 @@ import java.util.concurrent.Exchanger;
 
 /** A thread that releases the buffers another thread has taken. */
 final class Releaser extends FastThreadLocalThread {
-
     private final Exchanger<ByteBuf[]> handOver = new Exchanger<>();
 
     Releaser() {

@@ -23,7 +23,6 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class ScanBenchmark {
-
     private static final String HEADERS = """
         Content-Disposition: form-data; name="photos"; filename="IMG_0001.jpg"\r
         Content-Type: image/jpeg\r

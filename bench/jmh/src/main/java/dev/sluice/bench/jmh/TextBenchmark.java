@@ -26,7 +26,6 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class TextBenchmark {
-
     @Param("UTF-8")
     public String charset;
 

@@ -18,7 +18,6 @@ import org.openjdk.jmh.results.ScalarResult;
  * the clock would be without them, but for the caches.
  */
 public final class WorkerCpu implements InternalProfiler {
-
     /** Name of the result; in nanoseconds per operation. */
     public static final String NAME = "cpu";
 

@@ -10,7 +10,6 @@ import java.util.List;
 
 /** Netty's allocators, each a fresh one with its own memory. */
 public final class Allocators {
-
     public static final List<String> NAMES = List.of("pooled", "adaptive", "unpooled");
 
     private Allocators() {}

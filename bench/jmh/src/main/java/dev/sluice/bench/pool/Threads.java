@@ -5,7 +5,6 @@ import java.util.concurrent.ThreadFactory;
 
 /** Platform threads, and virtual ones where the JVM has them. */
 public final class Threads {
-
     private static final int JAVA_WITH_VIRTUAL_THREADS = 21;
 
     private Threads() {}

@@ -15,7 +15,6 @@ import java.util.Set;
  * @param bars those of a group next to each other
  */
 record Chart(String title, String axis, String remark, List<Bar> bars) {
-
     /**
      * One bar.
      *

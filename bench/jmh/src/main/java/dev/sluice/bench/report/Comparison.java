@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param margin relative change that the errors (and the tolerance) allow
  */
 public record Comparison(String key, Metric metric, double before, double after, double margin) {
-
     /** What is compared. */
     public enum Metric {
         TIME,

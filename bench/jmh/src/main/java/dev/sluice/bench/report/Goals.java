@@ -1,35 +1,21 @@
 package dev.sluice.bench.report;
 
-import dev.sluice.bench.endtoend.Variant;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.ToDoubleFunction;
 
-/** What Sluice is to reach, worked out from what a run holds: figures that must not be above a limit. */
+/** What Sluice is to reach, as the table {@code goals.txt} says, worked out from what a run holds. */
 final class Goals {
-
     static final String COLUMNS =
             "| what | measured | least disturbed iterations | goal | reached |\n|---|---:|---:|---:|---|\n";
 
-    private static final String PUSH = " peer=sluice-push scenario=";
-    private static final String NETTY = "netty42-dropped";
-    private static final String CUT = " chunk=8192";
-    private static final String WHOLE = " chunk=" + Integer.MAX_VALUE;
     private static final int CHUNK = 8 * 1024;
-    private static final List<String> MEMORIES = List.of("heap", "direct");
-    private static final List<String> HOSTILE = List.of(
-            "all-cr",
-            "all-lf",
-            "all-crlf",
-            "all-dashes",
-            "near-boundaries",
-            "equal-boundary",
-            "frequent-character",
-            "two-byte-probe",
-            "skip-table");
 
     /** What a measured figure says about its limit. */
     enum Outcome {
@@ -56,7 +42,6 @@ final class Goals {
      * @param unknown why it is not measured
      */
     record Finding(String title, double measured, double error, double best, double limit, String unknown) {
-
         Outcome outcome() {
             if (Double.isNaN(measured)) {
                 return Outcome.UNKNOWN;
@@ -95,6 +80,8 @@ final class Goals {
         }
     }
 
+    private static final List<String> LINES = lines();
+
     private final Run run;
     private final List<Finding> findings = new ArrayList<>();
 
@@ -105,15 +92,26 @@ final class Goals {
     /** The goals of the run's command; empty when there are none. */
     static List<Finding> of(Run run) {
         Goals goals = new Goals(run);
-        switch (run.commandName()) {
-            case "levels" -> goals.levels();
-            case "peers" -> goals.peers();
-            case "endtoend" -> goals.server();
-            default -> {
-                // no goals
+        String section = "";
+        for (String line : LINES) {
+            if (line.startsWith("[")) {
+                section = line.substring(1, line.length() - 1);
+            } else if (section.equals(run.commandName())) {
+                goals.judge(line.split(" \\| "));
             }
         }
         return goals.findings;
+    }
+
+    private static List<String> lines() {
+        try (InputStream in = Goals.class.getResourceAsStream("goals.txt")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     static String table(Run run) {
@@ -127,160 +125,61 @@ final class Goals {
                         + String.join("", findings.stream().map(Finding::line).toList());
     }
 
-    private void peers() {
+    /** @param goal as it stands in the table */
+    private void judge(String[] goal) {
+        String title = goal[1];
+        String[] limits = goal[4].split(" ");
         boolean java17 = run.jvm().getOrDefault("version", "").startsWith("17.");
-        for (String scenario : List.of("random-16m", "csv-16m")) {
-            boolean random = scenario.equals("random-16m");
-            beside(scenario, "heap", NETTY, random ? 0.33 : 0.16);
-            beside(scenario, "heap", "jetty", random ? 0.68 : 0.55);
-            beside(scenario, "heap", "fileupload1", 0.05);
-            beside(scenario, "heap", "fileupload2", 0.05);
-            besideFloor(scenario, "searchDelimiter", 1.1);
-            if (random) {
-                besideFloor(scenario, "readWords", 1.3);
-                beside(scenario, "direct", NETTY, java17 ? 0.5 : 0.28);
-            }
+        double limit = Double.parseDouble(limits[java17 ? 0 : limits.length - 1]);
+        List<String> queries = new ArrayList<>(List.of(goal[2]));
+        for (String changes : goal[3].isEmpty() ? new String[0] : goal[3].split("; ")) {
+            queries.add(changed(goal[2], changes));
         }
-        for (String scenario : List.of("random-16m", "csv-16m", "form", "fields-100")) {
-            String title = scenario + ", direct / own time on heap";
-            time(title, main(scenario, "direct"), main(scenario, "heap"), java17 ? 1.7 : 1.2);
-        }
-        time("1 GiB / own time per byte on 1 MiB", "sizes" + PUSH + "random-1g", "sizes" + PUSH + "random-1m", 1.1);
-        smallParts();
-        for (String memory : MEMORIES) {
-            inChunks("64 KiB in chunks of one byte", "random-64k chunk=1", memory, NETTY, 0.03);
-            inChunks("64 KiB in chunks of one byte", "random-64k chunk=1", memory, "undertow", 0.6);
-        }
-        inChunks("100 fields and a 16 MiB file in one chunk", "fields-and-file" + WHOLE, "heap", NETTY, 0.03);
-        HOSTILE.forEach(this::hostile);
-        ways();
-        allocation();
-    }
-
-    private void smallParts() {
-        for (String memory : MEMORIES) {
-            beside("fields-100", memory, NETTY, 0.12);
-            beside("fields-100", memory, "jetty", 0.25);
-            beside("fields-100", memory, "netty-contrib", 0.3);
-            beside("form", memory, NETTY, 0.35);
-            beside("form", memory, "jetty", 0.5);
-            for (String scenario : List.of("parts-1000", "photos-20")) {
-                fastest(scenario + ", " + memory, main(scenario, memory), 0.5);
-            }
-        }
-        // It takes a stream, so there is no row of it in direct memory.
-        beside("fields-100", "heap", "okhttp", 0.6);
-    }
-
-    private void hostile(String scenario) {
-        for (String memory : MEMORIES) {
-            time(
-                    scenario + ", " + memory + " / own time per byte on random data",
-                    "adversarial" + PUSH + scenario + " memory=" + memory,
-                    "adversarial" + PUSH + "random-16m memory=" + memory,
-                    2.0);
-        }
-        fastest(scenario + ", heap", "adversarial" + PUSH + scenario + " memory=heap", 1.0);
-    }
-
-    private void ways() {
-        for (String way : List.of("sluice-pull", "sluice-pull-chunks", "sluice-servlet", "sluice-servlet-streaming")) {
-            for (String scenario : List.of("random-16m", "form", "fields-100")) {
-                String other = "faces peer=" + way + " scenario=" + scenario;
-                time(scenario + ", " + way + " / push", other, "faces" + PUSH + scenario, 1.3);
+        switch (goal[0]) {
+            case "time" -> time(title, queries.get(0), queries.get(1), limit);
+            case "fastest" -> fastest(title, queries.get(0), limit);
+            default -> {
+                List<Row> rows = rows(queries);
+                if (rows.isEmpty()) {
+                    unknown(title, limit, "not measured");
+                } else {
+                    findings.add(worked(goal[0], title, rows, limit));
+                }
             }
         }
     }
 
-    private void allocation() {
-        String perHeapChunk = "bytes allocated per heap chunk of a file (1 instead of 0: noise of the profiler)";
-        for (String memory : MEMORIES) {
-            boolean heap = memory.equals("heap");
-            String body = "chunks" + PUSH + "random-16m memory=" + memory;
-            counted(
-                    heap ? perHeapChunk : "bytes allocated per direct chunk of a file",
-                    heap ? 1 : 32,
-                    rows -> (allocated(rows.get(0)) - allocated(rows.get(1))) / (chunks(rows.get(0)) - 1),
-                    body + CUT,
-                    body + WHOLE);
+    /** The query with other values for some parameters. */
+    private static String changed(String query, String changes) {
+        String changed = query;
+        for (String change : changes.split(" ")) {
+            String name = change.substring(0, change.indexOf('=') + 1);
+            changed = changed.contains(" " + name)
+                    ? changed.replaceFirst(" " + name + "\\S*", " " + change)
+                    : changed + " " + change;
         }
-        ToDoubleFunction<List<Row>> perPart =
-                rows -> allocated(rows.get(0)) / rows.get(0).parts();
-        counted("bytes allocated per field, with name and content", 120, perPart, main("fields-100", "heap"));
-        counted("bytes allocated per file part of 1 KiB", 250, perPart, main("parts-1000", "heap"));
+        return changed;
     }
 
-    private void levels() {
-        for (String peer : List.of("netty42-kept", NETTY)) {
-            atLevel("netty-big", "DISABLED", peer, 0.8);
-            atLevel("netty-high", "DISABLED", peer, 0.4);
-            atLevel("netty-big", "PARANOID", peer, 0.12);
-            atLevel("netty-high", "PARANOID", peer, 0.025);
-        }
-        for (String scenario : List.of("netty-big", "netty-high")) {
-            String wrapped = "levels" + PUSH + scenario + " memory=wrapped-each level=";
-            time(scenario + " wrapped, PARANOID / own DISABLED", wrapped + "PARANOID", wrapped + "DISABLED", 1.05);
-            beyondControl(scenario);
-        }
-        for (String scenario : List.of("netty-big", "netty-high", "fields-100", "random-16m")) {
-            records(
-                    scenario + ", leak records per chunk beyond those of taking it",
-                    1,
-                    rows -> (rows.get(0).score() - rows.get(1).score()) / chunks(rows.get(0)),
-                    scenario);
-        }
-        for (String scenario : List.of("netty-high", "fields-100")) {
-            records(
-                    scenario + ", leak records per part beyond one for each chunk",
-                    0,
-                    rows -> Math.max(0, rows.get(0).score() - rows.get(1).score() - chunks(rows.get(0)))
-                            / rows.get(0).parts(),
-                    scenario);
-        }
+    private static Finding worked(String how, String title, List<Row> rows, double limit) {
+        Row row = rows.get(0);
+        return switch (how) {
+            case "beyond" -> beyondControl(title, rows, limit);
+            case "measured" -> new Finding(title, row.score(), row.relativeError(), row.best(), limit, "");
+            case "records-per-chunk" ->
+                counted(title, (row.score() - rows.get(1).score()) / chunks(row), limit);
+            case "records-per-part" ->
+                counted(title, Math.max(0, row.score() - rows.get(1).score() - chunks(row)) / row.parts(), limit);
+            case "bytes-per-chunk" ->
+                counted(title, (allocated(row) - allocated(rows.get(1))) / (chunks(row) - 1), limit);
+            case "bytes-per-part" -> counted(title, allocated(row) / row.parts(), limit);
+            default -> throw new IllegalArgumentException(how);
+        };
     }
 
-    private void server() {
-        for (Variant variant : List.of(Variant.SLUICE, Variant.SLUICE_LOOP)) {
-            String server = " server=" + variant.id() + " scenario=random-1g";
-            String title = "1 GiB to the server, " + variant.title() + ": %s / that of dropping the body";
-            measured(title.formatted("time") + " (0.95 of its throughput)", "timeToDiscard" + server, 1 / 0.95);
-            measured(title.formatted("CPU"), "cpuToDiscard" + server, 1.1);
-        }
+    private static Finding counted(String title, double figure, double limit) {
+        return new Finding(title, figure, 0, Double.NaN, limit, "");
     }
-
-    private static String main(String scenario, String memory) {
-        return "main" + PUSH + scenario + " memory=" + memory;
-    }
-
-    private void beside(String scenario, String memory, String peer, double limit) {
-        String mine = main(scenario, memory);
-        time(scenario + ", " + memory + " / " + peer, mine, mine.replace("sluice-push", peer), limit);
-    }
-
-    /** The decoder's row is one of the same table, measured next to the floor. */
-    private void besideFloor(String scenario, String floor, double limit) {
-        time(
-                scenario + ", heap / " + floor + " alone",
-                "floors" + PUSH + scenario + " memory=heap",
-                "floors way=" + floor + " scenario=" + scenario + " memory=heap",
-                limit);
-    }
-
-    private void inChunks(String title, String body, String memory, String peer, double limit) {
-        String mine = "chunks" + PUSH + body + " memory=" + memory;
-        time(title + ", " + memory + " / " + peer, mine, mine.replace("sluice-push", peer), limit);
-    }
-
-    private void atLevel(String scenario, String level, String peer, double limit) {
-        String mine = "levels" + PUSH + scenario + " memory=wrapped-each level=" + level;
-        time(scenario + " wrapped, " + level + " / " + peer, mine, mine.replace("sluice-push", peer), limit);
-    }
-
-    private void records(String title, double limit, ToDoubleFunction<List<Row>> figure, String scenario) {
-        counted(title, limit, figure, "records" + PUSH + scenario, "records peer=chunks-only scenario=" + scenario);
-    }
-
-    // ---- how a figure comes about
 
     private void unknown(String title, double limit, String why) {
         // Where a full run lacks the rows, the goal is told as not measured; the others are made of fewer rows anyway.
@@ -321,23 +220,14 @@ final class Goals {
                 .filter(other -> other.keyOf("sluice-push").equals(row.key()))
                 .min(Comparator.comparingDouble(Row::cost)));
         if (theirs.isPresent()) {
-            String named = title + " / fastest of the others, " + Tables.peer(theirs.get());
-            compared(named, mine.get(), theirs.get(), limit);
+            compared(title + ", " + Tables.peer(theirs.get()), mine.get(), theirs.get(), limit);
         } else {
-            unknown(title + " / fastest of the others", limit, "not measured");
+            unknown(title, limit, "not measured");
         }
     }
 
-    /** The ratio of two times in pooled chunks, from each of which the time of the control is taken away. */
-    private void beyondControl(String scenario) {
-        String title = scenario + " pooled, without taking the chunks, PARANOID / own DISABLED";
-        String mine = "levels" + PUSH + scenario + " memory=pooled-each level=";
-        String control = mine.replace("sluice-push", "chunks-only");
-        List<Row> rows = rows(mine + "PARANOID", control + "PARANOID", mine + "DISABLED", control + "DISABLED");
-        if (rows.isEmpty()) {
-            unknown(title, 1.2, "not measured");
-            return;
-        }
+    /** The ratio of two times, from each of which the time of the control is taken away. */
+    private static Finding beyondControl(String title, List<Row> rows, double limit) {
         double above = rows.get(0).score() - rows.get(1).score();
         double below = rows.get(2).score() - rows.get(3).score();
         double errorAbove = error(rows.get(0)) + error(rows.get(1));
@@ -348,34 +238,16 @@ final class Goals {
         boolean byCpu = rows.stream().allMatch(row -> row.cpu() != null);
         double best = (least(rows.get(0), byCpu) - least(rows.get(1), byCpu))
                 / (least(rows.get(2), byCpu) - least(rows.get(3), byCpu));
-        findings.add(new Finding(title, above / below, error, best, 1.2, ""));
-    }
-
-    private void counted(String title, double limit, ToDoubleFunction<List<Row>> figure, String... queries) {
-        List<Row> rows = rows(queries);
-        if (rows.isEmpty()) {
-            unknown(title, limit, "not measured");
-        } else {
-            findings.add(new Finding(title, figure.applyAsDouble(rows), 0, Double.NaN, limit, ""));
-        }
-    }
-
-    /** A ratio that was measured as such. */
-    private void measured(String title, String query, double limit) {
-        Optional<Row> row = run.find("endtoend way=" + query);
-        row.ifPresentOrElse(
-                found ->
-                        findings.add(new Finding(title, found.score(), found.relativeError(), found.best(), limit, "")),
-                () -> unknown(title, limit, "not measured"));
+        return new Finding(title, above / below, error, best, limit, "");
     }
 
     /** One for each query; none at all where one is not there. */
-    private List<Row> rows(String... queries) {
+    private List<Row> rows(List<String> queries) {
         List<Row> rows = new ArrayList<>();
         for (String query : queries) {
             run.find(query).ifPresent(rows::add);
         }
-        return rows.size() == queries.length ? rows : List.of();
+        return rows.size() == queries.size() ? rows : List.of();
     }
 
     private static double error(Row row) {

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * again before it counts.
  */
 public final class Guard {
-
     private static final String SLUICE = "sluice-push";
 
     private final Map<String, Row> recorded;

@@ -15,7 +15,6 @@ import java.util.function.Predicate;
 
 /** Where something else is faster than Sluice: the rows themselves, and in a sentence which rows were looked at. */
 final class Losses {
-
     /** Less than this is not called being ahead. */
     private static final double AHEAD = 1.05;
 

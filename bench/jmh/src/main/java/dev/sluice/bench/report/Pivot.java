@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of results as a Markdown table: one line per line key, one column per column key, in the order they come. */
 final class Pivot {
-
     private final Function<Row, String> line;
     private final Function<Row, String> column;
     private final Map<String, Map<String, Row>> cells = new LinkedHashMap<>();

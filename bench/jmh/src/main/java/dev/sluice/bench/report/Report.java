@@ -13,7 +13,6 @@ import java.util.function.ToDoubleFunction;
 
 /** All that is made of the recorded runs: the charts, the page with their tables, and the table in the project's README. */
 public final class Report {
-
     private static final String BEGIN = "<!-- speed: written by the command report, do not edit -->\n";
     private static final String END = "<!-- end of speed -->";
     private static final List<String> SHOWN =

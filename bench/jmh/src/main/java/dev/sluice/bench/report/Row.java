@@ -38,7 +38,6 @@ public record Row(
         long bytes,
         long parts,
         @Nullable String note) {
-
     /** How the note of a figure begins that could not be measured. */
     public static final String FAILED = "failed: ";
 

@@ -37,7 +37,6 @@ public record Run(
         List<Row> rows,
         double seconds,
         @Nullable Map<String, String> again) {
-
     /** What {@link #machine} calls the program that loads a server. */
     public static final String LOAD = "load";
 

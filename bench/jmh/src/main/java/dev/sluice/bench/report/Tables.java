@@ -13,7 +13,6 @@ import java.util.stream.Collectors;
 
 /** The tables of a run in Markdown. */
 public final class Tables {
-
     /** A greater relative error is told beside the figure. */
     private static final double NOISY = 0.10;
 

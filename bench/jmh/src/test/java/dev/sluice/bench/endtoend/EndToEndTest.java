@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class EndToEndTest {
-
     @Test
     void everyServerIsMeasuredAndFindsWhatIsInTheBody() throws IOException, InterruptedException {
         List<String> told = new ArrayList<>();

@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
-
     private static final Path PROJECT = Path.of(System.getProperty("sluice.rootDir"));
     private static final String RANDOM = " scenario=random-16m chunk=8192 memory=heap";
     private static final String HOSTILE = " scenario=all-cr chunk=8192 memory=heap";
@@ -41,7 +40,10 @@ class ReportTest {
     /** A row as {@link Run#pick} would find it, on a body of 100 bytes in one part unless it says otherwise. */
     private static Row row(String query, @Nullable Double score, @Nullable Double error, @Nullable String note) {
         Map<String, String> params = new HashMap<>();
-        Arrays.stream(query.split(" ")).skip(1).map(pair -> pair.split("=")).forEach(pair -> params.put(pair[0], pair[1]));
+        Arrays.stream(query.split(" "))
+                .skip(1)
+                .map(pair -> pair.split("="))
+                .forEach(pair -> params.put(pair[0], pair[1]));
         String way = params.containsKey("way") ? params.remove("way") : "decode";
         String bytes = params.remove("bytes");
         String parts = params.remove("parts");
@@ -110,10 +112,15 @@ class ReportTest {
         String results = Files.readString(PROJECT.resolve("bench/RESULTS.md"));
         Pattern figure = Pattern.compile("([0-9][0-9,.]*[0-9]) (?:us|ns|MiB/s|ms/MiB|records)\\b");
         String learned = Files.readString(PROJECT.resolve("bench/LEARNED.md"));
-        List<String> found = figure.matcher(learned).results().map(each -> each.group(1)).toList();
+        List<String> found =
+                figure.matcher(learned).results().map(each -> each.group(1)).toList();
         assertTrue(found.size() > 30, found::toString);
         for (String each : found) {
-            assertTrue(Pattern.compile("[| ]" + Pattern.quote(each) + "[ |]").matcher(results).find(), each);
+            assertTrue(
+                    Pattern.compile("[| ]" + Pattern.quote(each) + "[ |]")
+                            .matcher(results)
+                            .find(),
+                    each);
         }
     }
 
@@ -179,7 +186,9 @@ class ReportTest {
         assertEquals(List.of(MISSING), verdicts(less, failing, "jetty", 1));
         assertEquals(
                 Set.of(SLOWER, ALLOCATES_MORE, MISSING),
-                Set.of(Arrays.stream(Verdict.values()).filter(Verdict::isFailure).toArray()));
+                Set.of(Arrays.stream(Verdict.values())
+                        .filter(Verdict::isFailure)
+                        .toArray()));
     }
 
     @Test
@@ -195,7 +204,8 @@ class ReportTest {
         Row jetty = row("main peer=jetty" + HOSTILE, 20, 0);
         Run old = run(row("main peer=sluice-push allocated=" + before + HOSTILE, 10, 0), jetty);
         Run now = run(row("main peer=sluice-push allocated=" + after + HOSTILE, 10, 0), jetty);
-        assertEquals(verdicts(old, now, "", 1).get(1), verdicts(old, now, "jetty", 1).get(1));
+        assertEquals(
+                verdicts(old, now, "", 1).get(1), verdicts(old, now, "jetty", 1).get(1));
         return verdicts(old, now, "", 1).get(1);
     }
 
@@ -256,10 +266,13 @@ class ReportTest {
                         row("endtoend way=throughput connections=1 scenario=form server=sluice", 1000, 300),
                         row("endtoend way=throughput connections=1 scenario=form server=netty42-loop", 1100, 1),
                         row("endtoend way=throughput connections=1 scenario=form server=discard", 9000, 1))));
-        assertTrue(text.contains("Pairs of rows in the runs peers, server: 5. The other is ahead by more than 5 % in 2."));
-        String push = "| peers | main, random-16m, chunks of 8192, heap | Sluice, push | Jetty 12.1 | 1.50 ± 2 % | yes |";
+        assertTrue(
+                text.contains("Pairs of rows in the runs peers, server: 5. The other is ahead by more than 5 % in 2."));
+        String push =
+                "| peers | main, random-16m, chunks of 8192, heap | Sluice, push | Jetty 12.1 | 1.50 ± 2 % | yes |";
         assertTrue(text.contains(push), text);
-        assertTrue(text.contains("content to a worker | Netty 4.2, content dropped on the event loop | 1.10 ± 30 % | open"));
+        assertTrue(text.contains(
+                "content to a worker | Netty 4.2, content dropped on the event loop | 1.10 ± 30 % | open"));
     }
 
     @Test
@@ -278,9 +291,11 @@ class ReportTest {
                         row("access way=oncePerChunk checks=on", 10, 1),
                         row("access way=getLongs checks=on", 1, 1),
                         row("access way=getBytes checks=off", 5, 1))));
-        assertTrue(text.contains("Pairs of rows in the runs buffers: 4. The other is ahead by more than 5 % in 3."), text);
+        assertTrue(
+                text.contains("Pairs of rows in the runs buffers: 4. The other is ahead by more than 5 % in 3."), text);
         assertTrue(text.contains("| buffers | text | sluice | nettyToString | 2 | 2.00 to 3.00 |"), text);
-        assertTrue(text.contains("| allocation | pooled, sameThread | adaptive, sameThread | 1 | 2.00 to 2.00 |"), text);
+        assertTrue(
+                text.contains("| allocation | pooled, sameThread | adaptive, sameThread | 1 | 2.00 to 2.00 |"), text);
     }
 
     // ---- goals and tables
@@ -334,79 +349,6 @@ class ReportTest {
                         row("adversarial peer=okhttp" + HOSTILE, 200, 0)));
     }
 
-    @Test
-    void floorsAndRandomDataAreComparedWithinTheirTable() {
-        Run run = run(
-                main("sluice-push", 1000, 0),
-                row("floors peer=sluice-push" + RANDOM, 24, 0),
-                row("floors way=readWords scenario=random-16m memory=heap", 20, 0),
-                row("adversarial peer=sluice-push bytes=200" + RANDOM, 40, 0),
-                row("adversarial peer=sluice-push" + HOSTILE, 30, 0));
-        assertGoal("random-16m, heap / readWords alone | 1.20 | 1.20 | 1.30 | yes", run);
-        // Per byte: the hostile body is half as large.
-        assertGoal("all-cr, heap / own time per byte on random data | 1.50 | 1.50 | 2.00 | yes", run);
-    }
-
-    @Test
-    void aGoalMayBeWhatIsLeftWithoutAControl() {
-        String title = "netty-big pooled, without taking the chunks, PARANOID / own DISABLED | ";
-        assertGoal(title + "1.50 | 1.38 | 1.20 | **no**", levels(0, 450, 300, 0, 0));
-        // A difference that is not larger than its error leaves the goal open.
-        assertGoal(title + "5.50, less than its error | 5.07 | 1.20 | open", levels(1, 950, 400, 300, 260));
-    }
-
-    /** With CPU times that are two thirds, but of the control at DISABLED a tenth. */
-    private static Run levels(double error, double paranoid, double control, double itsError, double controlError) {
-        String big = " scenario=netty-big memory=pooled-each level=";
-        String cpu = " cpu=%s";
-        return run(
-                "levels",
-                row("levels peer=sluice-push" + big + "DISABLED" + cpu.formatted(110 / 1.5), 110, error),
-                row("levels peer=chunks-only" + big + "DISABLED" + cpu.formatted(1), 10, error),
-                row("levels peer=sluice-push" + big + "PARANOID" + cpu.formatted(paranoid / 1.5), paranoid, itsError),
-                row("levels peer=chunks-only" + big + "PARANOID" + cpu.formatted(control / 1.5), control, controlError));
-    }
-
-    @Test
-    void aGoalMayBeCounted() {
-        String records = "records peer=%s scenario=netty-high parts=2 way=count";
-        String perChunk = "netty-high, leak records per chunk beyond those of taking it | ";
-        String perPart = "netty-high, leak records per part beyond one for each chunk | ";
-        Row control = row(records.formatted("chunks-only"), 128.0, 0.0, "");
-        Run one = run("levels", row(records.formatted("sluice-push"), 129.0, 0.0, ""), control);
-        assertGoal(perChunk + "1.00 | - | 1.00 | yes", one);
-        assertGoal(perPart + "0 | - | 0 | yes", one);
-        Run more = run("levels", row(records.formatted("sluice-push"), 132.0, 0.0, ""), control);
-        assertGoal(perChunk + "4.00 | - | 1.00 | **no**", more);
-        assertGoal(perPart + "1.50 | - | 0 | **no**", more);
-        // 24,577 bytes are four chunks of 8 KiB, one of which the whole body makes as well.
-        String body = "chunks peer=sluice-push scenario=random-16m memory=heap bytes=24577";
-        Run chunks = run(
-                row(body + " chunk=8192 allocated=820", 1, 0),
-                row(body + " chunk=2147483647 allocated=700", 1, 0),
-                row("main peer=sluice-push scenario=fields-100 memory=heap parts=100 allocated=12845", 9, 0));
-        assertGoal(
-                "bytes allocated per heap chunk of a file (1 instead of 0: noise of the profiler) | 40.0 | - | 1.00 | **no**",
-                chunks);
-        assertGoal("bytes allocated per field, with name and content | 128.5 | - | 120.0 | **no**", chunks);
-    }
-
-    @Test
-    void theTablesMarkLargeErrorsAndWrongResults() {
-        String peers = Tables.of(run(main("sluice-push", 1000, 10), main("jetty", 2000, 400)));
-        assertTrue(peers.contains("| Sluice, push, heap | 16,000 |"), peers);
-        assertTrue(peers.contains("| Jetty 12.1, heap | 8,000 ± 20 % |"), peers);
-        assertTrue(peers.contains("| Jetty 12.1, heap | 0.50 |"), peers);
-        Row wrong = row("main peer=jetty" + RANDOM, 20.0, 0.0, "finds 1 part of 7");
-        String marked = Tables.of(run(row("main peer=sluice-push" + RANDOM, 10, 0), wrong));
-        assertTrue(marked.contains("| Jetty 12.1, heap | 0.50 (wrong) |"), marked);
-        assertTrue(marked.contains("(wrong: finds 1 part of 7) |"), marked);
-        // About levels every figure has its error.
-        String big = "levels peer=sluice-push scenario=netty-big memory=pooled-each level=";
-        String levels = Tables.of(run("levels", row(big + "DISABLED", 100, 1), row(big + "PARANOID", 105, 2)));
-        assertTrue(levels.contains("| Sluice, push | 100 ± 1 % | 105 ± 2 % (1.05) |"), levels);
-    }
-
     // ---- charts
 
     @Test
@@ -432,7 +374,8 @@ class ReportTest {
                 new Chart.Bar("c", "a", 100, 0));
         String svg = new Chart("title", "axis", "", bars).svg();
         assertTrue(svg.contains("font-weight=\"bold\">Sluice &amp; others"), svg);
-        Matcher widths = Pattern.compile("x=\"290.0\" y=\"\\d+\" width=\"([0-9.]+)\"").matcher(svg);
+        Matcher widths =
+                Pattern.compile("x=\"290.0\" y=\"\\d+\" width=\"([0-9.]+)\"").matcher(svg);
         List<Double> lengths =
                 widths.results().map(each -> Double.parseDouble(each.group(1))).toList();
         assertEquals(lengths.get(1) - lengths.get(0), lengths.get(2) - lengths.get(1), 0.2);

@@ -12,7 +12,6 @@ import java.util.Map;
  * not be written.
  */
 public final class Body {
-
     /** Up to this size, chunks of equal content share their memory. */
     private static final int TINY = 64;
 
@@ -115,7 +114,6 @@ public final class Body {
 
     /** Reads the chunks one after the other; a read never crosses the end of a chunk, as with a socket. */
     public static final class ChunkedStream extends InputStream {
-
         private final List<Slice> chunks;
         private int next;
         private Slice current = new Slice(new byte[0], 0, 0);

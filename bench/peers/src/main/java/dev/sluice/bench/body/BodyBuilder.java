@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes a body part by part and keeps the books for its {@link Truth}. */
 final class BodyBuilder {
-
     private final String boundary;
     private final String lineEnd;
     private final List<Slice> pieces = new ArrayList<>();

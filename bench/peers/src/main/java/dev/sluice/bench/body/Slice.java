@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
  * @param length in bytes
  */
 public record Slice(byte[] array, int offset, int length) {
-
     /** The bytes, not to be written: a buffer of its own that starts at 0. */
     public ByteBuffer bytes() {
         return ByteBuffer.wrap(array, offset, length).slice();

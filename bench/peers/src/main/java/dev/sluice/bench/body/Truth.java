@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param names the sum of {@link #crcOf(String, String, long)} of each part
  */
 public record Truth(long parts, long bytes, long checksum, long nameChars, long names) {
-
     /** Nothing at all. */
     public static final Truth NOTHING = new Truth(0, 0, 0, 0, 0);
 

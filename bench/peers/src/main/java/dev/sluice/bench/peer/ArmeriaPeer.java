@@ -18,7 +18,6 @@ import org.reactivestreams.Subscription;
  * thread to its pooled objects, so that content is not copied into arrays.
  */
 final class ArmeriaPeer implements Peer {
-
     private final Body body;
     private final ByteBufChunks chunks;
 
@@ -48,7 +47,6 @@ final class ArmeriaPeer implements Peer {
     }
 
     private static final class Parts implements Subscriber<BodyPart> {
-
         private final Tally tally;
         private @Nullable Throwable failure;
         private boolean complete;
@@ -83,7 +81,6 @@ final class ArmeriaPeer implements Peer {
     }
 
     private record Content(Parts parts, BodyPart part) implements Subscriber<HttpData> {
-
         @Override
         public void onSubscribe(Subscription subscription) {
             subscription.request(Long.MAX_VALUE);

@@ -12,7 +12,6 @@ import java.util.TreeMap;
 
 /** What figures depend on beside the code: machine, virtual machine, versions. No paths, no names of hosts or users. */
 public final class Environment {
-
     private Environment() {}
 
     public static Map<String, String> machine() {

@@ -12,7 +12,6 @@ import java.util.function.Supplier;
  * each part, none for content.
  */
 final class HelidonPeer implements Peer {
-
     private static final String MEDIA = "io.helidon.http.media.";
 
     private final Body.ChunkedStream stream;
@@ -26,16 +25,15 @@ final class HelidonPeer implements Peer {
 
     /** One for all bodies: it looks for services, which takes far longer than a small body. */
     private static final class Support {
-
         static final Object MEDIA_SUPPORT = create();
 
         private static Object create() {
             try {
-                Class<?> support = Class.forName(MEDIA + "multipart.MultiPartSupport");
                 Class<?> config = Class.forName("io.helidon.common.config.Config");
-                Object media = support.getMethod("create", config)
-                        .invoke(null, config.getMethod("empty").invoke(null));
                 Class<?> context = Class.forName(MEDIA + "MediaContext");
+                Class<?> support = Class.forName(MEDIA + "multipart.MultiPartSupport");
+                Object empty = config.getMethod("empty").invoke(null);
+                Object media = support.getMethod("create", config).invoke(null, empty);
                 support.getMethod("init", context)
                         .invoke(media, context.getMethod("create").invoke(null));
                 return media;
@@ -45,31 +43,23 @@ final class HelidonPeer implements Peer {
         }
     }
 
-    private HelidonPeer(Body body, int chunkSize) throws ReflectiveOperationException {
+    HelidonPeer(Body body, int chunkSize, Memory memory) {
         stream = body.stream(chunkSize);
-        Class<?> headersType = Class.forName("io.helidon.http.Headers");
-        Class<?> genericType = Class.forName("io.helidon.common.GenericType");
-        Class<?> support = Class.forName(MEDIA + "multipart.MultiPartSupport");
-        Class<?> part = Class.forName(MEDIA + "multipart.ReadablePart");
-
-        headers = headersOf(body.contentType());
-        type = Class.forName(MEDIA + "multipart.MultiPart")
-                .getField("GENERIC_TYPE")
-                .get(null);
-        Object response =
-                support.getMethod("reader", genericType, headersType).invoke(Support.MEDIA_SUPPORT, type, headers);
-        Supplier<?> supplier =
-                (Supplier<?>) response.getClass().getMethod("supplier").invoke(response);
-        reader = supplier.get();
-        read = Class.forName(MEDIA + "EntityReader").getMethod("read", genericType, InputStream.class, headersType);
-        inputStream = Class.forName(MEDIA + "ReadableEntity").getMethod("inputStream");
-        name = part.getMethod("name");
-        fileName = part.getMethod("fileName");
-    }
-
-    static Peer open(Body body, int chunkSize, Memory memory) {
         try {
-            return new HelidonPeer(body, chunkSize);
+            Class<?> headersType = Class.forName("io.helidon.http.Headers");
+            Class<?> genericType = Class.forName("io.helidon.common.GenericType");
+            Class<?> part = Class.forName(MEDIA + "multipart.ReadablePart");
+            headers = headersOf(body.contentType());
+            type = constant(MEDIA + "multipart.MultiPart", "GENERIC_TYPE");
+            Object support = Support.MEDIA_SUPPORT;
+            Object response = support.getClass()
+                    .getMethod("reader", genericType, headersType)
+                    .invoke(support, type, headers);
+            reader = ((Supplier<?>) response.getClass().getMethod("supplier").invoke(response)).get();
+            read = Class.forName(MEDIA + "EntityReader").getMethod("read", genericType, InputStream.class, headersType);
+            inputStream = Class.forName(MEDIA + "ReadableEntity").getMethod("inputStream");
+            name = part.getMethod("name");
+            fileName = part.getMethod("fileName");
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
@@ -77,13 +67,14 @@ final class HelidonPeer implements Peer {
 
     private static Object headersOf(String contentType) throws ReflectiveOperationException {
         Class<?> writable = Class.forName("io.helidon.http.WritableHeaders");
-        Class<?> headerName = Class.forName("io.helidon.http.HeaderName");
-        Object contentTypeName = Class.forName("io.helidon.http.HeaderNames")
-                .getField("CONTENT_TYPE")
-                .get(null);
         Object made = writable.getMethod("create").invoke(null);
-        writable.getMethod("set", headerName, String[].class).invoke(made, contentTypeName, new String[] {contentType});
+        writable.getMethod("set", Class.forName("io.helidon.http.HeaderName"), String[].class)
+                .invoke(made, constant("io.helidon.http.HeaderNames", "CONTENT_TYPE"), new String[] {contentType});
         return made;
+    }
+
+    private static Object constant(String type, String name) throws ReflectiveOperationException {
+        return Class.forName(type).getField(name).get(null);
     }
 
     @Override

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Jetty's push parser with its own part listener. */
 final class JettyPeer implements Peer {
-
     private final Body body;
     private final List<ByteBuffer> chunks;
 
@@ -53,7 +52,6 @@ final class JettyPeer implements Peer {
     }
 
     private static final class Listener extends MultiPart.AbstractPartsListener {
-
         private final Tally tally;
         private @Nullable Throwable failure;
 

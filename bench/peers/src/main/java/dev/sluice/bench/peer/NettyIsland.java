@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * instead of taking them from the parent. It is Netty 4.1, or a fresh copy of the one on the class path with statics of its own.
  */
 public final class NettyIsland extends ClassLoader {
-
     static {
         registerAsParallelCapable();
     }

@@ -7,10 +7,8 @@ import dev.sluice.bench.body.Body;
  * decodes the whole body once from a fresh parser and may be called any number of times.
  */
 public interface Peer extends AutoCloseable {
-
     /** Makes a peer ready for one body. */
     interface Opener {
-
         /** @param chunkSize as in {@link Body#cut} */
         Peer open(Body body, int chunkSize, Memory memory);
     }

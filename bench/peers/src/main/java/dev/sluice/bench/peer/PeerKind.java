@@ -47,7 +47,7 @@ public enum PeerKind {
     MIMEPULL("mimepull", false, false, Copies.MIMEPULL, StreamPeer.of(StreamPeer::mimepull)),
     OKHTTP("OkHttp", false, false, "stream into segments", StreamPeer.of(StreamPeer::okHttp)),
     ARMERIA("Armeria", true, false, Copies.ARMERIA, ArmeriaPeer::new),
-    HELIDON("Helidon 4", false, true, "stream into new 1 KiB arrays, pieces, the caller's array", HelidonPeer::open),
+    HELIDON("Helidon 4", false, true, "stream into new 1 KiB arrays, pieces, the caller's array", HelidonPeer::new),
     CHUNKS_ONLY("chunks only (control)", true, false, "nothing is decoded", ByteBufPeer::chunksOnly);
 
     private static final class Copies {

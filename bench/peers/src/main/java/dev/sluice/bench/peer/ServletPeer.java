@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Sluice's servlet filter in front of a servlet that reads all parts. No container. */
 final class ServletPeer implements Peer {
-
     private static final int MEMORY = 512 << 20;
     private static final int MANY_FILES = 100_000;
 
@@ -107,7 +106,6 @@ final class ServletPeer implements Peer {
 
     /** A request as the filter needs it. */
     private static final class Request extends HttpServletRequestWrapper {
-
         private static final HttpServletRequest REST = Nothing.of(HttpServletRequest.class);
 
         private final String contentType;
@@ -157,7 +155,6 @@ final class ServletPeer implements Peer {
     }
 
     private static final class Bytes extends ServletInputStream {
-
         private final Body.ChunkedStream stream;
         private boolean finished;
 

@@ -23,7 +23,6 @@ import reactor.core.publisher.Flux;
 
 /** Spring WebFlux: part events from a Flux of data buffers. */
 final class SpringPeer implements Peer {
-
     private static final ResolvableType PART_EVENT = ResolvableType.forClass(PartEvent.class);
 
     /** One for all bodies, as in an application. */
@@ -87,7 +86,6 @@ final class SpringPeer implements Peer {
     }
 
     private final class Message implements ReactiveHttpInputMessage {
-
         @Override
         public HttpHeaders getHeaders() {
             HttpHeaders headers = new HttpHeaders();

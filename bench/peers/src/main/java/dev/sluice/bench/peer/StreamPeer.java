@@ -26,7 +26,6 @@ import org.jvnet.mimepull.MIMEPart;
 
 /** A parser that pulls from a stream, which gives at most one chunk per read. */
 final class StreamPeer implements Peer {
-
     private static final Sink NOWHERE = Okio.blackhole();
 
     private final Body body;
@@ -130,7 +129,6 @@ final class StreamPeer implements Peer {
     /** Only the streaming entry point, which the base class has ready, is used. */
     private static final class StreamingFileUpload2
             extends AbstractFileUpload<InputStream, DiskFileItem, DiskFileItemFactory> {
-
         @Override
         public FileItemInputIterator getItemIterator(InputStream request) {
             throw new UnsupportedOperationException();

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * timed calls stay monomorphic. One thread.
  */
 public final class Tally {
-
     private static final int DRAIN = 8 * 1024;
 
     /**

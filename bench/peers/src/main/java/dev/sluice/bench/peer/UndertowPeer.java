@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Undertow's push parser. */
 final class UndertowPeer implements Peer {
-
     private static final ByteBufferPool POOL = new DefaultByteBufferPool(false, 16 * 1024);
 
     private final byte[] boundary;
@@ -38,7 +37,6 @@ final class UndertowPeer implements Peer {
     }
 
     private static final class Handler implements MultipartParser.PartHandler {
-
         private final Tally tally;
         private @Nullable String name;
         private @Nullable String filename;

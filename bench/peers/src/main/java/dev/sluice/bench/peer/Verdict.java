@@ -6,7 +6,6 @@ import java.util.Optional;
 
 /** Whether a parser reads a body rightly. */
 public final class Verdict {
-
     private Verdict() {}
 
     /**

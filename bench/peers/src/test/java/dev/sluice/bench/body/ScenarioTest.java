@@ -13,7 +13,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ScenarioTest {
-
     @ParameterizedTest
     @EnumSource(
             value = Scenario.class,

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class PeersTest {
-
     private static final long SMALL = 1 << 20;
 
     static List<PeerKind> parsers() {
@@ -88,7 +87,8 @@ class PeersTest {
             for (int i = 0; i < parts.size(); i++) {
                 byte[] content = parts.get(i).content();
                 tally.data(content, 0, content.length);
-                tally.endPart(parts.get(parts.size() - 1 - i).name(), parts.get(i).filename());
+                tally.endPart(
+                        parts.get(parts.size() - 1 - i).name(), parts.get(i).filename());
             }
         };
         assertEquals(Optional.of("tells wrong names"), Verdict.against(swapped, body, true));

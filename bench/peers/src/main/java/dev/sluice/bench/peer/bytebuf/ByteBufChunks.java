@@ -14,7 +14,6 @@ import java.util.Map;
 
 /** A body as netty buffers. */
 public final class ByteBufChunks {
-
     private final List<Slice> slices;
     private final Memory memory;
     private final List<ByteBuf> ready = new ArrayList<>();

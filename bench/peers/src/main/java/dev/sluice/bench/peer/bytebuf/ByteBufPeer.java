@@ -12,7 +12,6 @@ import java.io.IOException;
 
 /** A decoder that is fed Netty's buffers chunk by chunk. Compiled once against 4.2, and linked a second time with 4.1. */
 public final class ByteBufPeer implements Peer {
-
     private final ByteBufChunks chunks;
     private final Decoder decoder;
 
@@ -79,7 +78,6 @@ public final class ByteBufPeer implements Peer {
 
     /** Counts the bytes of a body and decodes nothing. */
     public record Dropping(Tally tally) implements Decoding {
-
         @Override
         public void offer(ByteBuf chunk) {
             tally.count(chunk.readableBytes());

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * has the next appended. So shared chunks are copied first.
  */
 final class ContribDecoding implements Decoding {
-
     private final PostBodyDecoder decoder;
     private final Tally tally;
     private final boolean owned;

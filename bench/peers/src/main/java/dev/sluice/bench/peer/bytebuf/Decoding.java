@@ -5,7 +5,6 @@ import java.io.IOException;
 
 /** One body on its way through a decoder that is fed chunk by chunk, told to a tally. One thread. */
 public interface Decoding extends AutoCloseable {
-
     /** @param chunk transferred */
     void offer(ByteBuf chunk) throws IOException;
 

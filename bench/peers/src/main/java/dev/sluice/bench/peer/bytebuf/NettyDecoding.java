@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One body through Netty's decoder. */
 public final class NettyDecoding implements Decoding {
-
     private static final int MANY_FIELDS = 1_000_000;
     /** The decoder's own default. */
     private static final int BUFFERED_BYTES = 1024;
@@ -78,7 +77,6 @@ public final class NettyDecoding implements Decoding {
     }
 
     private static final class CountingFactory extends DefaultHttpDataFactory {
-
         private final Tally tally;
 
         CountingFactory(Tally tally) {
@@ -100,7 +98,6 @@ public final class NettyDecoding implements Decoding {
     }
 
     private static final class CountingUpload extends MemoryFileUpload {
-
         private final Tally tally;
 
         CountingUpload(

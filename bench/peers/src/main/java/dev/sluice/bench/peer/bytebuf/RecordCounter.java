@@ -11,7 +11,6 @@ import java.util.function.LongSupplier;
  * initialised, which is why each count runs on a {@link dev.sluice.bench.peer.NettyIsland} of its own.
  */
 public final class RecordCounter extends ResourceLeakDetectorFactory {
-
     private final LongAdder records = new LongAdder();
 
     private RecordCounter() {}
@@ -32,7 +31,6 @@ public final class RecordCounter extends ResourceLeakDetectorFactory {
     }
 
     private final class Detector<T> extends ResourceLeakDetector<T> {
-
         Detector(Class<T> resource, int samplingInterval) {
             super(resource, samplingInterval);
         }
@@ -49,7 +47,6 @@ public final class RecordCounter extends ResourceLeakDetectorFactory {
     }
 
     private record Tracker<T>(LongAdder records) implements ResourceLeakTracker<T> {
-
         @Override
         public void record() {
             records.increment();

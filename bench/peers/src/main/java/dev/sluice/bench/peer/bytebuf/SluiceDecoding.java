@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One body through Sluice's decoder. */
 public final class SluiceDecoding implements Decoding {
-
     private final Tally tally;
     private final MultipartDecoder decoder;
     private @Nullable String name;

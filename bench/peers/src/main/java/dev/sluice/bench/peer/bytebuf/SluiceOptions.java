@@ -7,7 +7,6 @@ import dev.sluice.bench.body.Body;
 
 /** What Sluice is run with: its defaults, with every check on, unless the body itself asks for leniency. */
 public final class SluiceOptions {
-
     private static final int JUNK_LIMIT = 2 << 20;
 
     private SluiceOptions() {}

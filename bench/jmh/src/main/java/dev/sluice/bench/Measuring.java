@@ -12,25 +12,21 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
-/** Measures one suite, prints its tables and writes them as JSON. */
-abstract class MeasureCommand implements Callable<Integer> {
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
+/** The options of the commands that measure a suite, print its tables and write them as JSON. */
+final class Measuring {
+    static final String PLAN = "Says what would be measured and how long it would take, and ends.";
 
     @Option(names = "--quick", description = "A few rows, measured shortly: under five minutes.")
     private boolean quick;
 
-    @Option(names = "--plan", description = "Says what would be measured and how long it would take, and ends.")
+    @Option(names = "--plan", description = PLAN)
     private boolean plan;
 
     @Option(
@@ -54,40 +50,26 @@ abstract class MeasureCommand implements Callable<Integer> {
                     + " bench/jmh/target/...).")
     private @Nullable Path out;
 
-    abstract List<Trial> trials(boolean fewer);
-
-    List<Row> counted() throws Exception {
-        return List.of();
-    }
-
-    @Override
-    public Integer call() throws Exception {
-        PrintWriter console = spec.commandLine().getOut();
-        List<Trial> trials = trials(quick);
-        trials = again != null ? groupsWith(trials, again) : only != null ? matching(trials, only) : trials;
+    int run(String name, Function<Boolean, List<Trial>> suite, Callable<List<Row>> counted, PrintWriter console)
+            throws Exception {
+        List<Trial> all = suite.apply(quick);
+        List<Trial> trials = again != null ? groupsWith(all, again) : only != null ? matching(all, only) : all;
         if (plan) {
             console.println(Plan.of(trials));
             return 0;
         }
-        Path file = Runs.file(out, spec.name(), again != null || (!quick && only == null));
-        List<Row> rows = new ArrayList<>(only == null && again == null ? counted() : List.of());
-        rows.addAll(new TrialRunner(line -> {
-                    console.println(line);
-                    console.flush();
-                })
-                .run(trials));
-        String command = spec.name() + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'");
+        Path file = Runs.file(out, name, again != null || (!quick && only == null));
+        List<Row> rows = new ArrayList<>(only == null && again == null ? counted.call() : List.of());
+        rows.addAll(new TrialRunner(console::println).run(trials));
+        String command = name + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'");
         Run run = Runs.now(command, Environment.machine(), TrialRunner.JVM_ARGS, rows);
         if (again != null) {
             Set<String> groups = trials.stream().map(Trial::group).collect(Collectors.toCollection(TreeSet::new));
             run = Runs.replaced(Run.read(file), groups, run);
         }
-        console.println(Tables.of(run));
         run.write(file);
-        console.println("written to " + file);
         long failed = rows.stream().filter(Row::failed).count();
-        console.println(failed == 0 ? "" : failed + " rows could not be measured");
-        console.flush();
+        console.println(Tables.of(run) + "\nwritten to " + file + "; rows that could not be measured: " + failed);
         return failed == 0 ? 0 : 1;
     }
 
@@ -110,51 +92,5 @@ abstract class MeasureCommand implements Callable<Integer> {
                     .forEach(trial -> groups.add(trial.group()));
         }
         return trials.stream().filter(in).toList();
-    }
-
-    @Command(
-            name = "levels",
-            mixinStandardHelpOptions = true,
-            description = "What leak detection costs at each level, for each decoder on Netty's buffers.")
-    static final class Levels extends MeasureCommand {
-
-        @Override
-        List<Trial> trials(boolean fewer) {
-            return Suite.levels(fewer);
-        }
-
-        @Override
-        List<Row> counted() throws Exception {
-            return LeakRecords.count(LeakRecords.WORKLOADS);
-        }
-    }
-
-    @Command(
-            name = "peers",
-            mixinStandardHelpOptions = true,
-            description = "Every parser on the same bytes, with the floors.")
-    static final class Peers extends MeasureCommand {
-
-        @Override
-        List<Trial> trials(boolean fewer) {
-            return Suite.peers(fewer);
-        }
-    }
-
-    @Command(
-            name = "buffers",
-            mixinStandardHelpOptions = true,
-            description = "The work on buffers: text, scanning, checks, allocation; old ways and new.")
-    static final class Buffers extends MeasureCommand {
-
-        @Override
-        List<Trial> trials(boolean fewer) {
-            return Suite.buffers(fewer);
-        }
-
-        @Override
-        List<Row> counted() throws Exception {
-            return PoolSizes.count();
-        }
     }
 }
