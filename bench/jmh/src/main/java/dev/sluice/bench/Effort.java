@@ -1,13 +1,6 @@
 package dev.sluice.bench;
 
-/**
- * How long one figure is measured.
- *
- * @param forks JVMs, one after the other
- * @param warmups iterations in each fork that are thrown away
- * @param iterations measured iterations in each fork
- * @param millis length of one iteration
- */
+/** How long one figure is measured: JVMs one after the other, each with warm-up and measured iterations of so many ms. */
 record Effort(int forks, int warmups, int iterations, int millis) {
     /** Start of a JVM, making of the body and its check. */
     private static final double FORK_SECONDS = 0.95;

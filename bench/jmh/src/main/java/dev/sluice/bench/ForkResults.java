@@ -1,6 +1,7 @@
 package dev.sluice.bench;
 
 import dev.sluice.bench.jmh.WorkerCpu;
+import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -24,51 +25,53 @@ final class ForkResults {
         all = new RunResult(fork.getParams(), forks);
     }
 
-    int count() {
-        return means.size();
+    /** What was measured counts no more. */
+    void clear() {
+        means.clear();
     }
 
-    private Result<?> primary() {
-        return all.getPrimaryResult();
-    }
-
-    String unit() {
-        return primary().getScoreUnit();
-    }
-
-    double score() {
-        return primary().getScore();
-    }
-
-    double best() {
-        return primary().getStatistics().getMin();
-    }
-
-    int samples() {
-        return (int) primary().getSampleCount();
-    }
-
-    /** JMH takes the iterations of all forks for one sample; what differs from fork to fork may be larger than that says. */
-    @Nullable
-    Double error() {
-        double pooled = primary().getScoreError();
-        return Double.isNaN(pooled) ? null : (Double) Math.max(pooled, halfRange(means));
+    /** {@return the row of the figure; without a score where there is none} */
+    Row row(Trial trial, long bytes, long parts, @Nullable String note) {
+        if (means.isEmpty()) {
+            return new Row(
+                    trial.table(),
+                    trial.benchmark(),
+                    trial.params(),
+                    "us/op",
+                    null,
+                    null,
+                    null,
+                    null,
+                    0,
+                    null,
+                    bytes,
+                    parts,
+                    note);
+        }
+        Result<?> primary = all.getPrimaryResult();
+        Result<?> cpu = all.getSecondaryResults().get(WorkerCpu.NAME);
+        Result<?> allocation = all.getSecondaryResults().get(ALLOCATION);
+        String unit = primary.getScoreUnit();
+        // JMH takes the iterations of all forks for one sample; what differs from fork to fork may be larger than that
+        // says.
+        double pooled = primary.getScoreError();
+        return new Row(
+                trial.table(),
+                trial.benchmark(),
+                trial.params(),
+                unit,
+                primary.getScore(),
+                Double.isNaN(pooled) ? null : (Double) Math.max(pooled, halfRange(means)),
+                primary.getStatistics().getMin(),
+                cpu == null ? null : (Double) (cpu.getStatistics().getMin() / (unit.equals("us/op") ? 1e3 : 1)),
+                (int) primary.getSampleCount(),
+                allocation == null ? null : (Double) allocation.getScore(),
+                bytes,
+                parts,
+                note);
     }
 
     static double halfRange(List<Double> means) {
         return (Collections.max(means) - Collections.min(means)) / 2;
-    }
-
-    /** In the unit of the score. */
-    @Nullable
-    Double cpu() {
-        Result<?> cpu = all.getSecondaryResults().get(WorkerCpu.NAME);
-        return cpu == null ? null : (Double) (cpu.getStatistics().getMin() / (unit().equals("us/op") ? 1e3 : 1));
-    }
-
-    @Nullable
-    Double allocated() {
-        Result<?> allocation = all.getSecondaryResults().get(ALLOCATION);
-        return allocation == null ? null : (Double) allocation.getScore();
     }
 }

@@ -44,8 +44,8 @@ final class LeakRecords {
                         Suite.params("peer=%s scenario=%s memory=pooled-each", peer, workload.id());
                 double chunks = body.cut(chunk).size();
                 String note = "%.1f per chunk, %.1f per part";
-                rows.add(Row.counted("records", "LeakRecords.count", params, "records", records)
-                        .of(body.size(), parts, String.format(Locale.ROOT, note, records / chunks, records / parts)));
+                String told = String.format(Locale.ROOT, note, records / chunks, records / parts);
+                rows.add(Row.counted("records", "LeakRecords.count", params, records, body.size(), parts, told));
             }
         }
         return rows;

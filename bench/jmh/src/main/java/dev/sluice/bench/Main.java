@@ -73,15 +73,15 @@ public final class Main {
             throws Exception {
         EndToEnd endToEnd = new EndToEnd(quick, console::println);
         if (plan) {
-            console.println(Plan.line("endtoend", endToEnd.runs(), endToEnd.expected()));
+            console.println(Trial.plan("endtoend", endToEnd.runs(), endToEnd.expected()));
             return 0;
         }
         Map<String, String> machine = Environment.machine();
         machine.put(Run.LOAD, endToEnd.loadedBy());
         String command = "endtoend" + (quick ? " --quick" : "");
-        Run run = Runs.now(command, machine, EndToEnd.jvmArgs(), endToEnd.run());
+        Run run = Run.now(command, machine, EndToEnd.jvmArgs(), endToEnd.run());
         console.println(Tables.of(run));
-        run.write(Runs.file(null, "endtoend", !quick));
+        run.write(Run.file("endtoend", !quick));
         return 0;
     }
 
@@ -98,7 +98,7 @@ public final class Main {
             throws Exception {
         List<List<Trial>> bodies = Suite.guard();
         if (plan) {
-            console.println(Plan.of(bodies.stream().flatMap(List::stream).toList()));
+            console.println(Trial.plan(bodies.stream().flatMap(List::stream).toList()));
             return 0;
         }
         // CPU times are compared, so another benchmark on the machine is as good or bad as any other program.
@@ -107,8 +107,8 @@ public final class Main {
         if (record) {
             List<Row> rows = new ArrayList<>();
             bodies.forEach(body -> rows.addAll(runner.run(body)));
-            Runs.now("guard --record", Environment.machine(), TrialRunner.JVM_ARGS, rows)
-                    .write(Runs.file(null, "guard", true));
+            Run.now("guard --record", Environment.machine(), TrialRunner.JVM_ARGS, rows)
+                    .write(Run.file("guard", true));
             return 0;
         }
         Path file = recorded();

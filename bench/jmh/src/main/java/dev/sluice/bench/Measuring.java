@@ -43,29 +43,22 @@ final class Measuring {
                             + " the recorded run in the place of the old figures, whatever it is.")
     private @Nullable Pattern again;
 
-    @Option(
-            names = "--out",
-            paramLabel = "FILE",
-            description = "Where the results go (default: bench/results/COMMAND-jdkNN.json; with --quick or --only,"
-                    + " bench/jmh/target/...).")
-    private @Nullable Path out;
-
     int run(String name, Function<Boolean, List<Trial>> suite, Callable<List<Row>> counted, PrintWriter console)
             throws Exception {
         List<Trial> all = suite.apply(quick);
         List<Trial> trials = again != null ? groupsWith(all, again) : only != null ? matching(all, only) : all;
         if (plan) {
-            console.println(Plan.of(trials));
+            console.println(Trial.plan(trials));
             return 0;
         }
-        Path file = Runs.file(out, name, again != null || (!quick && only == null));
+        Path file = Run.file(name, again != null || (!quick && only == null));
         List<Row> rows = new ArrayList<>(only == null && again == null ? counted.call() : List.of());
         rows.addAll(new TrialRunner(console::println).run(trials));
         String command = name + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'");
-        Run run = Runs.now(command, Environment.machine(), TrialRunner.JVM_ARGS, rows);
+        Run run = Run.now(command, Environment.machine(), TrialRunner.JVM_ARGS, rows);
         if (again != null) {
             Set<String> groups = trials.stream().map(Trial::group).collect(Collectors.toCollection(TreeSet::new));
-            run = Runs.replaced(Run.read(file), groups, run);
+            run = Run.read(file).with(groups, run);
         }
         run.write(file);
         long failed = rows.stream().filter(Row::failed).count();

@@ -1,10 +1,11 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.pool.Allocators;
-import dev.sluice.bench.pool.Threads;
+import dev.sluice.bench.jmh.Pools;
 import dev.sluice.bench.report.Row;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetric;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,13 +22,13 @@ final class PoolSizes {
 
     static List<Row> count() throws InterruptedException {
         List<Row> rows = new ArrayList<>();
-        for (String allocator : Allocators.NAMES) {
+        for (String allocator : Pools.ALLOCATORS) {
             for (String memory : List.of("heap", "direct")) {
-                for (String threads : Threads.namesHere()) {
-                    double held = held(Allocators.named(allocator), memory.equals("heap"), Threads.named(threads));
+                for (String threads : Pools.threadsHere()) {
+                    double held = held(Pools.allocator(allocator), memory.equals("heap"), Pools.threads(threads));
                     Map<String, String> params =
                             Suite.params("allocator=%s memory=%s threads=%s", allocator, memory, threads);
-                    rows.add(Row.counted("pool-size", "PoolSizes.count", params, "bytes", held));
+                    rows.add(Row.counted("pool-size", "PoolSizes.count", params, held, 0, 0, null));
                 }
             }
         }
@@ -47,7 +48,8 @@ final class PoolSizes {
                 thread.join();
             }
         }
-        return Allocators.held(allocator, heap);
+        ByteBufAllocatorMetric metric = ((ByteBufAllocatorMetricProvider) allocator).metric();
+        return heap ? metric.usedHeapMemory() : metric.usedDirectMemory();
     }
 
     private static void takeAndRelease(ByteBufAllocator allocator, boolean heap) {

@@ -1,10 +1,9 @@
 package dev.sluice.bench;
 
 import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.jmh.Pools;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.PeerKind;
-import dev.sluice.bench.pool.Allocators;
-import dev.sluice.bench.pool.Threads;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -233,41 +232,26 @@ final class Suite {
     /** The work on buffers, old ways and new ways. */
     static List<Trial> buffers(boolean quick) {
         Suite suite = new Suite();
-        suite.text();
-        suite.scans();
+        String ways = "sluice nettyToString charBuffer";
+        suite.group = "text";
+        suite.small("text", "Text", ways, "charset=US-ASCII content=ascii memory=heap,direct size=8,64,512");
+        for (String charset : List.of("UTF-8", "UTF-16", "ISO-8859-1")) {
+            suite.small("text", "Text", ways, "charset=" + charset + " content=ascii memory=heap,direct size=8,64,512");
+            suite.small("text", "Text", ways, "charset=" + charset + " content=mixed memory=heap,direct size=64");
+        }
+        suite.group = "scans";
+        ways = "readByte byteProcessor bytesBefore chunkMemory";
+        suite.small("scans", "Scan", ways, "content=header,data memory=heap,direct");
         suite.access();
-        suite.allocation();
+        suite.group = "allocation";
+        String buffer = "allocator=%s memory=heap,direct size=".formatted(String.join(",", Pools.ALLOCATORS));
+        suite.small("allocation", "Allocation", "sameThread acrossThreads", buffer + "64,8192,65536");
+        String threads = " threads=" + String.join(",", Pools.threadsHere());
+        suite.small("short-lived threads", "Allocation", "shortLivedThread", buffer + "8192" + threads);
+        suite.small("allocation", "Allocation", "handOver", "allocator=pooled memory=heap size=8192");
         String few =
                 "^text .*UTF-8 .* 64|^scans .*data|^access (readBytes|getLongs|oncePerChunk) (heap|direct) (on|off)";
         return quick ? quick(suite.trials, few + "|pooled .*8192") : suite.trials;
-    }
-
-    private void text() {
-        group = "text";
-        for (String charset : List.of("US-ASCII", "UTF-8", "UTF-16", "ISO-8859-1")) {
-            for (String content : charset.equals("US-ASCII") ? List.of("ascii") : List.of("ascii", "mixed")) {
-                for (String memory : List.of("heap", "direct")) {
-                    for (String size : content.equals("mixed") ? List.of("64") : List.of("8", "64", "512")) {
-                        String params = "charset=%s content=%s memory=%s size=%s";
-                        small(
-                                "text",
-                                "TextBenchmark.",
-                                List.of("sluice", "nettyToString", "charBuffer"),
-                                params(params, charset, content, memory, size));
-                    }
-                }
-            }
-        }
-    }
-
-    private void scans() {
-        group = "scans";
-        List<String> ways = List.of("readByte", "byteProcessor", "bytesBefore", "chunkMemory");
-        for (String content : List.of("header", "data")) {
-            for (String memory : List.of("heap", "direct")) {
-                small("scans", "ScanBenchmark.", ways, params("content=%s memory=%s", content, memory));
-            }
-        }
     }
 
     private void access() {
@@ -291,32 +275,13 @@ final class Suite {
         }
     }
 
-    private void allocation() {
-        group = "allocation";
-        String buffer = "allocator=%s memory=%s size=%s";
-        for (String allocator : Allocators.NAMES) {
-            for (String memory : List.of("heap", "direct")) {
-                for (String size : List.of("64", "8192", "65536")) {
-                    small(
-                            "allocation",
-                            "AllocationBenchmark.",
-                            List.of("sameThread", "acrossThreads"),
-                            params(buffer, allocator, memory, size));
-                }
-                for (String threads : Threads.namesHere()) {
-                    small(
-                            "short-lived threads",
-                            "AllocationBenchmark.",
-                            List.of("shortLivedThread"),
-                            params(buffer + " threads=%s", allocator, memory, "8192", threads));
-                }
+    /** Single methods, each with every combination of the parameters. */
+    private void small(String table, String benchmark, String ways, String params) {
+        for (Map<String, String> each : combinations(params)) {
+            for (String way : ways.split(" ")) {
+                add(table, benchmark + "Benchmark." + way, each, List.of(), Effort.SMALL);
             }
         }
-        small("allocation", "AllocationBenchmark.", List.of("handOver"), params(buffer, "pooled", "heap", "8192"));
-    }
-
-    private void small(String table, String benchmark, List<String> ways, Map<String, String> params) {
-        ways.forEach(way -> add(table, benchmark + way, params, List.of(), Effort.SMALL));
     }
 
     private void level(
@@ -359,10 +324,24 @@ final class Suite {
 
     /** In their order, from {@code name=value name=value}. */
     static Map<String, String> params(String format, Object... values) {
-        Map<String, String> params = new LinkedHashMap<>();
-        Arrays.stream(format.formatted(values).split(" "))
-                .map(pair -> pair.split("=", 2))
-                .forEach(pair -> params.put(pair[0], pair[1]));
-        return params;
+        return combinations(format.formatted(values)).get(0);
+    }
+
+    /** Of {@code name=value,value name=value,value}. */
+    private static List<Map<String, String>> combinations(String params) {
+        List<Map<String, String>> all = List.of(Map.of());
+        for (String param : params.split(" ")) {
+            String[] words = param.split("[=,]");
+            List<Map<String, String>> longer = new ArrayList<>();
+            for (Map<String, String> each : all) {
+                for (String value : Arrays.asList(words).subList(1, words.length)) {
+                    Map<String, String> with = new LinkedHashMap<>(each);
+                    with.put(words[0], value);
+                    longer.add(with);
+                }
+            }
+            all = longer;
+        }
+        return all;
     }
 }

@@ -64,7 +64,7 @@ final class TrialRunner {
     List<Row> run(List<Trial> trials) {
         List<Step> steps = inTurn(trials);
         Map<String, Figure> figures = new LinkedHashMap<>();
-        double left = Plan.seconds(trials);
+        double left = Trial.seconds(trials);
         double planned = 0;
         long start = System.nanoTime();
         for (int i = 0; i < steps.size(); i++) {
@@ -162,6 +162,7 @@ final class TrialRunner {
 
         void fail(Exception e) {
             over = true;
+            results.clear();
             Throwable cause = e;
             for (Throwable deeper = e; deeper != null; deeper = cause(cause)) {
                 cause = deeper;
@@ -206,37 +207,16 @@ final class TrialRunner {
         }
 
         Row row() {
-            boolean measured = !over && results.count() > 0;
-            return new Row(
-                    trial.table(),
-                    trial.benchmark(),
-                    trial.params(),
-                    measured ? results.unit() : "us/op",
-                    measured ? results.score() : null,
-                    measured ? results.error() : null,
-                    measured ? results.best() : null,
-                    measured ? results.cpu() : null,
-                    measured ? results.samples() : 0,
-                    measured ? results.allocated() : null,
-                    bytes,
-                    parts,
-                    note);
+            return results.row(trial, bytes, parts, note);
         }
 
         @Override
         public String toString() {
             Row row = row();
-            String said = row.note() == null ? "" : " (" + row.note() + ")";
-            return row.score() == null
-                    ? "-" + said
-                    : "%,.1f %s ± %.0f %% after %d of %d forks%s"
-                            .formatted(
-                                    row.score(),
-                                    row.unit(),
-                                    100 * row.relativeError(),
-                                    results.count(),
-                                    effort.forks(),
-                                    said);
+            String figure = row.score() == null
+                    ? "-"
+                    : "%,.1f %s ± %.0f %%".formatted(row.score(), row.unit(), 100 * row.relativeError());
+            return figure + (row.note() == null ? "" : " (" + row.note() + ")");
         }
     }
 }

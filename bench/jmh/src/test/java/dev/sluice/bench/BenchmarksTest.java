@@ -10,7 +10,6 @@ import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.report.Row;
 import dev.sluice.bench.report.Run;
 import io.netty.util.concurrent.FastThreadLocalThread;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +18,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadFactory;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,18 +43,15 @@ class BenchmarksTest {
 
     /** The first trial of each benchmark method, on the smallest body. */
     static Set<String> methods() {
-        Set<String> methods = new TreeSet<>();
-        for (Trial trial : all()) {
-            methods.add(trial.benchmark());
-        }
-        return methods;
+        return all().stream().map(Trial::benchmark).collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static List<Trial> all() {
-        List<Trial> trials = new ArrayList<>(Suite.levels(false));
-        trials.addAll(Suite.peers(false));
-        trials.addAll(Suite.buffers(false));
-        return trials;
+        return suites(false).stream().flatMap(List::stream).toList();
+    }
+
+    private static List<List<Trial>> suites(boolean quick) {
+        return List.of(Suite.levels(quick), Suite.peers(quick), Suite.buffers(quick));
     }
 
     @ParameterizedTest
@@ -92,13 +89,7 @@ class BenchmarksTest {
 
     @Test
     void noTwoTrialsOfAGroupMeasureTheSameAndThoseOfSeveralMeasureItInTheSameWay() {
-        for (List<Trial> suite : List.of(
-                Suite.levels(false),
-                Suite.peers(false),
-                Suite.buffers(false),
-                Suite.levels(true),
-                Suite.peers(true),
-                Suite.buffers(true))) {
+        for (List<Trial> suite : suites(false)) {
             Map<String, Trial> byLabel = new HashMap<>();
             Set<String> groups = new TreeSet<>();
             for (Trial trial : suite) {
@@ -115,15 +106,11 @@ class BenchmarksTest {
 
     @Test
     void everyQuickCommandTakesUnderFiveMinutesAndTheWholeUnderAnHour() {
-        assertTrue(Plan.seconds(Suite.levels(true)) < 5 * 60);
-        assertTrue(Plan.seconds(Suite.peers(true)) < 5 * 60);
-        assertTrue(Plan.seconds(Suite.buffers(true)) < 5 * 60);
-        EndToEnd quick = new EndToEnd(true, line -> {});
-        assertTrue(quick.expected() < 5 * 60);
-        double whole = new EndToEnd(false, line -> {}).expected();
-        for (List<Trial> suite : List.of(Suite.levels(false), Suite.peers(false), Suite.buffers(false))) {
-            whole += Plan.seconds(suite);
+        for (List<Trial> suite : suites(true)) {
+            assertTrue(!suite.isEmpty() && Trial.seconds(suite) < 5 * 60);
         }
+        assertTrue(new EndToEnd(true, line -> {}).expected() < 5 * 60);
+        double whole = new EndToEnd(false, line -> {}).expected() + Trial.seconds(all());
         assertTrue(whole < 60 * 60, "seconds: " + whole);
     }
 
@@ -162,8 +149,8 @@ class BenchmarksTest {
 
     @Test
     void onlyAWholeMeasurementGoesOverWhatIsRecorded() {
-        assertTrue(Runs.file(null, "peers", true).startsWith("bench/results"));
-        assertTrue(Runs.file(null, "peers", false).startsWith("bench/jmh/target"));
+        assertTrue(Run.file("peers", true).startsWith("bench/results"));
+        assertTrue(Run.file("peers", false).startsWith("bench/jmh/target"));
     }
 
     @Test
@@ -182,11 +169,12 @@ class BenchmarksTest {
 
     @Test
     void allFiguresOfAGroupGiveWayToTheNewOnes() {
-        Row one = Row.counted("t", "A.a", Map.of("peer", "a"), "us/op", 1);
-        Row other = Row.counted("t", "A.a", Map.of("peer", "b"), "us/op", 1);
-        Row again = Row.counted("t", "A.a", Map.of("peer", "b"), "us/op", 2);
-        Run now = Runs.now("peers", Map.of(), List.of(), List.of(again));
-        Run replaced = Runs.replaced(Runs.now("peers", Map.of(), List.of(), List.of(one, other)), Set.of("g"), now);
+        Row one = Row.counted("t", "A.a", Map.of("peer", "a"), 1, 0, 0, null);
+        Row other = Row.counted("t", "A.a", Map.of("peer", "b"), 1, 0, 0, null);
+        Row again = Row.counted("t", "A.a", Map.of("peer", "b"), 2, 0, 0, null);
+        Run now = Run.now("peers", Map.of(), List.of(), List.of(again));
+        Run replaced =
+                Run.now("peers", Map.of(), List.of(), List.of(one, other)).with(Set.of("g"), now);
         assertEquals(List.of(one, again), replaced.rows());
         assertEquals(Map.of("g", now.date()), replaced.again());
         assertTrue(replaced.seconds() > now.seconds());
@@ -209,7 +197,7 @@ class BenchmarksTest {
     void theGuardTakesUnderThreeMinutesEvenWhenTwoBodiesAreMeasuredThreeTimes() {
         double seconds = 0;
         for (List<Trial> body : Suite.guard()) {
-            seconds += Plan.seconds(body);
+            seconds += Trial.seconds(body);
         }
         assertTrue(seconds * (Suite.guard().size() + 4) / Suite.guard().size() < 3 * 60);
     }

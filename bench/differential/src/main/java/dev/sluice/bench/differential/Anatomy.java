@@ -58,12 +58,7 @@ final class Anatomy {
         this.tail = tail;
     }
 
-    /**
-     * Takes a request apart.
-     *
-     * @param boundary that its content type says
-     * @param outcome of the reference parser with the rules of STRICT, an acceptance
-     */
+    /** Takes a request apart that the reference parser accepts with the rules of STRICT. */
     static Anatomy of(Sample sample, String boundary, Outcome outcome) {
         String text = new String(sample.bytes(), StandardCharsets.ISO_8859_1);
         String dash = "--" + boundary;

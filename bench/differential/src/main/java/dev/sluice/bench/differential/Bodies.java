@@ -4,7 +4,6 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -37,6 +36,18 @@ final class Bodies {
             this.shortest = sample;
             this.sluice = sluice;
             this.other = other;
+        }
+
+        BodiesReport.Disagreement report(Signature signature) {
+            return new BodiesReport.Disagreement(
+                    signature.contender().id(),
+                    signature.difference().name(),
+                    signature.feature().name(),
+                    bodies,
+                    shortest.contentType(),
+                    shortest.escaped(),
+                    sluice.describe(),
+                    other.describe());
         }
 
         void add(Sample sample, Reading itsSluice, Reading itsOther) {
@@ -162,31 +173,26 @@ final class Bodies {
 
     /** {@return what was found so far} */
     BodiesReport report(Provenance provenance) {
-        List<BodiesReport.Origin> bodies = new ArrayList<>();
-        origins.forEach((origin, counts) ->
-                bodies.add(new BodiesReport.Origin(origin.name(), counts[0], counts[1], counts[2])));
-        List<BodiesReport.Disagreement> found = new ArrayList<>();
-        disagreements.forEach((signature, each) -> found.add(new BodiesReport.Disagreement(
-                signature.contender().id(),
-                signature.difference().name(),
-                signature.feature().name(),
-                each.bodies,
-                each.shortest.contentType(),
-                each.shortest.escaped(),
-                each.sluice.describe(),
-                each.other.describe())));
-        found.sort(Comparator.comparing(BodiesReport.Disagreement::peer)
-                .thenComparing(BodiesReport.Disagreement::feature)
-                .thenComparing(BodiesReport.Disagreement::difference));
-        List<BodiesReport.Tolerated> deviations = new ArrayList<>();
-        tolerated.forEach(
-                (kind, each) -> deviations.add(new BodiesReport.Tolerated(kind, each.bodies, agreements(each.peers))));
+        List<BodiesReport.Origin> bodies = origins.entrySet().stream()
+                .map(each -> new BodiesReport.Origin(
+                        each.getKey().name(), each.getValue()[0], each.getValue()[1], each.getValue()[2]))
+                .toList();
+        List<BodiesReport.Disagreement> found = disagreements.entrySet().stream()
+                .map(each -> each.getValue().report(each.getKey()))
+                .sorted(Comparator.comparing(BodiesReport.Disagreement::peer)
+                        .thenComparing(BodiesReport.Disagreement::feature)
+                        .thenComparing(BodiesReport.Disagreement::difference))
+                .toList();
+        List<BodiesReport.Tolerated> deviations = tolerated.entrySet().stream()
+                .map(each -> new BodiesReport.Tolerated(
+                        each.getKey(), each.getValue().bodies, agreements(each.getValue().peers)))
+                .toList();
         return new BodiesReport(provenance, seed, bodies, agreements(peers), found, deviations);
     }
 
     private static List<BodiesReport.Agreement> agreements(Map<Contender, Counts> peers) {
-        List<BodiesReport.Agreement> agreements = new ArrayList<>();
-        peers.forEach((contender, counts) -> agreements.add(counts.of(contender)));
-        return agreements;
+        return peers.entrySet().stream()
+                .map(each -> each.getValue().of(each.getKey()))
+                .toList();
     }
 }

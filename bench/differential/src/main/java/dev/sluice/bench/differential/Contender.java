@@ -25,7 +25,7 @@ enum Contender {
     ARMERIA("Armeria", true, PeerKind.ARMERIA),
     HELIDON("Helidon 4", true, PeerKind.HELIDON);
 
-    private final String title;
+    final String title;
     private final boolean tellsNames;
     private final PeerKind kind;
 
@@ -33,10 +33,6 @@ enum Contender {
         this.title = title;
         this.tellsNames = tellsNames;
         this.kind = kind;
-    }
-
-    String title() {
-        return title;
     }
 
     /** The name used in results: lower case with dashes. */
@@ -47,10 +43,8 @@ enum Contender {
     /** The name of its library in the list of versions. */
     String library() {
         return switch (this) {
-            case FILEUPLOAD1 -> "commons-fileupload";
-            case FILEUPLOAD2 -> "commons-fileupload2";
-            case NETTY41 -> "netty-4.1";
-            case NETTY42 -> "netty-4.2";
+            case FILEUPLOAD1, FILEUPLOAD2 -> "commons-" + id().replace("1", "");
+            case NETTY41, NETTY42 -> id().replace("4", "-4.");
             case NETTY_CONTRIB -> "netty-contrib-multipart";
             default -> id();
         };

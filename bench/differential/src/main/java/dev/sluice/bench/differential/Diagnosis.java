@@ -41,12 +41,7 @@ final class Diagnosis {
     private final Map<Set<Feature>, Experiment> experiments = new HashMap<>();
     private final Set<Feature> present = EnumSet.noneOf(Feature.class);
 
-    /**
-     * Takes a body apart.
-     *
-     * @param sample that STRICT accepts
-     * @param boundary that it has
-     */
+    /** Takes a body apart that STRICT accepts. */
     Diagnosis(Sample sample, String boundary) {
         this.sample = sample;
         Outcome outcome = ReferenceParser.parse(sample.contentType(), sample.bytes(), "STRICT");
@@ -69,14 +64,7 @@ final class Diagnosis {
                 && changed.contentType().equals(sample.contentType());
     }
 
-    /**
-     * Finds the causes of a disagreement.
-     *
-     * @param contender who disagrees
-     * @param reader how it reads
-     * @param difference the first one there is
-     * @return a signature for each cause that is needed for the whole disagreement
-     */
+    /** {@return a signature for each cause that is needed for the whole disagreement, of which this difference is the first} */
     List<Signature> causes(Contender contender, Function<Body, Reading> reader, Difference difference) {
         for (Feature feature : present) {
             if (!feature.isGeneral() && agree(contender, reader, EnumSet.of(feature))) {
@@ -97,7 +85,8 @@ final class Diagnosis {
             Set<Feature> others = EnumSet.copyOf(needed);
             others.remove(feature);
             // What makes the other one refuse the body where it stands alone is no cause of a silent disagreement.
-            difference(contender, reader, others)
+            other(reader, others)
+                    .flatMap(other -> difference(contender, other, others))
                     .ifPresent(alone -> causes.add(new Signature(contender, alone, feature)));
         }
         if (causes.isEmpty()) {
@@ -132,26 +121,21 @@ final class Diagnosis {
     }
 
     private boolean agree(Contender contender, Function<Body, Reading> reader, Set<Feature> without) {
-        Experiment experiment = experiment(without);
-        if (experiment.boundary == null) {
-            return false;
-        }
-        Reading other = reader.apply(experiment.sample.whole(experiment.boundary));
-        return other.accepts()
-                && Difference.between(experiment.sluice, other, contender.tellsNames())
-                        .isEmpty();
+        return other(reader, without)
+                .filter(other -> difference(contender, other, without).isEmpty())
+                .isPresent();
     }
 
-    /** Nothing where one of both refuses what is left. */
-    private Optional<Difference> difference(Contender contender, Function<Body, Reading> reader, Set<Feature> without) {
+    /** {@return what the other one reads in what is left; nothing where one of both refuses it} */
+    private Optional<Reading> other(Function<Body, Reading> reader, Set<Feature> without) {
         Experiment experiment = experiment(without);
-        if (experiment.boundary == null) {
-            return Optional.empty();
-        }
-        Reading other = reader.apply(experiment.sample.whole(experiment.boundary));
-        return other.accepts()
-                ? Difference.between(experiment.sluice, other, contender.tellsNames())
-                : Optional.empty();
+        return Optional.ofNullable(experiment.boundary)
+                .map(boundary -> reader.apply(experiment.sample.whole(boundary)))
+                .filter(Reading::accepts);
+    }
+
+    private Optional<Difference> difference(Contender contender, Reading other, Set<Feature> without) {
+        return Difference.between(experiment(without).sluice, other, contender.tellsNames());
     }
 
     private Experiment experiment(Set<Feature> without) {

@@ -19,14 +19,10 @@ enum Difference {
     CONTENT_ADDED("more after the content"),
     CONTENT("other content");
 
-    private final String title;
+    final String title;
 
     Difference(String title) {
         this.title = title;
-    }
-
-    String title() {
-        return title;
     }
 
     /**

@@ -16,20 +16,6 @@ import java.util.stream.Collectors;
 
 /** Why some parsers read a body otherwise than Sluice: the table {@code explanations.txt}. */
 final class Explanations {
-    /** Names for several differences. */
-    private static final Map<String, Set<Difference>> GROUPS = Map.of(
-            "framing",
-            EnumSet.of(
-                    Difference.PARTS_MISSING,
-                    Difference.PARTS_ADDED,
-                    Difference.CONTENT_CUT,
-                    Difference.CONTENT_ADDED,
-                    Difference.CONTENT),
-            "names",
-            EnumSet.of(Difference.NAME, Difference.NAME_ABSENT, Difference.FILENAME, Difference.FILENAME_ABSENT),
-            "texts",
-            EnumSet.of(Difference.NAME, Difference.FILENAME));
-
     private static final Explanations TABLE = read();
 
     private final List<Explanation> all = new ArrayList<>();
@@ -41,26 +27,14 @@ final class Explanations {
         OPEN("open: the standards allow both"),
         SLUICE("ours");
 
-        private final String title;
+        final String title;
 
         Fault(String title) {
             this.title = title;
         }
-
-        String title() {
-            return title;
-        }
     }
 
-    /**
-     * Why some disagreements are what they are.
-     *
-     * @param contenders who reads so
-     * @param differences what they read otherwise
-     * @param features because of which
-     * @param text what they do, in one line
-     * @param rule where it is said what is right
-     */
+    /** Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right. */
     record Explanation(
             Set<Contender> contenders,
             Set<Difference> differences,
@@ -89,8 +63,7 @@ final class Explanations {
                 if (words[1].equals("splits")) {
                     contenders.forEach(contender -> table.splits.put(contender, text));
                 } else {
-                    Set<Difference> group = GROUPS.get(words[1]);
-                    Set<Difference> differences = group != null ? group : named(Difference.class, words[1]);
+                    Set<Difference> differences = named(Difference.class, words[1]);
                     Set<Feature> features = named(Feature.class, words[2]);
                     String rule = lines.get(at++).strip();
                     table.all.add(
@@ -122,7 +95,7 @@ final class Explanations {
     /** {@return why the parser of that title reads some bodies otherwise when they are cut, if that is known} */
     static Optional<String> ofSplits(String title) {
         return TABLE.splits.entrySet().stream()
-                .filter(each -> each.getKey().title().equals(title))
+                .filter(each -> each.getKey().title.equals(title))
                 .map(Map.Entry::getValue)
                 .findFirst();
     }

@@ -165,16 +165,12 @@ enum Feature {
         String apply(String content, String dashBoundary);
     }
 
-    private final String title;
+    final String title;
     private final Consumer<Anatomy> removal;
 
     Feature(String title, Consumer<Anatomy> removal) {
         this.title = title;
         this.removal = removal;
-    }
-
-    String title() {
-        return title;
     }
 
     /** Whether it takes so much away that it is looked at only where nothing particular is the cause. */

@@ -66,7 +66,7 @@ final class Page {
         text.append(report.provenance());
         text.append("| Bodies | in all | STANDARD accepts | STRICT accepts |\n|---|---:|---:|---:|\n");
         for (BodiesReport.Origin origin : report.origins()) {
-            String title = Sample.Origin.valueOf(origin.origin()).title();
+            String title = Sample.Origin.valueOf(origin.origin()).title;
             text.append(row(title, number(origin.bodies()), number(origin.standard()), number(origin.strict())));
         }
         text.append(row("all", number(report.bodies()), number(report.standard()), number(report.strict())));
@@ -82,7 +82,7 @@ final class Page {
         for (BodiesReport.Agreement peer : report.peers()) {
             Contender contender = Contender.of(peer.peer());
             text.append(row(
-                    contender.title(),
+                    contender.title,
                     report.provenance().versions().getOrDefault(contender.library(), ""),
                     contender.tellsNames() ? "yes" : "no",
                     number(peer.agrees()),
@@ -130,19 +130,19 @@ final class Page {
     private static void cause(StringBuilder text, List<BodiesReport.Disagreement> group) {
         Signature first = group.get(0).signature();
         Optional<Explanations.Explanation> explanation = Explanations.of(first);
-        String peers = distinct(group, each -> each.signature().contender().title());
-        String effects = distinct(group, each -> each.signature().difference().title());
+        String peers = distinct(group, each -> each.signature().contender().title);
+        String effects = distinct(group, each -> each.signature().difference().title);
         // Peers that share their code read the same bodies, so the largest count stands for all.
         Map<String, Long> counts = new LinkedHashMap<>();
         group.forEach(each -> counts.merge(each.peer(), each.bodies(), Long::sum));
         long least = counts.values().stream().min(Long::compare).orElse(0L);
         long most = counts.values().stream().max(Long::compare).orElse(0L);
         text.append(row(
-                first.feature().title(),
+                first.feature().title,
                 peers,
                 least == most ? number(most) : number(least) + " to " + number(most),
                 effects,
-                explanation.map(found -> found.fault().title()).orElse("**not known**"),
+                explanation.map(found -> found.fault().title).orElse("**not known**"),
                 explanation.map(Explanations.Explanation::text).orElse("**not explained**"),
                 explanation.map(Explanations.Explanation::rule).orElse("")));
     }
@@ -156,8 +156,8 @@ final class Page {
         Signature signature = each.signature();
         text.append("- %s, %s:\n  ```\n  %s\n  Sluice %s\n  theirs %s\n  ```\n"
                 .formatted(
-                        signature.feature().title(),
-                        signature.contender().title(),
+                        signature.feature().title,
+                        signature.contender().title,
                         shown(each.body()),
                         shown(each.sluice()),
                         shown(each.other())));
@@ -165,7 +165,7 @@ final class Page {
 
     private static void tolerated(StringBuilder text, BodiesReport report) {
         List<String> peers = report.peers().stream()
-                .map(peer -> Contender.of(peer.peer()).title())
+                .map(peer -> Contender.of(peer.peer()).title)
                 .toList();
         text.append("| Deviation | bodies | ").append(String.join(" | ", peers)).append(" |\n");
         text.append("|---|---:|").append("---:|".repeat(peers.size())).append('\n');

@@ -29,15 +29,8 @@ record Provenance(
 
     @Override
     public String toString() {
-        return String.format(
-                Locale.ROOT,
-                "`%s`; %s; %s, %s cores; %s %s. %,d s.\n\n",
-                command,
-                date,
-                machine.get("cpu"),
-                machine.get("cores"),
-                jvm.get("name"),
-                jvm.get("version"),
-                seconds);
+        String where = machine.get("cpu") + ", " + machine.get("cores") + " cores";
+        String java = jvm.get("name") + " " + jvm.get("version");
+        return String.format(Locale.ROOT, "`%s`; %s; %s; %s. %,d s.\n\n", command, date, where, java, seconds);
     }
 }

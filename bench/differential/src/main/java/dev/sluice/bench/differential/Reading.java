@@ -3,18 +3,12 @@ package dev.sluice.bench.differential;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.testkit.Soup;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a parser made of a body.
- *
- * @param parts complete ones, in the order of their ends
- * @param refusal why it refuses the body, null where it accepts it
- */
+/** What a parser made of a body: complete parts in the order of their ends, and why it refuses it, if it does. */
 record Reading(List<Tally.Part> parts, @Nullable String refusal) {
     private static final int SHOWN = 160;
 
@@ -28,19 +22,8 @@ record Reading(List<Tally.Part> parts, @Nullable String refusal) {
     }
 
     boolean sameParts(Reading other) {
-        if (parts.size() != other.parts.size()) {
-            return false;
-        }
-        for (int i = 0; i < parts.size(); i++) {
-            Tally.Part mine = parts.get(i);
-            Tally.Part others = other.parts.get(i);
-            if (!Objects.equals(mine.name(), others.name())
-                    || !Objects.equals(mine.filename(), others.filename())
-                    || !Arrays.equals(mine.content(), others.content())) {
-                return false;
-            }
-        }
-        return true;
+        return parts.size() == other.parts.size()
+                && IntStream.range(0, parts.size()).allMatch(i -> parts.get(i).same(other.parts.get(i)));
     }
 
     /** In a line, long content cut short. */

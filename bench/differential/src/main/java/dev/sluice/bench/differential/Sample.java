@@ -5,13 +5,7 @@ import dev.sluice.bench.body.Slice;
 import dev.sluice.testkit.Soup;
 import java.util.List;
 
-/**
- * A request to be read.
- *
- * @param origin where it comes from, for the counts
- * @param contentType value of the request's field
- * @param bytes the multipart body; not to be changed
- */
+/** A request to be read, from an origin that is counted; its bytes are not to be changed. */
 record Sample(Origin origin, String contentType, byte[] bytes) {
     enum Origin {
         CORPUS("the corpus as it is"),
@@ -19,14 +13,10 @@ record Sample(Origin origin, String contentType, byte[] bytes) {
         SOUP("almost multipart: oddities and soups of tokens"),
         MUTATED("a body of the corpus, damaged in a few places");
 
-        private final String title;
+        final String title;
 
         Origin(String title) {
             this.title = title;
-        }
-
-        String title() {
-            return title;
         }
     }
 

@@ -1,15 +1,9 @@
 package dev.sluice.bench.differential;
 
-/**
- * What a disagreement is recognised by.
- *
- * @param contender who reads the body otherwise than Sluice
- * @param difference what it reads otherwise
- * @param feature of the body without which the disagreement is gone
- */
+/** What a disagreement is recognised by: who reads what otherwise, and the feature without which the disagreement is gone. */
 record Signature(Contender contender, Difference difference, Feature feature) {
     @Override
     public String toString() {
-        return contender.id() + ": " + difference.title() + ", because of " + feature.title();
+        return contender.id() + ": " + difference.title + ", because of " + feature.title;
     }
 }

@@ -58,7 +58,7 @@ final class Splits {
         readers.add(new Reader("Sluice, STRICT", Sluice.STRICT::read, exactly, true));
         for (Contender contender : Contender.here()) {
             readers.add(new Reader(
-                    contender.title(),
+                    contender.title,
                     (boundary, body) -> contender.read(body),
                     Reading::sameOutcome,
                     contender.tellsNames()));
@@ -112,7 +112,9 @@ final class Splits {
         if (!split.accepts()) {
             return "refused, whole accepted";
         }
-        return Difference.between(whole, split, names).map(Difference::title).orElse("the same");
+        return Difference.between(whole, split, names)
+                .map(difference -> difference.title)
+                .orElse("the same");
     }
 
     private static String around(byte[] bytes, int cut) {

@@ -5,8 +5,6 @@ import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.body.Truth;
 import dev.sluice.bench.report.Row;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -15,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * A server with different ways to take in a body, each in a JVM of its own, all running at once and loaded in turn,
@@ -85,20 +82,17 @@ public final class EndToEnd {
             out.accept("wrk is not on the PATH: the loads with many connections are left out");
         }
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
-        Path folder = Files.createTempDirectory("sluice-load");
         try {
             for (Variant variant : Variant.values()) {
                 servers.put(variant, ServerProcess.start(variant));
             }
-            return measure(servers, folder);
+            return measure(servers);
         } finally {
             servers.values().forEach(ServerProcess::close);
-            delete(folder);
         }
     }
 
-    private List<Row> measure(Map<Variant, ServerProcess> servers, Path folder)
-            throws IOException, InterruptedException {
+    private List<Row> measure(Map<Variant, ServerProcess> servers) throws IOException, InterruptedException {
         long start = System.nanoTime();
         List<Row> rows = new ArrayList<>();
         int done = 0;
@@ -115,7 +109,7 @@ public final class EndToEnd {
                 for (Variant variant : order) {
                     ServerProcess server = servers.get(variant);
                     server.resetPeak();
-                    Measurement.Round figures = round(load, body, server, folder, variant);
+                    Measurement.Round figures = round(load, body, server, variant);
                     if (round >= 0) {
                         measured.get(variant)
                                 .add(figures, server.peakBytes(), server.usage().directBytes());
@@ -163,13 +157,12 @@ public final class EndToEnd {
         }
     }
 
-    private Measurement.Round round(Load load, Body body, ServerProcess server, Path folder, Variant variant)
-            throws IOException {
+    private Measurement.Round round(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
         // Where the machine is busy, not even one request per connection may be through in time: a longer round then.
         for (int seconds = load.seconds(); ; seconds *= 2) {
             ServerProcess.Usage before = server.usage();
             LoadTool.Done done = load.byTool()
-                    ? LoadTool.run(folder, body, server.port(), load.connections(), seconds)
+                    ? LoadTool.run(body, server.port(), load.connections(), seconds)
                     : sent(load, body, server, variant);
             ServerProcess.Usage after = server.usage();
             if (done.failed() > 0 || seconds > MAX_SECONDS) {
@@ -191,14 +184,5 @@ public final class EndToEnd {
             }
             return new LoadTool.Done(load.requests(), (System.nanoTime() - start) / 1e9, 0);
         }
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
     }
 }

@@ -2,14 +2,7 @@ package dev.sluice.bench.endtoend;
 
 import dev.sluice.bench.body.Scenario;
 
-/**
- * What a server is sent in one round.
- *
- * @param scenario the body of every request
- * @param connections at once; a single one is served by our own sender unless {@code tool} is set
- * @param requests how many are sent; 0 with the tool
- * @param seconds how long the tool sends; 0 without it
- */
+/** What a server is sent in one round: so many requests by our own sender, or by the tool for so many seconds. */
 record Load(Scenario scenario, int connections, int requests, int seconds) {
     /** Our own sender: so many bodies over one connection. */
     static Load sent(Scenario scenario, int requests) {

@@ -36,13 +36,7 @@ final class LoadTool {
 
     private LoadTool() {}
 
-    /**
-     * What was done.
-     *
-     * @param requests answered with success
-     * @param seconds that they took
-     * @param failed without an answer, or with another one
-     */
+    /** What was done: requests answered with success in so many seconds, and those that failed. */
     record Done(long requests, double seconds, long failed) {}
 
     static boolean isInstalled() {
@@ -60,17 +54,16 @@ final class LoadTool {
         return told[0] + " " + told[1];
     }
 
-    /**
-     * Loads a server.
-     *
-     * @param folder for the files that the program reads
-     */
-    static Done run(Path folder, Body body, int port, int connections, int seconds) throws IOException {
-        Path content = folder.resolve("body.bin");
+    /** Loads a server. */
+    static Done run(Body body, int port, int connections, int seconds) throws IOException {
+        Path content = Files.createTempFile("sluice", ".bin");
+        content.toFile().deleteOnExit();
         try (InputStream bytes = body.stream(0)) {
             Files.write(content, bytes.readAllBytes());
         }
-        Path script = Files.writeString(folder.resolve("post.lua"), SCRIPT.formatted(content, body.contentType()));
+        Path script = Files.createTempFile("sluice", ".lua");
+        script.toFile().deleteOnExit();
+        Files.writeString(script, SCRIPT.formatted(content, body.contentType()));
         String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d/upload"
                 .formatted(PROGRAM, connections, seconds, script, port);
         for (int left = ATTEMPTS; ; left--) {

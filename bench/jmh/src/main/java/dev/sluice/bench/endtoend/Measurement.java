@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.util.ListStatistics;
 
 /** What was measured of one server under one load, round by round. */
@@ -24,14 +23,7 @@ final class Measurement {
     private long peakBytes;
     private long directBytes;
 
-    /**
-     * One round.
-     *
-     * @param requests answered with success, as the client counts them
-     * @param seconds of the client
-     * @param cpuSeconds of all threads of the server
-     * @param bytes of bodies that came to the server while it used them up, those of requests that were cut off included
-     */
+    /** One round: requests answered with success in the seconds of the client, and the bodies that came to the server. */
     record Round(long requests, double seconds, double cpuSeconds, long bytes) {}
 
     Measurement(Variant variant, Load load, Body body) {
@@ -40,9 +32,9 @@ final class Measurement {
         this.body = body;
     }
 
-    void add(Round round, @Nullable Long peak, long direct) {
+    void add(Round round, long peak, long direct) {
         rounds.add(round);
-        peakBytes = Math.max(peakBytes, peak == null ? 0 : peak);
+        peakBytes = Math.max(peakBytes, peak);
         directBytes = Math.max(directBytes, direct);
     }
 

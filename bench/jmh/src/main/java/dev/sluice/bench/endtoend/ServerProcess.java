@@ -6,12 +6,15 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /** A measured server in a JVM of its own. It is asked by lines on its standard input and ends when that is closed. */
 final class ServerProcess implements AutoCloseable {
@@ -32,13 +35,7 @@ final class ServerProcess implements AutoCloseable {
     private final Writer in;
     private final int port;
 
-    /**
-     * What a server has used.
-     *
-     * @param cpu of all threads since its start
-     * @param directBytes netty's direct memory now, used or pooled
-     * @param bytes of bodies that came since its start, whether they were complete or not
-     */
+    /** CPU time since its start, direct memory now, used or pooled, and the bytes that came, of complete bodies or not. */
     record Usage(CpuMark cpu, long directBytes, long bytes) {}
 
     private ServerProcess(Process process) throws IOException {
@@ -93,19 +90,15 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** {@return the peak of the resident set in bytes; null where the system does not tell} */
-    @Nullable
-    Long peakBytes() {
-        try {
-            for (String line : Files.readAllLines(proc("status"))) {
-                if (line.startsWith("VmHWM:")) {
-                    return Long.parseLong(line.replaceAll("\\D", "")) << 10;
-                }
-            }
+    /** {@return the peak of the resident set in bytes; 0 where the system does not tell} */
+    long peakBytes() {
+        try (Stream<String> lines = Files.lines(proc("status"))) {
+            return lines.filter(line -> line.startsWith("VmHWM:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+                    .sum();
         } catch (IOException e) {
-            return null;
+            return 0;
         }
-        return null;
     }
 
     private Path proc(String file) {
@@ -138,6 +131,38 @@ final class ServerProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    /**
+     * CPU time of a process up to a moment: of each thread in nanoseconds where the system tells it, those of the JVM included,
+     * because what Java tells comes in steps of 10 ms.
+     */
+    record CpuMark(Map<String, Long> threads, long processNanos) {
+        static CpuMark of(long pid, long processNanos) {
+            Map<String, Long> threads = new HashMap<>();
+            try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+                for (Path task : tasks) {
+                    String counts = Files.readString(task.resolve("schedstat"));
+                    threads.put(
+                            task.getFileName().toString(), Long.parseLong(counts.substring(0, counts.indexOf(' '))));
+                }
+            } catch (IOException e) {
+                // Not on this system, or a thread ended meanwhile: the process as a whole will do.
+                return new CpuMark(Map.of(), processNanos);
+            }
+            return new CpuMark(threads, processNanos);
+        }
+
+        double secondsSince(CpuMark before) {
+            if (threads.isEmpty() || before.threads().isEmpty()) {
+                return (processNanos - before.processNanos()) / 1e9;
+            }
+            long nanos = 0;
+            for (Map.Entry<String, Long> thread : threads.entrySet()) {
+                nanos += thread.getValue() - before.threads().getOrDefault(thread.getKey(), 0L);
+            }
+            return nanos / 1e9;
         }
     }
 }

@@ -1,7 +1,5 @@
 package dev.sluice.bench.jmh;
 
-import dev.sluice.bench.pool.Allocators;
-import dev.sluice.bench.pool.Threads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.concurrent.ThreadFactory;
@@ -49,8 +47,8 @@ public class AllocationBenchmark {
 
     @Setup(Level.Trial)
     public void open() {
-        pool = Allocators.named(allocator);
-        factory = Threads.named(threads);
+        pool = Pools.allocator(allocator);
+        factory = Pools.threads(threads);
         heap = memory.equals("heap");
         batch = new ByteBuf[BATCH];
         releaser = new Releaser();

@@ -6,22 +6,11 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Bars from left to right on a logarithmic axis, each with its figure and its error, as SVG; series differ by greys and hatching,
- * so that the chart can be printed in black and white.
- *
- * @param title above all
- * @param axis what the figures are, and whether more of it is better
- * @param remark below the title; empty where there is none
- * @param bars those of a group next to each other
+ * Bars from left to right on a logarithmic axis, each with its figure and its error, as SVG. Series differ by greys and
+ * hatching, so that the chart can be printed in black and white; groups that are Sluice are in bold.
  */
 record Chart(String title, String axis, String remark, List<Bar> bars) {
-    /**
-     * One bar.
-     *
-     * @param group written beside it; in bold where it is Sluice
-     * @param series what its fill means
-     * @param error relative
-     */
+    /** One bar, beside which its group stands, with the fill of its series and a relative error. */
     record Bar(String group, String series, double value, double error) {}
 
     private static final int WIDTH = 960;

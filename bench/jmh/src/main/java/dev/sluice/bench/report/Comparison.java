@@ -7,21 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One row of an old run beside the same row of a new one.
+ * One row of an old run beside the same row of a new one: times, ratios of times, or bytes; NaN where there is no figure.
  *
- * @param key what was measured
- * @param metric which figure of the row
- * @param before the old figure: a time, a ratio of times, or bytes; NaN where there is none
- * @param after the new one; NaN where there is none
+ * @param bytes whether it is what is allocated, not time
  * @param margin relative change that the errors (and the tolerance) allow
  */
-public record Comparison(String key, Metric metric, double before, double after, double margin) {
-    /** What is compared. */
-    public enum Metric {
-        TIME,
-        ALLOCATED
-    }
-
+public record Comparison(String key, boolean bytes, double before, double after, double margin) {
     /** What a change beyond the margin means. */
     public enum Verdict {
         SAME,
@@ -49,7 +40,6 @@ public record Comparison(String key, Metric metric, double before, double after,
         if (Double.isNaN(after)) {
             return Verdict.MISSING;
         }
-        boolean bytes = metric == Metric.ALLOCATED;
         if (bytes && Math.abs(after - before) <= ALLOCATION_NOISE) {
             return Verdict.SAME;
         }
@@ -77,7 +67,7 @@ public record Comparison(String key, Metric metric, double before, double after,
             }
             if (yardstick.isEmpty()) {
                 double margin = margin(tolerance, row, same);
-                comparisons.add(new Comparison(row.key(), Metric.TIME, row.cost(), cost(same), margin));
+                comparisons.add(new Comparison(row.key(), false, row.cost(), cost(same), margin));
             } else {
                 Row oldYardstick = old.get(row.keyOf(yardstick));
                 if (!row.ofSluice() || Double.isNaN(cost(oldYardstick))) {
@@ -86,21 +76,20 @@ public record Comparison(String key, Metric metric, double before, double after,
                 Row newYardstick = now.get(row.keyOf(yardstick));
                 comparisons.add(new Comparison(
                         row.key(),
-                        Metric.TIME,
+                        false,
                         row.cost() / cost(oldYardstick),
                         cost(same) / cost(newYardstick),
                         margin(tolerance, row, same, oldYardstick, newYardstick)));
             }
             if (row.allocated() != null && same != null && same.allocated() != null) {
-                comparisons.add(new Comparison(
-                        row.key(), Metric.ALLOCATED, row.allocated(), same.allocated(), ALLOCATION_MARGIN));
+                comparisons.add(new Comparison(row.key(), true, row.allocated(), same.allocated(), ALLOCATION_MARGIN));
             }
         }
         // Rows of Sluice without a figure that the old run did not have either: what fails from the start fails here
         // too.
         for (Row row : after.rows()) {
             if (row.ofSluice() && row.score() == null && Double.isNaN(cost(old.get(row.key())))) {
-                comparisons.add(new Comparison(row.key(), Metric.TIME, Double.NaN, Double.NaN, 0));
+                comparisons.add(new Comparison(row.key(), false, Double.NaN, Double.NaN, 0));
             }
         }
         return comparisons;
@@ -130,7 +119,7 @@ public record Comparison(String key, Metric metric, double before, double after,
                         key,
                         before,
                         after,
-                        metric == Metric.ALLOCATED ? " bytes" : "",
+                        bytes ? " bytes" : "",
                         after / before,
                         1 + margin);
     }

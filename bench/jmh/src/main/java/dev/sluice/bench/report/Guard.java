@@ -26,13 +26,6 @@ public final class Guard {
     private final List<String> unknown = new ArrayList<>();
     private int compared;
 
-    /** One body. */
-    private enum Result {
-        FINE,
-        SLOWER,
-        UNKNOWN
-    }
-
     /**
      * @param factor up to which a ratio may have grown
      * @param attempts how often a slow body is measured
@@ -53,8 +46,8 @@ public final class Guard {
      * @throws Exception what {@code measure} throws
      */
     public void judge(String name, Callable<List<Row>> measure) throws Exception {
-        Result result = Result.SLOWER;
-        for (int attempt = 0; attempt < attempts && result == Result.SLOWER; attempt++) {
+        Boolean slow = true;
+        for (int attempt = 0; attempt < attempts && Boolean.TRUE.equals(slow); attempt++) {
             List<Row> rows = measure.call();
             List<Row> without = rows.stream().filter(row -> row.score() == null).toList();
             if (!without.isEmpty()) {
@@ -62,22 +55,22 @@ public final class Guard {
                 without.forEach(row -> out.accept("FAILED " + name + ", " + row.param("peer") + ": " + row.note()));
                 return;
             }
-            result = compare(name, rows);
+            slow = isSlow(name, rows);
         }
-        if (result == Result.UNKNOWN) {
+        if (slow == null) {
             unknown.add(name);
             out.accept("NOT COMPARED " + name
                     + ": the record has no CPU times of Sluice and another parser on this body, or this run has none");
             return;
         }
         compared++;
-        if (result == Result.SLOWER) {
+        if (slow) {
             slower.add(name);
         }
     }
 
-    /** Only what is slower beside every other parser is: beside one alone it may be that one which was lucky. */
-    private Result compare(String name, List<Row> rows) {
+    /** Only what is slower beside every other parser is: beside one alone it may be that one which was lucky. Null without any. */
+    private @Nullable Boolean isSlow(String name, List<Row> rows) {
         Map<String, Row> now = new LinkedHashMap<>();
         rows.forEach(row -> now.put(row.key(), row));
         List<String> told = new ArrayList<>();
@@ -94,10 +87,10 @@ public final class Guard {
             }
         }
         if (told.isEmpty()) {
-            return Result.UNKNOWN;
+            return null;
         }
         out.accept((slow ? "SLOWER " : "ok     ") + name + ": " + String.join(", ", told));
-        return slow ? Result.SLOWER : Result.FINE;
+        return slow;
     }
 
     private static @Nullable Double ratio(@Nullable Row sluice, @Nullable Row other) {

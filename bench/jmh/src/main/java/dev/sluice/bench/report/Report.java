@@ -42,19 +42,14 @@ public final class Report {
         Report report = new Report(runs);
         Path readme = project.resolve("README.md");
         made.put(readme, report.withSpeed(Files.readString(readme)));
-        made.put(
-                project.resolve("bench/RESULTS.md"),
-                report.page((name, svg) -> made.put(results.resolve("charts").resolve(name), svg)));
+        made.put(project.resolve("bench/RESULTS.md"), report.page(results.resolve("charts"), made));
         return made;
     }
 
     // ---- the page
 
-    private interface Drawn {
-        void chart(String name, String svg);
-    }
-
-    private String page(Drawn drawn) {
+    /** @param made where the charts are put */
+    private String page(Path charts, Map<Path, String> made) {
         Map<String, Run> judged = new TreeMap<>(runs);
         judged.keySet().removeIf(name -> name.startsWith("guard-"));
         StringBuilder page = new StringBuilder("""
@@ -83,7 +78,7 @@ public final class Report {
                     .append(run.provenance())
                     .append("\n");
             Charts.of(name, run).forEach((file, svg) -> {
-                drawn.chart(file, svg);
+                made.put(charts.resolve(file), svg);
                 page.append("\n![%s](results/charts/%s)\n".formatted(file.replace(".svg", ""), file));
             });
             page.append(Tables.of(run));

@@ -42,15 +42,16 @@ public record Row(
     public static final String FAILED = "failed: ";
 
     /** What is counted is exact. */
-    public static Row counted(String table, String benchmark, Map<String, String> params, String unit, double count) {
-        return new Row(table, benchmark, params, unit, count, 0.0, null, null, 1, null, 0, 0, null);
-    }
-
-    /** The same with the size of the input. */
-    public Row of(long itsBytes, long itsParts, String itsNote) {
-        return new Row(
-                table, benchmark, params, unit, score, error, best, cpu, samples, allocated, itsBytes, itsParts,
-                itsNote);
+    public static Row counted(
+            String table,
+            String benchmark,
+            Map<String, String> params,
+            double count,
+            long bytes,
+            long parts,
+            @Nullable String note) {
+        String unit = note == null ? "bytes" : "records";
+        return new Row(table, benchmark, params, unit, count, 0.0, null, null, 1, null, bytes, parts, note);
     }
 
     /** The same in every run: what was measured, without the figures. */
@@ -60,14 +61,9 @@ public record Row(
 
     /** The key of the same row of another peer. */
     public String keyOf(String peer) {
-        return table + " " + benchmark + " " + with("peer", peer);
-    }
-
-    /** The parameters in the order of their names, one of them replaced. */
-    private Map<String, String> with(String name, String value) {
         Map<String, String> others = new TreeMap<>(params);
-        others.put(name, value);
-        return others;
+        others.put("peer", peer);
+        return table + " " + benchmark + " " + others;
     }
 
     /** The benchmark method. */

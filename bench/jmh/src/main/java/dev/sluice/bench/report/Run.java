@@ -2,15 +2,21 @@ package dev.sluice.bench.report;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import dev.sluice.bench.peer.Environment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -20,11 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param command as typed
  * @param date of the end, ISO 8601
  * @param machine processor, cores, memory, kernel; where a server was loaded, with what
- * @param jvm name and version of the virtual machine
  * @param versions of every parser measured
  * @param jvmArgs of the forks, as far as they are common to all
- * @param rows the figures
- * @param seconds how long it took
  * @param again when groups of figures were measured again, by their names; mostly empty
  */
 public record Run(
@@ -45,6 +48,40 @@ public record Run(
     /** A file written before there was such a thing has nothing there. */
     public Run {
         again = again == null ? Map.of() : again;
+    }
+
+    /** A run that ends now and began with this JVM. */
+    public static Run now(String command, Map<String, String> machine, List<String> jvmArgs, List<Row> rows) {
+        return new Run(
+                "java -jar sluice-bench.jar " + command,
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                machine,
+                Environment.jvm(),
+                Environment.versions(),
+                jvmArgs,
+                rows,
+                ManagementFactory.getRuntimeMXBean().getUptime() / 1000.0,
+                Map.of());
+    }
+
+    /** The same with new figures in the place of old ones, those of whole groups. */
+    public Run with(Set<String> groups, Run now) {
+        Map<String, Row> figures = byKey();
+        figures.putAll(now.byKey());
+        Map<String, String> dates = new TreeMap<>(again);
+        groups.forEach(group -> dates.put(group, now.date()));
+        List<Row> replaced = List.copyOf(figures.values());
+        return new Run(command, date, machine, jvm, versions, jvmArgs, replaced, seconds + now.seconds, dates);
+    }
+
+    /**
+     * Where the results of a command go.
+     *
+     * @param whole whether all was measured, in full: only then it goes over what is recorded
+     */
+    public static Path file(String command, boolean whole) {
+        String name = command + "-jdk" + Runtime.version().feature() + ".json";
+        return Path.of("bench", whole ? "results" : "jmh/target", name);
     }
 
     public static Run read(Path file) {

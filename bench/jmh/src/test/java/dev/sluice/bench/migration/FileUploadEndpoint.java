@@ -2,6 +2,7 @@ package dev.sluice.bench.migration;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,7 +29,7 @@ final class FileUploadEndpoint implements UploadEndpoint {
         upload.setSizeMax(64L << 20);
         upload.setFileCountMax(100);
         upload.setHeaderEncoding("UTF-8");
-        Map<String, List<FileItem>> items = parse(upload, new Request(body, contentType));
+        Map<String, List<FileItem>> items = parse(upload, request(body, contentType));
         String title = "";
         int files = 0;
         long bytes = 0;
@@ -59,26 +60,19 @@ final class FileUploadEndpoint implements UploadEndpoint {
         }
     }
 
-    private record Request(InputStream body, String contentType) implements RequestContext {
-        @Override
-        public String getCharacterEncoding() {
-            return "UTF-8";
-        }
-
-        @Override
-        public String getContentType() {
-            return contentType;
-        }
-
-        @Override
-        @SuppressWarnings("deprecation") // the interface still asks for it
-        public int getContentLength() {
-            return -1;
-        }
-
-        @Override
-        public InputStream getInputStream() {
-            return body;
-        }
+    private static RequestContext request(InputStream body, String contentType) {
+        Map<String, Object> answers = Map.of(
+                "getCharacterEncoding",
+                "UTF-8",
+                "getContentType",
+                contentType,
+                "getContentLength",
+                -1,
+                "getInputStream",
+                body);
+        return (RequestContext) Proxy.newProxyInstance(
+                RequestContext.class.getClassLoader(),
+                new Class<?>[] {RequestContext.class},
+                (proxy, method, arguments) -> answers.get(method.getName()));
     }
 }

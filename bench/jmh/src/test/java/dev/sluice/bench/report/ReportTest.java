@@ -275,29 +275,6 @@ class ReportTest {
                 "content to a worker | Netty 4.2, content dropped on the event loop | 1.10 ± 30 % | open"));
     }
 
-    @Test
-    void nettysWaysThatAreFasterAreListed() {
-        String text = Losses.ways(Map.of(
-                "buffers",
-                run(
-                        row("text way=sluice size=64", 20, 1),
-                        row("text way=nettyToString size=64", 10, 1),
-                        row("text way=charBuffer size=64", 30, 1),
-                        row("text way=sluice size=8", 30, 1),
-                        row("text way=nettyToString size=8", 10, 1),
-                        row("allocation way=sameThread allocator=pooled size=64", 40, 1),
-                        row("allocation way=sameThread allocator=adaptive size=64", 20, 1),
-                        row("allocation way=acrossThreads allocator=unpooled size=64", 1, 1),
-                        row("access way=oncePerChunk checks=on", 10, 1),
-                        row("access way=getLongs checks=on", 1, 1),
-                        row("access way=getBytes checks=off", 5, 1))));
-        assertTrue(
-                text.contains("Pairs of rows in the runs buffers: 4. The other is ahead by more than 5 % in 3."), text);
-        assertTrue(text.contains("| buffers | text | sluice | nettyToString | 2 | 2.00 to 3.00 |"), text);
-        assertTrue(
-                text.contains("| allocation | pooled, sameThread | adaptive, sameThread | 1 | 2.00 to 2.00 |"), text);
-    }
-
     // ---- goals and tables
 
     private static void assertGoal(String line, Run run) {

@@ -42,11 +42,11 @@ final class BodyBuilder {
     }
 
     BodyBuilder field(String name, byte[] content) {
-        return part(name, null, null, content);
+        return file(name, null, null, content);
     }
 
-    BodyBuilder file(String name, String filename, @Nullable String type, byte[] content) {
-        return part(name, filename, type, content);
+    BodyBuilder file(String name, @Nullable String filename, @Nullable String type, byte[] content) {
+        return head(name, filename, type).content(content).account(content);
     }
 
     /** A file whose content is {@code block} again and again; its chunks share the memory of the block. */
@@ -128,10 +128,6 @@ final class BodyBuilder {
         }
         endPiece();
         return new Body(boundary, pieces, new Truth(parts, bytes, checksum, nameChars, names), lenient);
-    }
-
-    private BodyBuilder part(String name, @Nullable String filename, @Nullable String type, byte[] content) {
-        return head(name, filename, type).content(content).account(content);
     }
 
     private void write(String text) {

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 public enum Scenario {
     RANDOM_16M("16 MiB of random bytes, one file", () -> oneFile(random(16 * Bytes.MIB, 1))),
     CSV_16M("16 MiB of CSV text with CRLF, one file", () -> oneFile(csv(16 * Bytes.MIB, 2))),
-    FIELDS_100("100 fields of 16 bytes", Scenario::hundredFields),
+    FIELDS_100("100 fields of 16 bytes", () -> hundredFields().end()),
     FORM("5 fields and 2 files of 100 KiB", Scenario::form),
     PARTS_1000("1,000 files of 1 KiB", () -> files(1_000, 1024, 4)),
     PHOTOS_20("20 files of 64 KiB", () -> files(20, 64 * 1024, 5)),
@@ -98,11 +98,8 @@ public enum Scenario {
                 .end();
     }
 
-    private static Body hundredFields() {
-        return fields(new BodyBuilder(Bytes.BROWSER)).end();
-    }
-
-    private static BodyBuilder fields(BodyBuilder builder) {
+    private static BodyBuilder hundredFields() {
+        BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
         for (int i = 0; i < 100; i++) {
             builder.field("field-%03d".formatted(i), ascii("value-%03d-abcdef".formatted(i)));
         }
@@ -110,7 +107,7 @@ public enum Scenario {
     }
 
     private static Body fieldsAndFile() {
-        return fields(new BodyBuilder(Bytes.BROWSER))
+        return hundredFields()
                 .file("file", "upload.bin", "application/octet-stream", random(16 * Bytes.MIB, 8))
                 .end();
     }

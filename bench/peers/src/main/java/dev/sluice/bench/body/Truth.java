@@ -5,13 +5,8 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a decoder must find in a body.
- *
- * @param parts number of parts
- * @param bytes of all part bodies together
- * @param checksum the sum of the CRC-32 of each part body, so the order in which parts are told does not matter
- * @param nameChars characters of all names and file names together
- * @param names the sum of {@link #crcOf(String, String, long)} of each part
+ * What a decoder must find in a body: parts, the bytes of their bodies, the sum of the CRC-32 of each, so that the order in which
+ * parts are told does not matter, the characters of all names and file names, and the sum of {@link #crcOf(String, String, long)}.
  */
 public record Truth(long parts, long bytes, long checksum, long nameChars, long names) {
     /** Nothing at all. */

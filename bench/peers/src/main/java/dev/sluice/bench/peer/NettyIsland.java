@@ -48,6 +48,10 @@ public final class NettyIsland extends ClassLoader {
         return (LongSupplier) call("RecordCounter", "install", new Class<?>[0]);
     }
 
+    static Peer.Opener ofNetty41(String method) {
+        return (body, chunkSize, memory) -> netty41().open(method, body, chunkSize, memory);
+    }
+
     /** Opens a peer through a method of {@code ByteBufPeer}. */
     public Peer open(String method, Body body, int chunkSize, Memory memory) {
         Class<?>[] types = {Body.class, int.class, Memory.class};

@@ -16,26 +16,16 @@ public enum PeerKind {
             true,
             "stream into a pooled chunk",
             StreamPeer.of(StreamPeer::sluiceChunks)),
-    SLUICE_SERVLET("Sluice, servlet filter, kept in memory", false, true, Copies.SERVLET, ServletPeer::keeping),
+    SLUICE_SERVLET("Sluice, servlet filter, kept in memory", false, true, Copies.SERVLET, ServletPeer.of(false)),
     SLUICE_SERVLET_STREAMING(
-            "Sluice, servlet filter, streaming", false, true, Copies.SERVLET_STREAMING, ServletPeer::streaming),
+            "Sluice, servlet filter, streaming", false, true, Copies.SERVLET_STREAMING, ServletPeer.of(true)),
     NETTY42_KEPT("Netty 4.2, kept in memory", true, true, Copies.NETTY, ByteBufPeer::nettyKept),
     NETTY42_DROPPED("Netty 4.2, content dropped", true, true, Copies.NETTY, ByteBufPeer::nettyDropped),
     /** As Netty ran by default up to JDK 23; newer ones have it do without Unsafe unless they are told this. */
     NETTY42_UNSAFE(
             "Netty 4.2, content dropped, with Unsafe allowed", true, true, "as Netty 4.2", ByteBufPeer::nettyDropped),
-    NETTY41_KEPT(
-            "Netty 4.1, kept in memory",
-            true,
-            true,
-            "as Netty 4.2",
-            (body, chunk, memory) -> NettyIsland.netty41().open("nettyKept", body, chunk, memory)),
-    NETTY41_DROPPED(
-            "Netty 4.1, content dropped",
-            true,
-            true,
-            "as Netty 4.2",
-            (body, chunk, memory) -> NettyIsland.netty41().open("nettyDropped", body, chunk, memory)),
+    NETTY41_KEPT("Netty 4.1, kept in memory", true, true, "as Netty 4.2", NettyIsland.ofNetty41("nettyKept")),
+    NETTY41_DROPPED("Netty 4.1, content dropped", true, true, "as Netty 4.2", NettyIsland.ofNetty41("nettyDropped")),
     NETTY_CONTRIB("netty-contrib multipart core", true, true, Copies.CONTRIB, ByteBufPeer::contrib),
     FILEUPLOAD1("Commons FileUpload 1", false, true, Copies.FILEUPLOAD, StreamPeer.of(StreamPeer::fileUpload1)),
     FILEUPLOAD2("Commons FileUpload 2", false, true, "as Commons FileUpload 1", StreamPeer.of(StreamPeer::fileUpload2)),

@@ -34,6 +34,11 @@ final class ServletPeer implements Peer {
     private final MultipartFilter filter;
     private final boolean streaming;
 
+    /** @param streaming whether the servlet reads the parts while they come, not from a form kept in memory */
+    static Peer.Opener of(boolean streaming) {
+        return (body, chunkSize, memory) -> new ServletPeer(body, chunkSize, streaming);
+    }
+
     private ServletPeer(Body body, int chunkSize, boolean streaming) {
         this.body = body;
         this.streaming = streaming;
@@ -44,16 +49,6 @@ final class ServletPeer implements Peer {
         } catch (ServletException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    /** The form is read to its end, and kept in memory, before the servlet asks for its parts. */
-    static ServletPeer keeping(Body body, int chunkSize, Memory memory) {
-        return new ServletPeer(body, chunkSize, false);
-    }
-
-    /** The servlet reads the parts while they come. */
-    static ServletPeer streaming(Body body, int chunkSize, Memory memory) {
-        return new ServletPeer(body, chunkSize, true);
     }
 
     private static FormOptions options(Body body) {

@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -18,14 +20,14 @@ import org.jspecify.annotations.Nullable;
 public final class Tally {
     private static final int DRAIN = 8 * 1024;
 
-    /**
-     * A part as a parser told it.
-     *
-     * @param name null where it told none
-     * @param filename null where it told none
-     * @param content its bytes, owned by the record
-     */
-    public record Part(@Nullable String name, @Nullable String filename, byte[] content) {}
+    /** A part as a parser told it, without names where it told none; the content is owned by the record. */
+    public record Part(@Nullable String name, @Nullable String filename, byte[] content) {
+        public boolean same(Part other) {
+            return Objects.equals(name, other.name)
+                    && Objects.equals(filename, other.filename)
+                    && Arrays.equals(content, other.content);
+        }
+    }
 
     private final @Nullable CRC32 crc;
     /** In the recording mode only; the checking mode goes with it. */
