@@ -152,8 +152,7 @@ public final class ChunkMemory {
      * @throws IndexOutOfBoundsException if not within the chunk
      */
     public ByteBuf slice(int index, int length) {
-        check(index, index + length);
-        return records ? new TrackedSlice(inner().slice(index, length), chunk(), null) : chunk().slice(index, length);
+        return slice(index, length, -1, -1);
     }
 
     /**
@@ -161,14 +160,13 @@ public final class ChunkMemory {
      * and the offset.
      *
      * @param partIndex 0-based, -1 for none
-     * @param offset of the first byte, from the start of the multipart body
+     * @param offset of the first byte, from the start of the multipart body; -1 for no such record
      */
     public ByteBuf slice(int index, int length, int partIndex, long offset) {
-        if (!records) {
-            return slice(index, length);
-        }
         check(index, index + length);
-        return new TrackedSlice(inner().slice(index, length), chunk(), new TouchHint(partIndex, offset));
+        return records
+                ? new TrackedSlice(inner().slice(index, length), chunk(), partIndex, offset)
+                : chunk().slice(index, length);
     }
 
     /**

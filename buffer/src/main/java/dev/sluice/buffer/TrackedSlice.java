@@ -1,32 +1,51 @@
 package dev.sluice.buffer;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.WrappedByteBuf;
+import io.netty.buffer.SwappedByteBuf;
+import io.netty.util.ResourceLeakHint;
 import java.nio.ByteOrder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A view of a buffer whose use is recorded, made so that only what changes ownership is: retaining, releasing and
  * touching go to the recording buffer, which keeps netty's tracking exact; reading goes straight to the memory. A
- * retain leaves the hint, so that a leak report names the part.
+ * retain leaves this view as the hint, so that a leak report names the part.
+ *
+ * <p>Netty 4.1 and 4.2 have one public class in common that passes every call on, and it swaps the byte order: what it
+ * is given here is swapped already.
  */
-final class TrackedSlice extends WrappedByteBuf {
+@SuppressWarnings("deprecation") // as is all of netty about byte order
+final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
     private final ByteBuf owner;
-    private final @Nullable TouchHint hint;
+    private final int partIndex;
+    private final long offset;
 
-    TrackedSlice(ByteBuf view, ByteBuf owner, @Nullable TouchHint hint) {
-        super(view);
+    /**
+     * @param offset of the first byte, from the start of the multipart body; -1 to leave no hint
+     * @param partIndex 0-based, -1 for none
+     */
+    TrackedSlice(ByteBuf view, ByteBuf owner, int partIndex, long offset) {
+        super(swapped(view));
         this.owner = owner;
-        this.hint = hint;
+        this.partIndex = partIndex;
+        this.offset = offset;
+    }
+
+    private static ByteBuf swapped(ByteBuf view) {
+        return view.order(view.order() == ByteOrder.BIG_ENDIAN ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
     }
 
     private ByteBuf alike(ByteBuf view) {
-        return new TrackedSlice(view, owner, hint);
+        return new TrackedSlice(view, owner, partIndex, offset);
+    }
+
+    @Override
+    public String toHintString() {
+        return partIndex < 0 ? "offset " + offset : "part " + partIndex + ", offset " + offset;
     }
 
     private void name() {
-        if (hint != null) {
-            owner.touch(hint);
+        if (offset >= 0) {
+            owner.touch(this);
         }
     }
 
@@ -68,12 +87,7 @@ final class TrackedSlice extends WrappedByteBuf {
 
     @Override
     public ByteBuf order(ByteOrder endianness) {
-        return endianness == order() ? this : alike(super.order(endianness));
-    }
-
-    @Override
-    public ByteBuf asReadOnly() {
-        return alike(super.asReadOnly());
+        return endianness == order() ? this : new SwappedByteBuf(this);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.sluice.buffer;
 
+import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;

@@ -10,16 +10,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import dev.sluice.testkit.LeakDetection;
+import dev.sluice.testkit.LeakLevel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetector.Level;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -256,7 +260,7 @@ class ChunkMemoryTest {
         for (BufferKind kind : BufferKind.values()) {
             ByteBuf chunk = kind.of(BODY, 10, 900);
             ChunkMemory memory = new ChunkMemory();
-            long before = CountingDetector.records();
+            long before = LeakDetection.recorded();
             memory.open(chunk);
             DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(US_ASCII)), false, 0);
             int at = search.find(memory, memory.start(), memory.end());
@@ -271,18 +275,33 @@ class ChunkMemoryTest {
             slice.forEachByte(b -> true);
             memory.slice(memory.start(), 100).getByte(0);
             memory.refresh();
-            assertEquals(before, CountingDetector.records(), kind.name());
+            assertEquals(before, LeakDetection.recorded(), kind.name());
             memory.close();
-            long recorded = CountingDetector.records() - before;
+            long recorded = LeakDetection.recorded() - before;
             assertEquals(recordsOfARelease(kind), recorded, kind.name());
         }
     }
 
     private static long recordsOfARelease(BufferKind kind) {
         ByteBuf chunk = kind.of(BODY);
-        long before = CountingDetector.records();
+        long before = LeakDetection.recorded();
         chunk.release();
-        return CountingDetector.records() - before;
+        return LeakDetection.recorded() - before;
+    }
+
+    @Test
+    @SuppressWarnings("deprecation") // as is all of netty about byte order
+    void aViewHasTheByteOrderOfItsChunk() {
+        for (ByteOrder order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
+            ChunkMemory memory = new ChunkMemory();
+            ByteBuf chunk = BufferKind.POOLED_DIRECT.of(BODY).order(order);
+            int expected = chunk.getInt(10);
+            memory.open(chunk);
+            ByteBuf view = memory.slice(10, 20, 3, 912);
+            assertEquals(order, view.order());
+            assertEquals(expected, view.getInt(0));
+            memory.close();
+        }
     }
 
     @Test
@@ -290,11 +309,12 @@ class ChunkMemoryTest {
         ChunkMemory memory = new ChunkMemory();
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
         ByteBuf kept = memory.slice(10, 20, 3, 912).retain();
+        assertFalse(memory.slice(10, 20, -1, 5).retain().release());
         memory.close();
-        assertEquals(1, CountingDetector.open());
-        assertTrue(CountingDetector.hints().contains("part 3, offset 912"));
+        assertEquals(1, LeakDetection.open());
+        assertTrue(LeakDetection.hints().containsAll(List.of("part 3, offset 912", "offset 5")));
         assertTrue(kept.release());
-        assertEquals(0, CountingDetector.open());
+        assertEquals(0, LeakDetection.open());
     }
 
     @Test
@@ -323,10 +343,32 @@ class ChunkMemoryTest {
         for (int i = 0; i < views.length - 1; i++) {
             assertFalse(views[i].release(1));
         }
-        assertEquals(1, CountingDetector.open());
-        assertTrue(CountingDetector.hints().contains("here"));
+        assertEquals(1, LeakDetection.open());
+        assertTrue(LeakDetection.hints().contains("here"));
         assertTrue(views[views.length - 1].release());
-        assertEquals(0, CountingDetector.open());
+        assertEquals(0, LeakDetection.open());
+    }
+
+    /** The view is one that swaps the byte order, over one that does so too. */
+    @Test
+    @SuppressWarnings("deprecation")
+    void readsAViewInTheByteOrderOfTheChunk() {
+        ByteBuf plain = Unpooled.wrappedBuffer(BODY);
+        for (ByteOrder order : new ByteOrder[] {ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN}) {
+            ChunkMemory memory = new ChunkMemory();
+            memory.open(BufferKind.POOLED_DIRECT.of(BODY).order(order));
+            ByteBuf same = plain.order(order).slice(10, 100);
+            ByteBuf slice = memory.slice(10, 100, 3, 912);
+            for (ByteBuf view : new ByteBuf[] {slice, slice.slice(), slice.duplicate(), slice.asReadOnly()}) {
+                assertEquals(order, view.order());
+                assertEquals(same.getInt(5), view.getInt(5));
+                assertEquals(same.getLongLE(5), view.getLongLE(5));
+                assertEquals(same.getUnsignedMedium(1), view.getUnsignedMedium(1));
+                assertEquals(same.nioBuffer().getShort(2), view.nioBuffer().getShort(2));
+                assertEquals(same, view);
+            }
+            memory.close();
+        }
     }
 
     @SuppressWarnings("deprecation")
@@ -341,11 +383,11 @@ class ChunkMemoryTest {
     void touchesWithoutAHintWhereNoneIsGiven() {
         ChunkMemory memory = new ChunkMemory();
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
-        long before = CountingDetector.records();
+        long before = LeakDetection.recorded();
         ByteBuf slice = memory.slice(0, 10).retain();
         slice.touch();
-        assertEquals(before + 2, CountingDetector.records());
-        assertEquals(0, CountingDetector.hints().size());
+        assertEquals(before + 2, LeakDetection.recorded());
+        assertEquals(0, LeakDetection.hints().size());
         slice.release();
         memory.close();
     }
@@ -354,7 +396,7 @@ class ChunkMemoryTest {
     void allocatesNothingPerChunk() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (LeakLevel disabled = LeakLevel.of(Level.DISABLED)) {
-            assertFalse(LeakLevel.recordsTouches(), disabled::toString);
+            assertEquals(Level.DISABLED, ResourceLeakDetector.getLevel(), disabled::toString);
             ByteBuf[] chunks = {
                 Unpooled.wrappedBuffer(BODY),
                 PooledByteBufAllocator.DEFAULT.heapBuffer(1000).writeBytes(BODY),

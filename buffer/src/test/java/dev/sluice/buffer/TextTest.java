@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.LeakDetection;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -37,13 +38,13 @@ class TextTest {
             byte[] bytes = ("xx" + text + "yy").getBytes(charset);
             int frame = "xx".getBytes(charset).length;
             ByteBuf buffer = kind.of(bytes, frame, bytes.length);
-            long records = CountingDetector.records();
+            long records = LeakDetection.recorded();
             assertEquals(text, Text.decode(buffer, buffer.readerIndex(), bytes.length - 2 * frame, charset));
             assertEquals(
                     frame - (kind.name().endsWith("_SLICE") && kind != BufferKind.DIRECT_RETAINED_SLICE ? 1 : 0),
                     buffer.readerIndex());
             if (kind == BufferKind.POOLED_DIRECT || kind == BufferKind.COMPOSITE) {
-                assertEquals(records, CountingDetector.records());
+                assertEquals(records, LeakDetection.recorded());
             }
             buffer.release();
         }

@@ -24,6 +24,7 @@ public final class Boundary {
     private final List<ReportedDeviation> deviations;
 
     private Boundary(String value, String mediaType, List<ReportedDeviation> deviations) {
+        NettyVersion.require();
         this.value = value;
         this.mediaType = mediaType;
         this.delimiter = Delimiter.of(value.getBytes(StandardCharsets.US_ASCII));
@@ -127,7 +128,7 @@ public final class Boundary {
     }
 
     private static MultipartException error(Reason reason, String message) {
-        return new MultipartException(reason, -1, -1, message);
+        return MultipartException.because(reason).saying(message).build();
     }
 
     /** {@return the boundary, without the dashes that the body puts before it} */

@@ -7,7 +7,6 @@ final class Bytes {
 
     private static final byte TOKEN = 1;
     private static final byte BOUNDARY = 2;
-    private static final byte VALUE = 4;
     private static final byte ATTRIBUTE = 8;
 
     private static final byte[] CLASSES = classes();
@@ -20,11 +19,6 @@ final class Bytes {
         mark(classes, letters + "!#$%&'*+-.^_`|~", TOKEN); // RFC 9110 section 5.6.2
         mark(classes, letters + "'()+_,-./:=? ", BOUNDARY); // RFC 2046 section 5.1.1
         mark(classes, letters + "!#$&+-.^_`|~", ATTRIBUTE); // RFC 8187 section 3.2.1
-        for (int b = 0; b < 256; b++) { // RFC 9110 section 5.5
-            if (b >= ' ' && b != 0x7F || b == '\t') {
-                classes[b] |= VALUE;
-            }
-        }
         return classes;
     }
 
@@ -37,11 +31,6 @@ final class Bytes {
     /** {@return whether {@code byte} may stand in an HTTP token, such as a field name} */
     static boolean isToken(byte b) {
         return (CLASSES[b & 0xFF] & TOKEN) != 0;
-    }
-
-    /** {@return whether {@code byte} may stand in a field value} */
-    static boolean isValue(byte b) {
-        return (CLASSES[b & 0xFF] & VALUE) != 0;
     }
 
     /** {@return whether {@code byte} may stand unescaped in an RFC 8187 extended value} */
@@ -60,6 +49,15 @@ final class Bytes {
 
     static boolean isBlank(byte b) {
         return b == ' ' || b == '\t';
+    }
+
+    static boolean isLineEnd(byte b) {
+        return b == CR || b == LF;
+    }
+
+    /** A fold's line end counts as blank: a value may begin or end with one. */
+    static boolean isSpace(byte b) {
+        return isBlank(b) || isLineEnd(b);
     }
 
     static boolean isBlank(char c) {

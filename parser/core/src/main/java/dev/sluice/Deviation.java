@@ -21,8 +21,10 @@ public enum Deviation {
     TEXT_AFTER_CLOSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
     /** A preamble followed at once by the close-delimiter, so that nothing was a part. */
     CLOSE_DELIMITER_AFTER_PREAMBLE(MultipartException.Reason.MALFORMED_DELIMITER),
-    /** LF without CR as the line end before or after a delimiter, or in a header section. */
-    BARE_LF(MultipartException.Reason.MALFORMED_HEADER),
+    /** LF without CR as the line end after a delimiter; before one it is data where it is not accepted. */
+    BARE_LF(MultipartException.Reason.MALFORMED_DELIMITER),
+    /** LF without CR as a line end in a header section. */
+    BARE_LF_IN_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** A header field continued on the next line (RFC 5322 section 2.2.3); each fold is read as one space. */
     FOLDED_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
@@ -41,7 +43,7 @@ public enum Deviation {
     CONFLICTING_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /** A {@code filename*} that cannot be decoded, or another extended parameter ({@code name*}): ignored. */
     UNUSABLE_EXTENDED_PARAMETER(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
-    /** RFC 2231 continuations ({@code filename*0=}): ignored, or joined where the preset accepts them silently. */
+    /** RFC 2231 continuations ({@code filename*0=}): ignored, or joined where {@link MultipartOptions#joinContinuations()}. */
     PARAMETER_CONTINUATION(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /** A {@code multipart/*} body inside a form-data part: handed out as one opaque part. */
     NESTED_MULTIPART(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE),

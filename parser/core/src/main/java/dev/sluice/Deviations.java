@@ -8,14 +8,14 @@ final class Deviations {
     private static final int MAX_REPORTED = 100;
 
     private final Preset preset;
-    private final List<ReportedDeviation> reported = new ArrayList<>(0);
-    private long count;
+    final List<ReportedDeviation> reported = new ArrayList<>(0);
+    long count;
 
     /** Kinds met outside of any part, and in part {@link #part}, one bit each. */
-    private int outside;
+    long outside;
 
-    private int inside;
-    private int part = -1;
+    long inside;
+    int part = -1;
 
     Deviations(Preset preset, List<ReportedDeviation> ofContentType) {
         this.preset = preset;
@@ -35,7 +35,7 @@ final class Deviations {
     }
 
     private boolean isNew(Deviation kind, int partIndex) {
-        int bit = 1 << kind.ordinal();
+        long bit = 1L << kind.ordinal();
         if (partIndex < 0) {
             boolean isNew = (outside & bit) == 0;
             outside |= bit;
@@ -56,13 +56,5 @@ final class Deviations {
 
     long count() {
         return count;
-    }
-
-    /** Adds what was reported and all that decides what is reported next. */
-    void addTo(StateHash hash) {
-        for (ReportedDeviation deviation : reported) {
-            hash.add(deviation.kind().ordinal()).add(deviation.partIndex()).add(deviation.offset());
-        }
-        hash.add(count).add(outside).add(inside).add(inside == 0 ? -1 : part);
     }
 }

@@ -3,7 +3,6 @@ package dev.sluice;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -351,16 +350,6 @@ final class DispositionParser {
         return filenameAt != ABSENT;
     }
 
-    /** {@return the bytes of the name, escapes undone} */
-    byte[] rawName() {
-        return raw(nameStart, nameEnd, nameEscaped);
-    }
-
-    /** {@return the bytes of the plain file name, escapes undone} */
-    byte[] rawFilename() {
-        return raw(filenameStart, filenameEnd, filenameEscaped);
-    }
-
     String name(Charset charset) {
         return text(nameStart, nameEnd, nameEscaped, charset);
     }
@@ -456,13 +445,5 @@ final class DispositionParser {
             i += escape != 0 ? 2 : 0;
         }
         return decoded.toString();
-    }
-
-    /** {@return the charset of RFC 8187, in US-ASCII bytes, or null} */
-    static @Nullable Charset extendedCharset(byte[] bytes, int from, int to) {
-        if (Keyword.UTF_8.is(bytes, from, to)) {
-            return StandardCharsets.UTF_8;
-        }
-        return Keyword.ISO_8859_1.is(bytes, from, to) ? StandardCharsets.ISO_8859_1 : null;
     }
 }

@@ -3,6 +3,7 @@ package dev.sluice;
 import dev.sluice.buffer.Text;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,11 @@ final class ExtendedValue {
     }
 
     private static @Nullable Charset charset(byte[] bytes, int from, int to) {
-        return DispositionParser.extendedCharset(bytes, from, quote(bytes, from, to));
+        int end = quote(bytes, from, to);
+        if (Keyword.UTF_8.is(bytes, from, end)) {
+            return StandardCharsets.UTF_8;
+        }
+        return Keyword.ISO_8859_1.is(bytes, from, end) ? StandardCharsets.ISO_8859_1 : null;
     }
 
     /** {@return the index after the second single quote, or -1} */

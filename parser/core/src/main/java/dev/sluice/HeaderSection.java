@@ -5,7 +5,6 @@ import dev.sluice.buffer.Accumulation;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -31,13 +30,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Whatever is not listed is an error at that byte. With bare LF accepted, LF stands for CRLF.
  */
 final class HeaderSection implements AutoCloseable {
+    private static final String NOT_TOKEN = "a header name has the byte";
     private static final int FIRST_BLOCK = 128;
     private static final int BLOCK = 512;
 
     /** Slots of {@link #fields} per field: where name and value start and end, and whether the value is folded. */
-    private static final int SLOTS = 5;
+    static final int SLOTS = 5;
 
-    private enum State {
+    enum State {
         LINE,
         NAME,
         VALUE,
@@ -51,38 +51,35 @@ final class HeaderSection implements AutoCloseable {
     private final int maxFields;
     private final int maxSize;
     private final long maxTotalSize;
-    private final Accumulation bytes;
+    final Accumulation bytes;
     private final UsualSection usual = new UsualSection();
     private boolean isUsual;
 
-    private State state = State.COMPLETE;
-    private int[] fields = new int[4 * SLOTS];
-    private int count;
+    State state = State.COMPLETE;
+    int[] fields = new int[4 * SLOTS];
+    int count;
     /** Bytes of the section looked at so far. */
-    private int scanned;
+    int scanned;
 
-    private long totalBefore;
-    private int limit;
-    private int endOfSection;
-    private int firstFold;
-    private int firstBareLf;
-    private long offset;
+    long totalBefore;
+    int limit;
+    int endOfSection;
+    int firstFold;
+    int firstBareLf;
+    long offset;
     private long steps;
 
     private @Nullable Reason error;
     private int errorAt;
     private String errorDetail = "";
+    private @Nullable String errorSeen;
 
     HeaderSection(MultipartOptions options) {
-        this(options.preset(), options.limits(), options.allocator());
-    }
-
-    private HeaderSection(Preset preset, Limits limits, ByteBufAllocator allocator) {
-        this.preset = preset;
-        this.maxFields = limits.maxHeadersPerPart();
-        this.maxSize = limits.maxHeaderBytesPerPart();
-        this.maxTotalSize = limits.maxHeaderBytes();
-        this.bytes = new Accumulation(allocator, 256);
+        this.preset = options.preset();
+        this.maxFields = options.maxHeadersPerPart();
+        this.maxSize = options.maxHeaderBytesPerPart();
+        this.maxTotalSize = options.maxHeaderBytes();
+        this.bytes = new Accumulation(options.allocator(), 256);
     }
 
     /** Starts the next section, whose first byte is at {@code offset} of the body. */
@@ -192,7 +189,7 @@ final class HeaderSection implements AutoCloseable {
             if (bareLf(at)) {
                 state = State.COMPLETE;
             } else {
-                malformed(at, notToken(b));
+                malformed(at, NOT_TOKEN, b);
             }
         } else if (Bytes.isBlank(b)) {
             fold(at);
@@ -218,7 +215,7 @@ final class HeaderSection implements AutoCloseable {
             return;
         }
         if (!Bytes.isToken(b)) {
-            malformed(at, b == ':' ? "a header field has no name" : notToken(b));
+            malformed(at, b == ':' ? "a header field has no name" : NOT_TOKEN, b);
             return;
         }
         int field = count++ * SLOTS;
@@ -243,7 +240,7 @@ final class HeaderSection implements AutoCloseable {
         }
         byte b = array[base + at];
         if (b != ':') {
-            malformed(at, b == Bytes.CR || b == Bytes.LF ? "a header line has no colon" : notToken(b));
+            malformed(at, b == Bytes.CR || b == Bytes.LF ? "a header line has no colon" : NOT_TOKEN, b);
             return at + 1;
         }
         int field = lastField();
@@ -269,7 +266,7 @@ final class HeaderSection implements AutoCloseable {
         } else if (b == Bytes.LF && bareLf(at)) {
             state = State.LINE;
         } else {
-            malformed(at, "a header value has the control byte " + Bytes.show(b));
+            malformed(at, "a header value has the control byte", b);
         }
         return at + 1;
     }
@@ -299,15 +296,16 @@ final class HeaderSection implements AutoCloseable {
     }
 
     private boolean bareLf(int at) {
-        if (!preset.accepts(Deviation.BARE_LF)) {
+        if (!preset.accepts(Deviation.BARE_LF_IN_HEADER)) {
             return false;
         }
         firstBareLf = firstBareLf < 0 ? at : firstBareLf;
         return true;
     }
 
-    private static String notToken(byte b) {
-        return "a header name has the byte " + Bytes.show(b);
+    private void malformed(int at, String detail, byte seen) {
+        malformed(at, detail);
+        errorSeen = Bytes.show(seen);
     }
 
     private void malformed(int at, String detail) {
@@ -334,16 +332,12 @@ final class HeaderSection implements AutoCloseable {
     }
 
     String errorDetail() {
-        if (error == Reason.HEADER_SECTION_TOO_LARGE) {
-            return "the size of the part header section exceeds the limit of " + maxSize + " bytes";
-        }
-        if (error == Reason.HEADERS_TOO_LARGE) {
-            return "the size of all part header sections exceeds the limit of " + maxTotalSize + " bytes";
-        }
-        if (error == Reason.TOO_MANY_HEADERS) {
-            return "the count of header fields of a part exceeds the limit of " + maxFields;
-        }
         return errorDetail;
+    }
+
+    @Nullable
+    String errorSeen() {
+        return errorSeen;
     }
 
     /** {@return the number of fields} */
@@ -401,7 +395,7 @@ final class HeaderSection implements AutoCloseable {
         int base = bytes.arrayOffset();
         int start = fields[field * SLOTS + 2];
         int end = fields[field * SLOTS + 3];
-        while (start < end && isSpace(array[base + start])) {
+        while (start < end && Bytes.isSpace(array[base + start])) {
             start++;
         }
         return start;
@@ -413,15 +407,10 @@ final class HeaderSection implements AutoCloseable {
         int base = bytes.arrayOffset();
         int start = valueStart(field);
         int end = fields[field * SLOTS + 3];
-        while (end > start && isSpace(array[base + end - 1])) {
+        while (end > start && Bytes.isSpace(array[base + end - 1])) {
             end--;
         }
         return end;
-    }
-
-    /** A fold's line end counts as blank: a value may begin or end with one. */
-    private static boolean isSpace(byte b) {
-        return Bytes.isBlank(b) || b == Bytes.CR || b == Bytes.LF;
     }
 
     /** {@return the bytes of the section; borrowed} */
@@ -429,27 +418,9 @@ final class HeaderSection implements AutoCloseable {
         return bytes.slice(0, scanned);
     }
 
-    /** {@return a copy of the section that lasts} */
-    PartHeaders snapshot(MultipartOptions options) {
-        byte[] array = Arrays.copyOfRange(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
-        int[] bounds = new int[count * PartHeaders.SLOTS];
-        for (int field = 0; field < count; field++) {
-            bounds[field * PartHeaders.SLOTS] = nameStart(field);
-            bounds[field * PartHeaders.SLOTS + 1] = nameEnd(field);
-            bounds[field * PartHeaders.SLOTS + 2] = valueStart(field);
-            bounds[field * PartHeaders.SLOTS + 3] = valueEnd(field);
-        }
-        return new PartHeaders(array, bounds, count, options);
-    }
-
-    /** Adds all that decides how the section is read on. */
-    void addTo(StateHash hash) {
-        hash.add(state.ordinal()).add(totalBefore).add(limit).add(offset);
-        hash.add(endOfSection).add(firstFold).add(firstBareLf);
-        hash.add(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
-        for (int i = 0; i < count * SLOTS; i++) {
-            hash.add(fields[i]);
-        }
+    /** {@return a copy of the bytes of the section} */
+    byte[] copy() {
+        return Arrays.copyOfRange(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
     }
 
     @Override

@@ -109,29 +109,30 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private final Delimiter delimiter;
     private final MultipartOptions options;
-    private final Limits limits;
     private final boolean acceptBareLf;
-    private final Deviations deviations;
-    private final HeaderSection section;
-    private final PartRules rules;
+    final Deviations deviations;
+    final HeaderSection section;
+    final PartRules rules;
 
-    // What survives a call: see addTo(StateHash).
-    private State state = State.PREAMBLE;
-    private final DelimiterSearch search;
-    private long offset;
-    private int partIndex = -1;
-    private boolean partOpen;
-    private long partOffset;
-    private long partSize;
-    private long preambleAt = NONE;
-    private long delimiterAt = NONE;
-    private boolean delimiterAfterBareLf;
-    private boolean partAfterBareLf;
-    private long epilogueAt = NONE;
-    private int padding;
-    private byte[] paddingBytes = new byte[0];
-    private boolean finished;
-    private @Nullable MultipartException failure;
+    // What survives a call, which is what the proofs compare.
+    State state = State.PREAMBLE;
+    final DelimiterSearch search;
+    long offset;
+    int partIndex = -1;
+    boolean partOpen;
+    long partOffset;
+    long partSize;
+    long preambleAt = NONE;
+    long delimiterAt = NONE;
+    boolean delimiterAfterBareLf;
+    boolean partAfterBareLf;
+    long epilogueAt = NONE;
+    int padding;
+    byte[] paddingBytes = new byte[0];
+    boolean finished;
+
+    @Nullable
+    MultipartException failure;
 
     // The chunk being read.
     private final ChunkMemory chunk = new ChunkMemory();
@@ -145,18 +146,34 @@ public final class MultipartDecoder implements AutoCloseable {
     private int dataIndex;
     private int dataLength;
     private boolean headersReadable;
+    private @Nullable PartHead head;
     private long steps;
 
     private MultipartDecoder(Boundary boundary, MultipartOptions options) {
         this.delimiter = boundary.delimiter();
         this.options = options;
-        this.limits = options.limits();
         this.acceptBareLf = options.preset().accepts(Deviation.BARE_LF);
         this.deviations = new Deviations(options.preset(), boundary.deviations());
         this.section = new HeaderSection(options);
         this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
         this.search = new DelimiterSearch(delimiter, acceptBareLf);
         search.prime();
+    }
+
+    /** {@return as {@link #create(String, MultipartOptions)}, with the default options} */
+    public static MultipartDecoder create(@Nullable String contentType) throws MultipartException {
+        return create(contentType, MultipartOptions.defaults());
+    }
+
+    /**
+     * {@return a decoder for a body of this {@code Content-Type}}
+     *
+     * @param options what is accepted
+     * @throws MultipartException as {@link Boundary#from(String, Preset)}
+     */
+    public static MultipartDecoder create(@Nullable String contentType, MultipartOptions options)
+            throws MultipartException {
+        return create(Boundary.from(contentType, options.preset()), options);
     }
 
     /** {@return a decoder with the {@linkplain MultipartOptions#defaults() default options}} */
@@ -197,7 +214,7 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         chunk.open(input);
         position = chunk.start();
-        long room = limits.maxBodyBytes() - offset;
+        long room = options.maxBodyBytes() - offset;
         beyondBodyLimit = chunk.end() - position > room;
         limit = beyondBodyLimit ? position + (int) room : chunk.end();
     }
@@ -273,10 +290,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (chunk.isOpen()) {
             offset = offsetOf(position);
             if (beyondBodyLimit) {
-                throw fail(
-                        Reason.BODY_TOO_LARGE,
-                        limits.maxBodyBytes(),
-                        "the size of the multipart body exceeds the limit of " + limits.maxBodyBytes() + " bytes");
+                throw fail(Reason.BODY_TOO_LARGE, options.maxBodyBytes());
             }
             chunk.close();
             position = 0;
@@ -290,10 +304,11 @@ public final class MultipartDecoder implements AutoCloseable {
             throw fail(
                     Reason.MALFORMED_DELIMITER,
                     offset,
-                    "the line of the close-delimiter ends with a CR that no LF follows");
+                    "the line of the close-delimiter ends with a CR that no LF follows",
+                    null);
         }
         if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
-            throw fail(Reason.TRUNCATED, offset, "the body ends before its close-delimiter");
+            throw fail(Reason.TRUNCATED, offset);
         }
         state = State.ENDED;
         section.close();
@@ -338,13 +353,10 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     private void checkPreambleSize(long size) throws MultipartException {
-        if (size > limits.maxPreambleBytes()) {
+        if (size > options.maxPreambleBytes()) {
             throw !options.preset().accepts(Deviation.PREAMBLE)
                     ? preambleRefused()
-                    : fail(
-                            Reason.PREAMBLE_TOO_LARGE,
-                            limits.maxPreambleBytes(),
-                            "the size of the preamble exceeds the limit of " + limits.maxPreambleBytes() + " bytes");
+                    : fail(Reason.PREAMBLE_TOO_LARGE, options.maxPreambleBytes());
         }
     }
 
@@ -379,7 +391,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** Hands out data of {@code source}, or of the chunk where that is null, up to the limit of a part. */
     private Event emit(@Nullable ByteBuf source, int index, int length) throws MultipartException {
-        long room = limits.maxPartBytes() - partSize;
+        long room = options.maxPartBytes() - partSize;
         if (length > room) {
             if (room == 0) {
                 throw partTooLarge();
@@ -394,10 +406,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     private MultipartException partTooLarge() {
-        return fail(
-                Reason.PART_TOO_LARGE,
-                partOffset + limits.maxPartBytes(),
-                "the size of the part body exceeds the limit of " + limits.maxPartBytes() + " bytes");
+        return fail(Reason.PART_TOO_LARGE, partOffset + options.maxPartBytes());
     }
 
     // ---- the line of a delimiter
@@ -452,7 +461,8 @@ public final class MultipartDecoder implements AutoCloseable {
             throw fail(
                     Reason.MALFORMED_DELIMITER,
                     offsetOf(position),
-                    "the close-delimiter comes first, after a preamble");
+                    "the close-delimiter comes first, after a preamble",
+                    null);
         }
         acceptPreambleAndLf();
         advance();
@@ -484,7 +494,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     private MultipartException preambleRefused() {
-        return fail(Reason.PREAMBLE, preambleAt, "there is text before the first delimiter");
+        return fail(Reason.PREAMBLE, preambleAt);
     }
 
     private @Nullable Event endPart() {
@@ -499,7 +509,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private @Nullable Event falseDelimiter(String text) throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
-            throw fail(Reason.MALFORMED_DELIMITER, at, followed("a delimiter"));
+            throw followed("a delimiter", at);
         }
         int first = search.first();
         search.reset();
@@ -512,12 +522,16 @@ public final class MultipartDecoder implements AutoCloseable {
         return emit(falseText(first, text), 0, delimiter.length() - first + padding + text.length());
     }
 
-    private String followed(String what) {
+    private MultipartException followed(String what, long at) {
         byte b = chunk.getByte(position);
         boolean oneBlankTooMany = padding == MAX_PADDING && Bytes.isBlank(b);
         return oneBlankTooMany
-                ? "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes"
-                : what + " is followed by " + Bytes.show(b);
+                ? fail(
+                        Reason.MALFORMED_DELIMITER,
+                        at,
+                        "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes",
+                        null)
+                : fail(Reason.MALFORMED_DELIMITER, at, what + " is followed by", Bytes.show(b));
     }
 
     /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
@@ -542,11 +556,10 @@ public final class MultipartDecoder implements AutoCloseable {
         if (partAfterBareLf) {
             accept(Deviation.BARE_LF, partIndex, begin - 1);
         }
-        if (partIndex >= limits.maxParts()) {
-            throw fail(
-                    Reason.TOO_MANY_PARTS, begin - 1, "the count of parts exceeds the limit of " + limits.maxParts());
-        }
         section.begin(begin);
+        if (partIndex >= options.maxParts()) {
+            throw fail(Reason.TOO_MANY_PARTS, begin - 1);
+        }
         state = State.HEADERS;
         return position < limit ? headers(position) : null;
     }
@@ -556,18 +569,19 @@ public final class MultipartDecoder implements AutoCloseable {
         reportLines(section.foldOffset(), section.bareLfOffset());
         Reason refused = section.error();
         if (refused != null) {
-            throw fail(refused, section.errorOffset(), section.errorDetail());
+            throw fail(refused, section.errorOffset(), section.errorDetail(), section.errorSeen());
         }
         if (!section.isComplete()) {
             return null;
         }
         refused = rules.check(partIndex);
         if (refused != null) {
-            throw fail(refused, rules.errorOffset(), rules.errorDetail());
+            throw fail(refused, rules.errorOffset(), rules.errorDetail(), null);
         }
         partOffset = offsetOf(position);
         partOpen = true;
         headersReadable = true;
+        head = null;
         search.prime();
         state = State.BODY;
         return Event.PART_BEGIN;
@@ -580,7 +594,7 @@ public final class MultipartDecoder implements AutoCloseable {
             accept(Deviation.FOLDED_HEADER, partIndex, fold);
         }
         if (bareLf != NONE) {
-            accept(Deviation.BARE_LF, partIndex, bareLf);
+            accept(Deviation.BARE_LF_IN_HEADER, partIndex, bareLf);
         }
         if (fold != NONE && !foldFirst) {
             accept(Deviation.FOLDED_HEADER, partIndex, fold);
@@ -616,7 +630,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private @Nullable Event textAfterClose() throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, at)) {
-            throw fail(Reason.MALFORMED_DELIMITER, at, followed("the close-delimiter"));
+            throw followed("the close-delimiter", at);
         }
         state = State.EPILOGUE;
         return null;
@@ -626,14 +640,11 @@ public final class MultipartDecoder implements AutoCloseable {
         if (epilogueAt == NONE) {
             epilogueAt = offsetOf(position);
             if (!accept(Deviation.EPILOGUE, -1, epilogueAt)) {
-                throw fail(Reason.EPILOGUE, epilogueAt, "there is text after the close-delimiter");
+                throw fail(Reason.EPILOGUE, epilogueAt);
             }
         }
-        if (offsetOf(limit) - epilogueAt > limits.maxEpilogueBytes()) {
-            throw fail(
-                    Reason.EPILOGUE_TOO_LARGE,
-                    epilogueAt + limits.maxEpilogueBytes(),
-                    "the size of the epilogue exceeds the limit of " + limits.maxEpilogueBytes() + " bytes");
+        if (offsetOf(limit) - epilogueAt > options.maxEpilogueBytes()) {
+            throw fail(Reason.EPILOGUE_TOO_LARGE, epilogueAt + options.maxEpilogueBytes());
         }
         position = limit;
         steps++;
@@ -655,14 +666,25 @@ public final class MultipartDecoder implements AutoCloseable {
         return offset + index - chunk.start();
     }
 
+    private MultipartException fail(Reason reason, long at) {
+        return fail(reason, at, "", null);
+    }
+
     /** The one way to fail: sticky, and nothing is held any more. */
-    private MultipartException fail(Reason reason, long at, String message) {
+    private MultipartException fail(Reason reason, long at, String sentence, @Nullable String seen) {
         boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
         int part = afterClose ? -1 : partIndex;
-        String setting = Limits.settingOf(reason);
-        String where =
-                (setting == null ? "" : setting + "; ") + (part < 0 ? "" : "part " + part + ", ") + "offset " + at;
-        failure = new MultipartException(reason, at, part, message + " (" + where + ")");
+        MultipartException.Builder because = MultipartException.because(reason)
+                .part(part, part >= 0 && section.isComplete() ? rules.knownName() : null)
+                .at(at)
+                .seen(seen);
+        if (!sentence.isEmpty()) {
+            because.saying(sentence);
+        }
+        if (reason.setting() != null) {
+            because.limit(options.number(reason.setting()));
+        }
+        failure = because.build();
         state = State.FAILED;
         release();
         offset = at; // how far the search had looked ahead depends on the chunks
@@ -715,20 +737,25 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the header fields of the part being read: a copy that lasts, made at each call}
+     * {@return what is known of the part being read: a record that outlives it, made by the first call for a part}
      *
      * @throws IllegalStateException before the first {@link Event#PART_BEGIN} and once a part has been left
      */
-    public PartHeaders headers() {
+    public PartHead head() {
         checkHeaders();
-        return section.snapshot(options);
+        PartHead made = head;
+        if (made == null) {
+            made = rules.head(partOffset);
+            head = made;
+        }
+        return made;
     }
 
     /**
      * {@return the bytes of the header section, its blank line included: <em>borrowed</em> until the part is left by
      * {@link #next()}; retain it to keep it longer}
      *
-     * @throws IllegalStateException as {@link #headers()}
+     * @throws IllegalStateException as {@link #head()}
      */
     public ByteBuf rawHeaders() {
         checkHeaders();
@@ -736,31 +763,29 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the {@code name} of the part being read; null only outside of {@code multipart/form-data}}
+     * {@return the {@link PartHead#name()} of the part being read, without making a head of it}
      *
-     * @throws IllegalStateException as {@link #headers()}
+     * @throws IllegalStateException as {@link #head()}
      */
     public @Nullable String name() {
         checkHeaders();
-        return rules.name();
+        return head != null ? head.name() : rules.name();
     }
 
     /**
-     * {@return the file name of the part being read as the peer sent it, or null where there is none, and outside of
-     * {@code multipart/form-data} (see {@link PartHeaders#contentDisposition()}); empty for a file input left
-     * empty. Never a path: see {@link ContentDisposition#safeFilename()}}
+     * {@return the {@link PartHead#filename()} of the part being read, without making a head of it: never a path}
      *
-     * @throws IllegalStateException as {@link #headers()}
+     * @throws IllegalStateException as {@link #head()}
      */
     public @Nullable String filename() {
         checkHeaders();
-        return rules.filename();
+        return head != null ? head.filename() : rules.filename();
     }
 
     /**
-     * {@return the {@code Content-Type} of the part being read as the peer sent it, or null where there is none}
+     * {@return the {@link PartHead#contentType()} of the part being read, without making a head of it}
      *
-     * @throws IllegalStateException as {@link #headers()}
+     * @throws IllegalStateException as {@link #head()}
      */
     public @Nullable String contentType() {
         checkHeaders();
@@ -811,37 +836,8 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- for the proof
 
-    State state() {
-        return state;
-    }
-
     /** Units of work so far: bytes looked at one by one, and probes of the search. */
     long steps() {
         return steps + search.steps() + section.steps() + rules.steps();
-    }
-
-    /** Adds everything that can influence what comes next. */
-    StateHash addTo(StateHash hash) {
-        hash.add(state.ordinal()).add(finished).add(partIndex).add(partSize);
-        deviations.addTo(hash);
-        if (failure != null) {
-            hash.add(failure.reason().ordinal()).add(failure.offset()).add(failure.partIndex());
-            hash.add(Objects.hashCode(failure.getMessage()));
-        }
-        if (state == State.FAILED || state == State.ENDED || state == State.RELEASED) {
-            return hash;
-        }
-        hash.add(search.matched()).add(search.matched() == 0 ? 0 : search.first());
-        hash.add(offset).add(partOpen).add(partOffset);
-        hash.add(preambleAt)
-                .add(delimiterAt)
-                .add(delimiterAfterBareLf)
-                .add(partAfterBareLf)
-                .add(epilogueAt);
-        hash.add(padding)
-                .add(paddingBytes, 0, Math.min(padding, paddingBytes.length))
-                .add(rules.files());
-        section.addTo(hash);
-        return hash;
     }
 }

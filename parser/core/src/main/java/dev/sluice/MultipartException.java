@@ -1,122 +1,174 @@
 package dev.sluice;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The body, or its {@code Content-Type}, is not acceptable: the peer's fault.
+ * A body was not taken: the client's fault, or there was no room for it, or the application refused it. {@link #kind()}
+ * says whose fault it is, {@link #httpStatus()} what to answer.
  *
  * <p>Misuse of the API is an {@link IllegalStateException} or {@link IllegalArgumentException}; trouble of the
- * environment (disk full, connection reset) is the original {@link IOException}, untouched.
+ * environment (disk broken, connection reset) and of sinks is the original {@link IOException}, untouched.
  *
- * <p>The message names the setting, its value and where it was exceeded, and never quotes what the peer sent beyond 16
- * escaped bytes.
+ * <p>The message is {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}, as far as known. It quotes at most
+ * 64 characters of a field name and 16 of anything else that the client sent, escaped.
  *
  * <p>A body fails once: a decoder or reader that has failed throws the same instance from each further call, with the
  * stack trace of the first. Whoever collects failures has to compare before {@link Throwable#addSuppressed}, which
  * takes no throwable for itself.
  */
 public final class MultipartException extends IOException {
-    private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 2L;
+    private static final int MOST_OF_NAME = 64;
+    private static final int MOST_SEEN = 16;
 
     /** The kinds of blame a server tells apart. */
     public enum Kind {
         /** The bytes break the grammar, or are of a type that is not served. */
-        MALFORMED,
+        MALFORMED(400),
         /** The body ended too early. */
-        TRUNCATED,
+        TRUNCATED(400),
         /** More than a limit allows. */
-        LIMIT_EXCEEDED
+        LIMIT_EXCEEDED(413),
+        /** The application wants no such part. */
+        REFUSED(400),
+        /** The server has no room for it now: nobody's fault, and worth another try later. */
+        OVERLOADED(503),
+        /** The client sends too slowly. */
+        TOO_SLOW(408);
+
+        private final int httpStatus;
+
+        Kind(int httpStatus) {
+            this.httpStatus = httpStatus;
+        }
     }
 
-    /** Why. Stable: a constant is never renamed or given another meaning. */
+    /** Why; the sentence says what each means. Stable: a constant is never renamed or given another meaning. */
     public enum Reason {
-        /** The {@code Content-Type} has no {@code boundary} parameter. */
-        MISSING_BOUNDARY(Kind.MALFORMED),
+        MISSING_BOUNDARY("the Content-Type has no boundary parameter"),
         /** The {@code boundary} parameter is not one that can be used (RFC 2046 section 5.1.1). */
-        INVALID_BOUNDARY(Kind.MALFORMED),
-        /** The {@code Content-Type} has more than one {@code boundary} parameter. */
-        DUPLICATE_BOUNDARY(Kind.MALFORMED),
+        INVALID_BOUNDARY("the boundary cannot be used"),
+        DUPLICATE_BOUNDARY("the Content-Type has more than one boundary parameter"),
         /** Not a {@code multipart/*} type, or a nested one where that is refused. */
-        UNSUPPORTED_MEDIA_TYPE(Kind.MALFORMED),
-        /** The body ended before the close-delimiter. */
-        TRUNCATED(Kind.TRUNCATED),
-        /** Text before the first delimiter. */
-        PREAMBLE(Kind.MALFORMED),
-        /** Text after the close-delimiter. */
-        EPILOGUE(Kind.MALFORMED),
-        /** More text before the first delimiter than {@link Limits#maxPreambleBytes()}. */
-        PREAMBLE_TOO_LARGE(Kind.LIMIT_EXCEEDED),
-        /** More text after the close-delimiter than {@link Limits#maxEpilogueBytes()}. */
-        EPILOGUE_TOO_LARGE(Kind.LIMIT_EXCEEDED),
-        /** A delimiter followed by something that may not follow it. */
-        MALFORMED_DELIMITER(Kind.MALFORMED),
-        /** A header section that breaks the grammar. */
-        MALFORMED_HEADER(Kind.MALFORMED),
-        /** A header field that may occur once occurs twice. */
-        DUPLICATE_HEADER(Kind.MALFORMED),
-        /** A header section larger than {@link Limits#maxHeaderBytesPerPart()}. */
-        HEADER_SECTION_TOO_LARGE(Kind.LIMIT_EXCEEDED),
-        /** More header fields in a part than {@link Limits#maxHeadersPerPart()}. */
-        TOO_MANY_HEADERS(Kind.LIMIT_EXCEEDED),
-        /** All header sections together larger than {@link Limits#maxHeaderBytes()}. */
-        HEADERS_TOO_LARGE(Kind.LIMIT_EXCEEDED),
+        UNSUPPORTED_MEDIA_TYPE("the Content-Type is not multipart/form-data"),
+        TRUNCATED(Kind.TRUNCATED, null, "the body ends before its close-delimiter"),
+        PREAMBLE("there is text before the first delimiter"),
+        EPILOGUE("there is text after the close-delimiter"),
+        PREAMBLE_TOO_LARGE(Setting.MAX_PREAMBLE_BYTES, "the size of the preamble"),
+        EPILOGUE_TOO_LARGE(Setting.MAX_EPILOGUE_BYTES, "the size of the epilogue"),
+        MALFORMED_DELIMITER("a delimiter is followed by something else"),
+        MALFORMED_HEADER("a header section breaks the grammar"),
+        DUPLICATE_HEADER("a header field occurs twice"),
+        HEADER_SECTION_TOO_LARGE(Setting.MAX_HEADER_BYTES_PER_PART, "the size of the part header section"),
+        TOO_MANY_HEADERS(Setting.MAX_HEADERS_PER_PART, "the count of header fields of a part"),
+        HEADERS_TOO_LARGE(Setting.MAX_HEADER_BYTES, "the size of all part header sections"),
         /** A form-data part without {@code Content-Disposition} (RFC 7578 section 4.2). */
-        MISSING_CONTENT_DISPOSITION(Kind.MALFORMED),
-        /** A {@code Content-Disposition} that breaks the grammar or has more than one reading. */
-        MALFORMED_CONTENT_DISPOSITION(Kind.MALFORMED),
+        MISSING_CONTENT_DISPOSITION("the part has no Content-Disposition"),
+        MALFORMED_CONTENT_DISPOSITION("the Content-Disposition cannot be read in one way"),
         /** A {@code Content-Disposition} without a {@code name} parameter (RFC 7578 section 4.2). */
-        MISSING_NAME(Kind.MALFORMED),
-        /** A {@code Content-Disposition} with one parameter twice. */
-        DUPLICATE_PARAMETER(Kind.MALFORMED),
-        /** A {@code Content-Transfer-Encoding} that is refused. */
-        UNSUPPORTED_TRANSFER_ENCODING(Kind.MALFORMED),
+        MISSING_NAME("the Content-Disposition has no name"),
+        DUPLICATE_PARAMETER("the Content-Disposition has a parameter twice"),
+        UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
         /** A part body that its transfer encoding cannot be undone of, where that is done (RFC 2045 section 6.8). */
-        MALFORMED_TRANSFER_ENCODING(Kind.MALFORMED),
-        /** More parts than {@link Limits#maxParts()}. */
-        TOO_MANY_PARTS(Kind.LIMIT_EXCEEDED),
-        /** More parts with a file name than {@link Limits#maxFiles()}. */
-        TOO_MANY_FILES(Kind.LIMIT_EXCEEDED),
-        /** A part body larger than {@link Limits#maxPartBytes()}. */
-        PART_TOO_LARGE(Kind.LIMIT_EXCEEDED),
-        /** A multipart body larger than {@link Limits#maxBodyBytes()}. */
-        BODY_TOO_LARGE(Kind.LIMIT_EXCEEDED),
-        /** A part read into memory as text larger than {@link Limits#maxFieldBytes()}. */
-        FIELD_TOO_LARGE(Kind.LIMIT_EXCEEDED),
-        /** More held in memory for one form than {@link dev.sluice.form.FormOptions#maxInMemoryBytes()}. */
-        IN_MEMORY_TOO_LARGE(Kind.LIMIT_EXCEEDED);
+        MALFORMED_TRANSFER_ENCODING("the transfer encoding of a part cannot be undone"),
+        TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
+        TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),
+        /** A part body larger than {@link MultipartOptions#maxPartBytes()}, or than its sink takes. */
+        PART_TOO_LARGE(Setting.MAX_PART_BYTES, "the size of the part body"),
+        BODY_TOO_LARGE(Setting.MAX_BODY_BYTES, "the size of the multipart body"),
+        FIELD_TOO_LARGE(Setting.MAX_FIELD_BYTES, "the size of a part as text or in memory"),
+        IN_MEMORY_TOO_LARGE(Setting.MAX_IN_MEMORY_BYTES, "the size of the form in memory"),
+        /** All forms of the process hold as much memory as the {@link dev.sluice.form.MemoryBudget} has. */
+        MEMORY_FULL(
+                Kind.OVERLOADED,
+                Setting.MEMORY_BUDGET_BYTES,
+                "the memory for uploads is used up: all that are under way may hold # bytes together"),
+        /** The quota of the {@link dev.sluice.form.SpoolDirectory} is used up. */
+        SPOOL_FULL(
+                Kind.OVERLOADED,
+                Setting.MAX_SPOOL_BYTES,
+                "the size of all uploads on disk exceeds the limit of # bytes"),
+        /** The disk has no more than the space that a {@link dev.sluice.form.SpoolDirectory} leaves free. */
+        DISK_FULL(Kind.OVERLOADED, Setting.KEEP_FREE_BYTES, "the upload would leave less than # bytes free on disk"),
+        /** The application refused a part, and the form with it, with a status of its own. */
+        PART_REFUSED(Kind.REFUSED, null, "the application refuses the part"),
+        /** A sink was not ready for {@link dev.sluice.form.FormOptions#maxSinkWait()}. */
+        SINK_STALLED(Kind.OVERLOADED, Setting.MAX_SINK_WAIT, "the upload could not be stored in time"),
+        /** Slower than {@link dev.sluice.form.FormOptions#minBytesPerSecond()}. */
+        CLIENT_TOO_SLOW(
+                Kind.TOO_SLOW,
+                Setting.MIN_BYTES_PER_SECOND,
+                "the client is slower than the minimum rate of # bytes per second");
 
         private final Kind kind;
+        private final @Nullable Setting setting;
+        private final String sentence;
 
-        Reason(Kind kind) {
+        Reason(String sentence) {
+            this(Kind.MALFORMED, null, sentence);
+        }
+
+        Reason(Setting limit, String what) {
+            this(
+                    Kind.LIMIT_EXCEEDED,
+                    limit,
+                    what + " exceeds the limit of #" + (limit.kind() == Setting.Kind.BYTES ? " bytes" : ""));
+        }
+
+        /** @param sentence with {@code #} for what is allowed */
+        Reason(Kind kind, @Nullable Setting setting, String sentence) {
             this.kind = kind;
+            this.setting = setting;
+            this.sentence = sentence;
         }
 
         /** {@return the kind this reason belongs to} */
         public Kind kind() {
             return kind;
         }
+
+        /** {@return the setting that allows no more, or null where none is to blame} */
+        public @Nullable Setting setting() {
+            return setting;
+        }
+
+        /** {@return the HTTP status code that fits: 400, 408, 413, 415, 503 or 507; of a refused part, if nothing else is said} */
+        public int httpStatus() {
+            return switch (this) {
+                case UNSUPPORTED_MEDIA_TYPE -> 415;
+                case SPOOL_FULL, DISK_FULL -> 507;
+                default -> kind.httpStatus;
+            };
+        }
     }
 
     private final Reason reason;
-    private final long offset;
+    private final String sentence;
+    private final int httpStatus;
+    private final @Nullable Setting setting;
+    private final long limit;
+    private final @Nullable String seen;
     private final int partIndex;
+    private final @Nullable String fieldName;
+    private final long offset;
 
-    MultipartException(Reason reason, long offset, int partIndex, String message) {
-        super(message);
-        this.reason = reason;
-        this.offset = offset;
-        this.partIndex = partIndex;
+    private MultipartException(Builder builder) {
+        super(builder.message(), builder.cause);
+        this.reason = builder.reason;
+        this.sentence = builder.sentence;
+        this.httpStatus = builder.httpStatus;
+        this.setting = builder.setting;
+        this.limit = builder.limit;
+        this.seen = builder.seen;
+        this.partIndex = builder.partIndex;
+        this.fieldName = builder.fieldName;
+        this.offset = builder.offset;
     }
 
-    /**
-     * {@return an exception for a face on top of the decoder, which has limits of its own}
-     *
-     * @param offset as {@link #offset()}
-     * @param partIndex as {@link #partIndex()}
-     * @param message names the setting and its value, and quotes nothing of what the peer sent
-     */
-    public static MultipartException of(Reason reason, long offset, int partIndex, String message) {
-        return new MultipartException(reason, offset, partIndex, message);
+    /** {@return a builder of the exception, for adapters, sinks and applications} */
+    public static Builder because(Reason reason) {
+        return new Builder(reason);
     }
 
     /** {@return why} */
@@ -129,12 +181,34 @@ public final class MultipartException extends IOException {
         return reason.kind();
     }
 
-    /** {@return the HTTP status code that fits: 413 beyond a limit, 415 for a media type that is not served, else 400} */
+    /** {@return the HTTP status code that fits: that of the reason, or what the application refused a part with} */
     public int httpStatus() {
-        if (reason == Reason.UNSUPPORTED_MEDIA_TYPE) {
-            return 415;
-        }
-        return kind() == Kind.LIMIT_EXCEEDED ? 413 : 400;
+        return httpStatus;
+    }
+
+    /** {@return the setting that allows no more, or null where none is to blame, or a limit that is not a setting} */
+    public @Nullable Setting setting() {
+        return setting;
+    }
+
+    /** {@return what is allowed, in the unit of the {@linkplain #setting() setting}, or -1 where there is no limit} */
+    public long limit() {
+        return limit;
+    }
+
+    /** {@return what was there instead: at most 16 characters of it, escaped; null where there is nothing to show} */
+    public @Nullable String seen() {
+        return seen;
+    }
+
+    /** {@return the 0-based index of the part in which the fault is, or -1 outside of any part} */
+    public int partIndex() {
+        return partIndex;
+    }
+
+    /** {@return the name of that part as the client sent it, all of it, or null where it is not known} */
+    public @Nullable String fieldName() {
+        return fieldName;
     }
 
     /**
@@ -145,8 +219,147 @@ public final class MultipartException extends IOException {
         return offset;
     }
 
-    /** {@return the 0-based index of the part in which the fault is, or -1 outside of any part} */
-    public int partIndex() {
-        return partIndex;
+    /** {@return a builder that starts from this, its stack trace too: for who knows more of where it happened} */
+    public Builder toBuilder() {
+        Builder builder = new Builder(reason)
+                .saying(sentence)
+                .httpStatus(httpStatus)
+                .limit(limit)
+                .part(partIndex, fieldName)
+                .at(offset)
+                .cause(getCause());
+        builder.setting = setting;
+        builder.seen = seen;
+        builder.trace = getStackTrace();
+        return builder;
+    }
+
+    /** {@return {@code text} for a message: what is no visible character is escaped, and no more than {@code most} are left} */
+    private static String shown(String text, int most) {
+        StringBuilder shown = new StringBuilder();
+        for (int at = 0, c; at < text.length(); at += Character.charCount(c)) {
+            c = text.codePointAt(at);
+            String next = isVisible(c) ? Character.toString(c) : String.format("\\u{%X}", c);
+            String quoted = c == '"' || c == '\\' ? '\\' + next : next;
+            if (shown.length() + quoted.length() > most) {
+                return shown + "...";
+            }
+            shown.append(quoted);
+        }
+        return shown.toString();
+    }
+
+    private static boolean isVisible(int c) {
+        return c == ' ' || SafeFilename.isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
+    }
+
+    /** Collects what is known, and composes the message of it; not thread-safe. */
+    public static final class Builder {
+        private final Reason reason;
+        private String sentence;
+        private int httpStatus;
+        private @Nullable Setting setting;
+        private long limit = -1;
+        private @Nullable String seen;
+        private int partIndex = -1;
+        private @Nullable String fieldName;
+        private long offset = -1;
+        private @Nullable Throwable cause;
+        private StackTraceElement @Nullable [] trace;
+
+        private Builder(Reason reason) {
+            this.reason = reason;
+            this.sentence = reason.sentence;
+            this.httpStatus = reason.httpStatus();
+            this.setting = reason.setting();
+        }
+
+        /** {@return this builder; {@code value} says what is wrong, with {@code #} for the limit, and quotes nothing that the client sent} */
+        public Builder saying(String value) {
+            this.sentence = value;
+            return this;
+        }
+
+        /** {@return this builder; what is wrong is so in {@code whole}} */
+        public Builder within(String whole) {
+            return saying("in " + whole + ": " + sentence);
+        }
+
+        /** {@return this builder; {@code value} is allowed} */
+        public Builder limit(long value) {
+            this.limit = value;
+            return this;
+        }
+
+        /** {@return this builder; {@code value} is allowed, by a limit that is not the setting of the reason} */
+        public Builder ownLimit(long value) {
+            this.setting = null;
+            return limit(value);
+        }
+
+        /** {@return this builder; {@code value} was seen, and is escaped and shortened here; null for nothing} */
+        public Builder seen(@Nullable String value) {
+            this.seen = value == null ? null : shown(value, MOST_SEEN);
+            return this;
+        }
+
+        /**
+         * {@return this builder; it happened in that part}
+         *
+         * @param index 0-based, or -1 outside of any part
+         * @param name of the part, as sent; null where it is not known
+         */
+        public Builder part(int index, @Nullable String name) {
+            this.partIndex = index;
+            this.fieldName = name;
+            return this;
+        }
+
+        /** {@return this builder; the offending byte is at {@code value} of the body, or -1} */
+        public Builder at(long value) {
+            this.offset = value;
+            return this;
+        }
+
+        /** {@return this builder; {@code value} is the HTTP status to answer} */
+        public Builder httpStatus(int value) {
+            this.httpStatus = value;
+            return this;
+        }
+
+        /** {@return this builder; {@code value} is to blame} */
+        public Builder cause(@Nullable Throwable value) {
+            this.cause = value;
+            return this;
+        }
+
+        private String message() {
+            StringBuilder message =
+                    new StringBuilder(limit < 0 ? sentence : sentence.replace("#", Long.toString(limit)));
+            message.append(seen == null || limit >= 0 ? "" : ": " + seen);
+            StringBuilder where = new StringBuilder();
+            if (partIndex >= 0) {
+                where.append("part ").append(partIndex);
+                where.append(fieldName == null ? "" : " \"" + shown(fieldName, MOST_OF_NAME) + '"');
+            }
+            if (offset >= 0) {
+                where.append(partIndex < 0 ? "" : ", ").append("offset ").append(offset);
+            }
+            if (setting != null) {
+                where.insert(0, where.isEmpty() ? setting.key() : setting.key() + "; ");
+            }
+            return where.isEmpty()
+                    ? message.toString()
+                    : message.append(" (").append(where).append(')').toString();
+        }
+
+        /** {@return the exception} */
+        public MultipartException build() {
+            MultipartException built = new MultipartException(this);
+            if (trace != null) {
+                built.setStackTrace(trace);
+            }
+            return built;
+        }
     }
 }

@@ -1,10 +1,9 @@
 package dev.sluice;
 
+import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,54 +11,56 @@ import org.jspecify.annotations.Nullable;
  * process and share it.
  */
 public final class MultipartOptions {
-    /** The bytes that the grammar of header fields knows. */
-    private static final String ASCII = "\t !\"#$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~";
-
     private static final MultipartOptions DEFAULTS = builder().build();
 
-    private final Preset preset;
-    private final Limits limits;
-    private final Charset headerCharset;
-    private final boolean decodePercentEscapes;
-    private final @Nullable ByteBufAllocator allocator;
+    /** Of each {@link Setting} that is a number or a flag; those of a form are carried along for it. */
+    final long[] numbers;
 
-    private MultipartOptions(Builder builder) {
-        this.preset = builder.preset;
-        this.limits = builder.limits;
-        this.headerCharset = builder.headerCharset;
-        this.decodePercentEscapes = builder.decodePercentEscapes;
-        this.allocator = builder.allocator;
+    final @Nullable ByteBufAllocator allocator;
+    private final Preset preset;
+    private final Charset headerCharset;
+
+    MultipartOptions(BodySettings<?> settings) {
+        NettyVersion.require();
+        this.numbers = settings.numbers.clone();
+        this.preset = settings.preset;
+        this.headerCharset = settings.headerCharset;
+        this.allocator = settings.allocator;
     }
 
-    /** {@return {@link Preset#STANDARD}, {@link Limits#defaults()}, UTF-8 headers, escapes literal, netty's pooled allocator} */
+    /**
+     * {@return the defaults: {@link Preset#STANDARD}, UTF-8 headers, escapes literal, netty's pooled allocator; 1000 parts, 8
+     * KiB and 32 fields per header section, 256 KiB for all header sections, 4 KiB of preamble and of epilogue each, 256 KiB for a
+     * part read as text; body, part size and file count unlimited, because a streaming decoder keeps none of it}
+     */
     public static MultipartOptions defaults() {
         return DEFAULTS;
     }
 
     /** {@return a builder that starts from the {@linkplain #defaults() defaults}} */
     public static Builder builder() {
-        return new Builder();
+        return new Builder(null);
     }
 
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
-        Builder builder = new Builder()
-                .preset(preset)
-                .limits(limits)
-                .headerCharset(headerCharset)
-                .decodePercentEscapes(decodePercentEscapes);
-        builder.allocator = allocator;
-        return builder;
+        return new Builder(this);
+    }
+
+    /** {@return the number of a setting ({@link Long#MAX_VALUE} where unlimited; nanoseconds for a time)} */
+    public long number(Setting setting) {
+        return numbers[setting.ordinal()];
+    }
+
+    /** {@return whether a setting is on, which may be up to the preset} */
+    public boolean isOn(Setting flag) {
+        long set = number(flag);
+        return set < 0 ? preset.decodes() : set > 0;
     }
 
     /** {@return which deviations are accepted} */
     public Preset preset() {
         return preset;
-    }
-
-    /** {@return how much of everything is accepted} */
-    public Limits limits() {
-        return limits;
     }
 
     /** {@return the charset of header field values, names and file names} */
@@ -69,12 +70,22 @@ public final class MultipartOptions {
 
     /** {@return whether {@code %22}, {@code %0D} and {@code %0A} in a name or file name are decoded} */
     public boolean decodePercentEscapes() {
-        return decodePercentEscapes;
+        return isOn(Setting.DECODE_PERCENT_ESCAPES);
+    }
+
+    /** {@return whether readers and forms undo base64 and quoted-printable} */
+    public boolean decodeTransferEncodings() {
+        return isOn(Setting.DECODE_TRANSFER_ENCODINGS);
+    }
+
+    /** {@return whether the pieces of a file name in RFC 2231 continuations are joined} */
+    public boolean joinContinuations() {
+        return isOn(Setting.JOIN_CONTINUATIONS);
     }
 
     /** {@return where buffers come from; netty's pooled allocator, which is started now, where none was set} */
     public ByteBufAllocator allocator() {
-        return allocator != null ? allocator : PooledByteBufAllocator.DEFAULT;
+        return allocator != null ? allocator : NettyDefault.allocator();
     }
 
     /**
@@ -85,78 +96,72 @@ public final class MultipartOptions {
         return allocator != null;
     }
 
+    /** {@return the largest number of bytes of the multipart body, all of it ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#BODY_TOO_LARGE}} */
+    public long maxBodyBytes() {
+        return number(Setting.MAX_BODY_BYTES);
+    }
+
+    /** {@return the largest number of bytes of one part body ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#PART_TOO_LARGE}} */
+    public long maxPartBytes() {
+        return number(Setting.MAX_PART_BYTES);
+    }
+
+    /** {@return the largest number of bytes of one part read into memory as text ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#FIELD_TOO_LARGE}} */
+    public long maxFieldBytes() {
+        return number(Setting.MAX_FIELD_BYTES);
+    }
+
+    /** {@return the largest number of parts, with or without a file name ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#TOO_MANY_PARTS}} */
+    public long maxParts() {
+        return number(Setting.MAX_PARTS);
+    }
+
+    /** {@return the largest number of parts with a file name ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#TOO_MANY_FILES}} */
+    public long maxFiles() {
+        return number(Setting.MAX_FILES);
+    }
+
+    /** {@return the largest number of header fields of one part; beyond it {@link Reason#TOO_MANY_HEADERS}} */
+    public int maxHeadersPerPart() {
+        return (int) number(Setting.MAX_HEADERS_PER_PART);
+    }
+
+    /** {@return the largest number of bytes of the header section of one part, its line ends and the blank line included; beyond it {@link Reason#HEADER_SECTION_TOO_LARGE}} */
+    public int maxHeaderBytesPerPart() {
+        return (int) number(Setting.MAX_HEADER_BYTES_PER_PART);
+    }
+
+    /** {@return the largest number of bytes of all header sections together ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#HEADERS_TOO_LARGE}} */
+    public long maxHeaderBytes() {
+        return number(Setting.MAX_HEADER_BYTES);
+    }
+
+    /** {@return the largest number of bytes before the first delimiter; beyond it {@link Reason#PREAMBLE_TOO_LARGE}} */
+    public int maxPreambleBytes() {
+        return (int) number(Setting.MAX_PREAMBLE_BYTES);
+    }
+
+    /** {@return the largest number of bytes after the line of the close-delimiter; beyond it {@link Reason#EPILOGUE_TOO_LARGE}} */
+    public int maxEpilogueBytes() {
+        return (int) number(Setting.MAX_EPILOGUE_BYTES);
+    }
+
+    /** Apart, so that nothing of netty's pool is loaded before it is asked for. */
+    private static final class NettyDefault {
+        static ByteBufAllocator allocator() {
+            return PooledByteBufAllocator.DEFAULT;
+        }
+    }
+
     /** Collects options; not thread-safe. */
-    public static final class Builder {
-        private Preset preset = Preset.STANDARD;
-        private Limits limits = Limits.defaults();
-        private Charset headerCharset = StandardCharsets.UTF_8;
-        private boolean decodePercentEscapes;
-        private @Nullable ByteBufAllocator allocator;
-
-        private Builder() {}
-
-        /**
-         * Sets which deviations are accepted; {@link Preset#STANDARD} by default.
-         *
-         * @return this builder
-         */
-        public Builder preset(Preset preset) {
-            this.preset = Objects.requireNonNull(preset, "preset");
-            return this;
-        }
-
-        /**
-         * Sets how much of everything is accepted; {@link Limits#defaults()} by default.
-         *
-         * @return this builder
-         */
-        public Builder limits(Limits limits) {
-            this.limits = Objects.requireNonNull(limits, "limits");
-            return this;
-        }
-
-        /**
-         * Sets the charset of header field values, names and file names; UTF-8 by default (RFC 7578 section 5.1). It has to
-         * be a superset of US-ASCII: the grammar is read byte by byte, so that in charsets whose characters may end with the byte of
-         * a backslash (Shift_JIS, GBK, Big5) some quoted values are misread.
-         *
-         * @return this builder
-         * @throws IllegalArgumentException if US-ASCII bytes mean something else in {@code charset}, as in UTF-16
-         */
-        public Builder headerCharset(Charset charset) {
-            if (!ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), charset))) {
-                throw new IllegalArgumentException(
-                        charset + " is not a superset of US-ASCII: pass UTF-8 or another one that is");
-            }
-            this.headerCharset = charset;
-            return this;
-        }
-
-        /**
-         * Sets whether the three escapes that browsers put into names and file names ({@code %22}, {@code %0D} and
-         * {@code %0A}, WHATWG form submission) are decoded; off by default, because a client that sends them literally is
-         * not told apart.
-         *
-         * @return this builder
-         */
-        public Builder decodePercentEscapes(boolean decode) {
-            this.decodePercentEscapes = decode;
-            return this;
-        }
-
-        /**
-         * Sets where buffers come from; netty's pooled allocator by default.
-         *
-         * @return this builder
-         */
-        public Builder allocator(ByteBufAllocator allocator) {
-            this.allocator = Objects.requireNonNull(allocator, "allocator");
-            return this;
+    public static final class Builder extends BodySettings<Builder> {
+        private Builder(@Nullable MultipartOptions from) {
+            super(Setting.Scope.BODY, from);
         }
 
         /** {@return the options collected so far} */
         public MultipartOptions build() {
-            return new MultipartOptions(this);
+            return collected();
         }
     }
 }

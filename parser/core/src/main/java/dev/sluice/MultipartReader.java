@@ -200,7 +200,7 @@ public final class MultipartReader implements AutoCloseable {
         private final @Nullable String name = decoder.name();
         private final @Nullable String filename = decoder.filename();
         /** Copied when they are asked for: many a part is told by its name alone. */
-        private @Nullable PartHeaders headers;
+        private @Nullable PartHead head;
 
         private boolean taken;
         private boolean byChunks;
@@ -217,51 +217,51 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the header fields; they outlive the part}
+         * {@return what is known of the part; it outlives the part}
          *
-         * @throws IllegalStateException where they are asked for first when the next part has been, or the body has failed
+         * @throws IllegalStateException where it is asked for first when the next part has been, or the body has failed
          */
-        public PartHeaders headers() {
-            PartHeaders read = headers;
-            if (read == null) {
+        public PartHead head() {
+            PartHead made = head;
+            if (made == null) {
                 checkCurrent();
-                read = decoder.headers();
-                headers = read;
+                made = decoder.head();
+                head = made;
             }
-            return read;
+            return made;
         }
 
-        /** {@return the {@code name}; null only outside of {@code multipart/form-data}} */
+        /** {@return the {@link PartHead#name()}} */
         public @Nullable String name() {
             return name;
         }
 
-        /** {@return the file name as the peer sent it, never a path, or null where there is none} */
+        /** {@return the {@link PartHead#filename()}: never a path} */
         public @Nullable String filename() {
             return filename;
         }
 
-        /** {@return a base name that is safe to show and to store, see {@link ContentDisposition#safeFilename()}, or null} */
+        /** {@return the {@link PartHead#safeFilename()}} */
         public @Nullable String safeFilename() {
             return filename == null ? null : SafeFilename.of(filename);
         }
 
         /**
-         * {@return the {@code Content-Type} as the peer sent it, or null where there is none}
+         * {@return the {@link PartHead#contentType()}}
          *
-         * @throws IllegalStateException as {@link #headers()}
+         * @throws IllegalStateException as {@link #head()}
          */
         public @Nullable String contentType() {
-            if (headers != null) {
-                return headers.contentType();
+            if (head != null) {
+                return head.contentType();
             }
             checkCurrent();
             return decoder.contentType();
         }
 
         /**
-         * {@return the body as a stream; closing it skips the rest. A transfer encoding is undone where the preset accepts
-         * {@link Deviation#TRANSFER_ENCODING} silently, as {@link Preset#COMPATIBLE} does}
+         * {@return the body as a stream; closing it skips the rest. A transfer encoding is undone where {@link
+         * MultipartOptions#decodeTransferEncodings()} says so}
          *
          * @throws IllegalStateException if the body has been asked for before
          */
@@ -274,10 +274,9 @@ public final class MultipartReader implements AutoCloseable {
 
         /** {@return what undoes the transfer encoding, or null where there is nothing to undo} */
         private @Nullable TransferDecoder transferDecoder() {
-            Preset preset = options.preset();
-            boolean undone =
-                    preset.accepts(Deviation.TRANSFER_ENCODING) && !preset.reports(Deviation.TRANSFER_ENCODING);
-            return undone ? TransferDecoder.of(headers().first("Content-Transfer-Encoding"), this::malformed) : null;
+            return options.decodeTransferEncodings()
+                    ? TransferDecoder.of(head().transferEncoding(), this::malformed)
+                    : null;
         }
 
         /**
@@ -285,7 +284,7 @@ public final class MultipartReader implements AutoCloseable {
          * U+FFFD (RFC 7578 section 4.5). An unknown charset is reported and read as UTF-8. A {@code _charset_} field is not
          * regarded: it may come later}
          *
-         * @throws MultipartException if it has more than {@link Limits#maxFieldBytes()} bytes; the reader can go on with the
+         * @throws MultipartException if it has more than {@link MultipartOptions#maxFieldBytes()} bytes; the reader can go on with the
          *     next part all the same
          * @throws IOException of the source, as it comes
          * @throws IllegalStateException if the body has been asked for before
@@ -293,7 +292,7 @@ public final class MultipartReader implements AutoCloseable {
         public String text() throws IOException {
             checkNotTaken();
             Charset charset = charset();
-            long max = options.limits().maxFieldBytes();
+            long max = options.maxFieldBytes();
             byte[] text;
             boolean more;
             try (InputStream in = inputStream()) {
@@ -302,33 +301,31 @@ public final class MultipartReader implements AutoCloseable {
             }
             if (more) {
                 long at = decoder.partOffset() + (transferDecoder() == null ? text.length : 0);
-                throw error(
-                        Reason.FIELD_TOO_LARGE,
-                        at,
-                        "the size of a part read as text exceeds the limit of " + text.length
-                                + " bytes (maxFieldBytes; ");
+                throw because(Reason.FIELD_TOO_LARGE, at).limit(text.length).build();
             }
             return Text.decode(text, 0, text.length, charset);
         }
 
-        private MultipartException error(Reason reason, long at, String message) {
-            return new MultipartException(reason, at, index, message + "part " + index + ", offset " + at + ")");
+        private MultipartException.Builder because(Reason reason, long at) {
+            return MultipartException.because(reason).part(index, name).at(at);
         }
 
         private MultipartException malformed(String what) {
-            return error(Reason.MALFORMED_TRANSFER_ENCODING, decoder.partOffset(), "the body of a part " + what + " (");
+            return because(Reason.MALFORMED_TRANSFER_ENCODING, decoder.partOffset())
+                    .saying("the body of a part " + what)
+                    .build();
         }
 
         private Charset charset() throws MultipartException {
-            Charset charset = PartCharset.of(contentType());
+            boolean named = contentType() != null && head().contentTypeParameter("charset") != null;
+            Charset charset = named ? head().charset() : StandardCharsets.UTF_8;
             if (charset != null) {
                 return charset;
             }
             if (!options.preset().accepts(Deviation.UNKNOWN_CHARSET)) {
-                throw error(
-                        Deviation.UNKNOWN_CHARSET.reason(),
-                        decoder.partOffset(),
-                        "the charset of a part read as text is unknown (");
+                throw because(Deviation.UNKNOWN_CHARSET.reason(), decoder.partOffset())
+                        .saying("the charset of a part read as text is unknown")
+                        .build();
             }
             decoder.report(Deviation.UNKNOWN_CHARSET);
             return StandardCharsets.UTF_8;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Decides whether the header section of a part, complete and grammatical, is acceptable, and finds its name and file name.
  *
  * <p>Duplicate fields, undecodable bytes and the transfer encoding for every multipart type (RFC 2046, RFC 2045 section 6);
- * {@code Content-Disposition} for {@code multipart/form-data} only (RFC 7578 section 4.2).
+ * {@code Content-Disposition} for {@code multipart/form-data} only (RFC 7578 section 4.2): elsewhere it is read where it can be.
  */
 final class PartRules {
     private static final int ABSENT = -1;
@@ -34,6 +34,10 @@ final class PartRules {
     /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
     private int[] origins = new int[0];
 
+    /** Whether {@link #disposition} is that of the part at hand. */
+    private boolean hasDisposition;
+
+    private boolean hasName;
     private boolean hasFilename;
     private @Nullable String otherFilename;
     private long files;
@@ -44,7 +48,8 @@ final class PartRules {
     PartRules(MultipartOptions options, boolean formData, HeaderSection section, Deviations deviations) {
         this.options = options;
         this.formData = formData;
-        this.disposition = new DispositionParser(options.preset());
+        Preset preset = options.preset();
+        this.disposition = new DispositionParser(formData ? preset : preset.accepting(Deviation.DISPOSITION_TYPE));
         this.section = section;
         this.deviations = deviations;
     }
@@ -54,7 +59,7 @@ final class PartRules {
     Reason check(int partIndex) {
         part = partIndex;
         dispositionField = typeField = encodingField = ABSENT;
-        hasFilename = false;
+        hasDisposition = hasName = hasFilename = false;
         otherFilename = null;
         UsualSection usual = formData ? section.usualSection() : null;
         if (usual != null) {
@@ -67,6 +72,9 @@ final class PartRules {
             refused = refused != null ? refused : checkDisposition();
             refused = refused != null ? refused : checkNested();
             refused = refused != null ? refused : countFile();
+        } else if (refused == null && dispositionField != ABSENT && parseDisposition() == null) {
+            hasName = disposition.hasName();
+            findFilename();
         }
         return refused;
     }
@@ -76,6 +84,7 @@ final class PartRules {
         dispositionField = 0;
         typeField = usual.typeStart < 0 ? ABSENT : 1;
         disposition.take(section.array(), usual);
+        hasDisposition = hasName = true;
         hasFilename = usual.filenameStart >= 0;
         return countFile();
     }
@@ -98,7 +107,7 @@ final class PartRules {
                 encodingField = field;
             }
             if (before != ABSENT) {
-                return refuse(Reason.DUPLICATE_HEADER, section.nameStart(field), "a header field occurs twice");
+                return refuse(Reason.DUPLICATE_HEADER, section.nameStart(field), "");
             }
         }
         return null;
@@ -129,10 +138,7 @@ final class PartRules {
         int start = section.valueStart(encodingField);
         return accept(Deviation.TRANSFER_ENCODING, start)
                 ? null
-                : refuse(
-                        Reason.UNSUPPORTED_TRANSFER_ENCODING,
-                        start,
-                        "the Content-Transfer-Encoding is not 7bit, 8bit or binary");
+                : refuse(Reason.UNSUPPORTED_TRANSFER_ENCODING, start, "");
     }
 
     private boolean isValue(int field, Keyword... words) {
@@ -149,7 +155,7 @@ final class PartRules {
     private @Nullable Reason checkDisposition() {
         if (dispositionField == ABSENT) {
             errorOffset = section.endOffset();
-            errorDetail = "the part has no Content-Disposition";
+            errorDetail = "";
             return Reason.MISSING_CONTENT_DISPOSITION;
         }
         Reason refused = parseDisposition();
@@ -164,12 +170,15 @@ final class PartRules {
             return refuse(refused, index(disposition.errorAt), "Content-Disposition: " + disposition.errorDetail);
         }
         if (!disposition.hasName()) {
-            return refuse(Reason.MISSING_NAME, start, "the Content-Disposition has no name");
+            return refuse(Reason.MISSING_NAME, start, "");
         }
-        return checkFilename();
+        hasName = true;
+        String extended = findFilename();
+        return disposition.hasExtendedParameters() ? checkExtendedParameters(extended) : null;
     }
 
     private @Nullable Reason parseDisposition() {
+        hasDisposition = true;
         int from = section.arrayOffset() + section.valueStart(dispositionField);
         int to = section.arrayOffset() + section.valueEnd(dispositionField);
         if (!section.isFolded(dispositionField)) {
@@ -177,7 +186,7 @@ final class PartRules {
             return disposition.parse(section.array(), from, to);
         }
         origins = new int[to - from + 1];
-        byte[] unfolded = PartHeaders.unfold(section.array(), from, to, origins);
+        byte[] unfolded = PartHead.unfold(section.array(), from, to, origins);
         origins[unfolded.length] = to;
         return disposition.parse(unfolded, 0, unfolded.length);
     }
@@ -187,7 +196,8 @@ final class PartRules {
         return (origins.length > 0 ? origins[position] : position) - section.arrayOffset();
     }
 
-    private @Nullable Reason checkFilename() {
+    /** {@return what {@code filename*} says, or null where there is none that can be used} */
+    private @Nullable String findFilename() {
         hasFilename = disposition.hasFilename();
         if (!disposition.hasExtendedParameters()) {
             return null;
@@ -195,11 +205,11 @@ final class PartRules {
         String extended = disposition.extendedFilenameAt < 0 ? null : disposition.extendedFilename();
         if (extended != null && (!hasFilename || disposition.filenameIsEncodedWord())) {
             otherFilename = extended;
-        } else if (extended == null && !hasFilename) {
-            otherFilename = ContentDisposition.filename(disposition, options);
+        } else if (!hasFilename && disposition.continuationAt >= 0 && options.joinContinuations()) {
+            otherFilename = disposition.joinedFilename(options.headerCharset());
         }
         hasFilename |= otherFilename != null;
-        return checkExtendedParameters(extended);
+        return extended;
     }
 
     /** Each extended parameter has a verdict of its own; from left to right. */
@@ -258,12 +268,8 @@ final class PartRules {
     }
 
     private @Nullable Reason countFile() {
-        if (hasFilename && ++files > options.limits().maxFiles()) {
-            return refuse(
-                    Reason.TOO_MANY_FILES,
-                    section.valueStart(dispositionField),
-                    "the count of parts with a file name exceeds the limit of "
-                            + options.limits().maxFiles());
+        if (hasFilename && ++files > options.maxFiles()) {
+            return refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField), "");
         }
         return null;
     }
@@ -286,6 +292,12 @@ final class PartRules {
         return errorDetail;
     }
 
+    /** {@return the name of the part checked last, as far as it could be read; null where there is none} */
+    @Nullable
+    String knownName() {
+        return hasDisposition && disposition.hasName() ? escapes(disposition.name(options.headerCharset())) : null;
+    }
+
     /** {@return the work of reading Content-Disposition fields so far} */
     long steps() {
         return disposition.steps();
@@ -296,10 +308,27 @@ final class PartRules {
         return files;
     }
 
-    /** {@return the name, or null outside of form-data} */
+    /** {@return what is known of the part whose body starts at {@code offset}} */
+    PartHead head(long offset) {
+        return new PartHead(
+                part,
+                offset,
+                name(),
+                filename(),
+                section.copy(),
+                valueOf(typeField),
+                valueOf(encodingField),
+                options.headerCharset());
+    }
+
+    private int valueOf(int field) {
+        return field == ABSENT ? ABSENT : section.valueStart(field);
+    }
+
+    /** {@return the name; null only outside of form-data} */
     @Nullable
     String name() {
-        return formData ? escapes(disposition.name(options.headerCharset())) : null;
+        return hasName ? escapes(disposition.name(options.headerCharset())) : null;
     }
 
     /** {@return the file name, or null where there is none} */
@@ -324,7 +353,7 @@ final class PartRules {
         int from = section.arrayOffset() + section.valueStart(typeField);
         int to = section.arrayOffset() + section.valueEnd(typeField);
         if (section.isFolded(typeField)) {
-            byte[] unfolded = PartHeaders.unfold(section.array(), from, to, new int[0]);
+            byte[] unfolded = PartHead.unfold(section.array(), from, to, new int[0]);
             return Text.decode(unfolded, 0, unfolded.length, options.headerCharset());
         }
         return Text.decode(section.array(), from, to - from, options.headerCharset());

@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Which {@linkplain Deviation deviations} are accepted, accepted and reported, or refused. Immutable and thread-safe.
@@ -39,11 +40,11 @@ public final class Preset {
                 Deviation.UNUSABLE_EXTENDED_PARAMETER,
                 Deviation.PARAMETER_CONTINUATION,
                 Deviation.UNKNOWN_CHARSET);
-        STANDARD = new Preset("STANDARD", EnumSet.of(Deviation.NESTED_MULTIPART), reported);
-        STRICT = new Preset("STRICT", EnumSet.of(Deviation.TWO_FILENAMES), EnumSet.of(Deviation.UNKNOWN_CHARSET));
+        STANDARD = new Preset("STANDARD", bits(EnumSet.of(Deviation.NESTED_MULTIPART)), bits(reported), false);
+        STRICT = new Preset("STRICT", bit(Deviation.TWO_FILENAMES), bit(Deviation.UNKNOWN_CHARSET), false);
         COMPATIBLE = new Preset(
                 "COMPATIBLE",
-                EnumSet.of(
+                bits(EnumSet.of(
                         Deviation.BOUNDARY_CHARACTERS,
                         Deviation.LONG_BOUNDARY,
                         Deviation.PREAMBLE,
@@ -55,48 +56,60 @@ public final class Preset {
                         Deviation.TRANSFER_ENCODING,
                         Deviation.EXTENDED_FILENAME,
                         Deviation.PARAMETER_CONTINUATION,
-                        Deviation.NESTED_MULTIPART),
-                EnumSet.of(
+                        Deviation.NESTED_MULTIPART)),
+                bits(EnumSet.of(
                         Deviation.BARE_LF,
+                        Deviation.BARE_LF_IN_HEADER,
                         Deviation.UNDECODABLE_HEADER,
                         Deviation.DISPOSITION_TYPE,
                         Deviation.DISPOSITION_SYNTAX,
                         Deviation.TWO_FILENAMES,
                         Deviation.CONFLICTING_FILENAMES,
                         Deviation.UNUSABLE_EXTENDED_PARAMETER,
-                        Deviation.UNKNOWN_CHARSET));
+                        Deviation.UNKNOWN_CHARSET)),
+                true);
     }
 
     private final String name;
-    private final int accepted;
-    private final int reported;
+    private final long accepted;
+    private final long reported;
+    private final boolean decodes;
 
-    private Preset(String name, Set<Deviation> accepted, Set<Deviation> reported) {
-        this(name, bits(accepted), bits(reported));
-    }
-
-    private Preset(String name, int accepted, int reported) {
+    private Preset(String name, long accepted, long reported, boolean decodes) {
         this.name = name;
         this.accepted = accepted;
         this.reported = reported;
+        this.decodes = decodes;
+    }
+
+    /** {@return one of the three by its name, in any case; an {@link IllegalArgumentException} says that it is none} */
+    public static Preset named(String name) {
+        return Stream.of(STANDARD, STRICT, COMPATIBLE)
+                .filter(preset -> preset.name.equalsIgnoreCase(name.strip()))
+                .findFirst()
+                .orElseThrow(() -> Setting.PRESET.unusable(name, null));
+    }
+
+    private Preset changed(long nowAccepted, long nowReported) {
+        return new Preset(name + "+", nowAccepted, nowReported, decodes);
     }
 
     /** {@return this preset, but with {@code deviations} accepted silently} */
     public Preset accepting(Deviation... deviations) {
-        int bits = bits(List.of(deviations));
-        return new Preset(name + "+", accepted | bits, reported & ~bits);
+        long bits = bits(List.of(deviations));
+        return changed(accepted | bits, reported & ~bits);
     }
 
     /** {@return this preset, but with {@code deviations} accepted and reported} */
     public Preset reporting(Deviation... deviations) {
-        int bits = bits(List.of(deviations));
-        return new Preset(name + "+", accepted & ~bits, reported | bits);
+        long bits = bits(List.of(deviations));
+        return changed(accepted & ~bits, reported | bits);
     }
 
     /** {@return this preset, but with {@code deviations} refused} */
     public Preset refusing(Deviation... deviations) {
-        int bits = bits(List.of(deviations));
-        return new Preset(name + "+", accepted & ~bits, reported & ~bits);
+        long bits = bits(List.of(deviations));
+        return changed(accepted & ~bits, reported & ~bits);
     }
 
     /** {@return whether {@code deviation} is accepted, silently or reported} */
@@ -109,26 +122,37 @@ public final class Preset {
         return (reported & bit(deviation)) != 0;
     }
 
-    private static int bits(Collection<Deviation> deviations) {
-        int bits = 0;
+    /**
+     * {@return whether what old clients encode is decoded, unless options say otherwise: transfer encodings, nested forms
+     * and continuations of parameters. Accepting, reporting and refusing change nothing of it}
+     */
+    public boolean decodes() {
+        return decodes;
+    }
+
+    private static long bits(Collection<Deviation> deviations) {
+        long bits = 0;
         for (Deviation deviation : deviations) {
             bits |= bit(deviation);
         }
         return bits;
     }
 
-    private static int bit(Deviation deviation) {
-        return 1 << deviation.ordinal();
+    private static long bit(Deviation deviation) {
+        return 1L << deviation.ordinal();
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Preset that && accepted == that.accepted && reported == that.reported;
+        return other instanceof Preset that
+                && accepted == that.accepted
+                && reported == that.reported
+                && decodes == that.decodes;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(accepted, reported);
+        return Objects.hash(accepted, reported, decodes);
     }
 
     /** {@return the name of the preset this one started from, with {@code +} for each change} */

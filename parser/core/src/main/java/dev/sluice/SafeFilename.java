@@ -8,40 +8,10 @@ import java.util.Set;
 final class SafeFilename {
     private static final int MAX_BYTES = 255;
 
-    /** Device names of Windows, in any case and with any extension. */
-    private static final Set<String> DEVICES = Set.of(
-            "con",
-            "prn",
-            "aux",
-            "nul",
-            "conin$",
-            "conout$",
-            "com0",
-            "com1",
-            "com2",
-            "com3",
-            "com4",
-            "com5",
-            "com6",
-            "com7",
-            "com8",
-            "com9",
-            "lpt0",
-            "lpt1",
-            "lpt2",
-            "lpt3",
-            "lpt4",
-            "lpt5",
-            "lpt6",
-            "lpt7",
-            "lpt8",
-            "lpt9",
-            "com\u00B9",
-            "com\u00B2",
-            "com\u00B3",
-            "lpt\u00B9",
-            "lpt\u00B2",
-            "lpt\u00B3");
+    /** Device names of Windows, in any case and with any extension; and COM or LPT with a digit. */
+    private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul", "conin$", "conout$");
+
+    private static final String DIGITS = "0123456789\u00B9\u00B2\u00B3";
 
     private SafeFilename() {}
 
@@ -62,11 +32,12 @@ final class SafeFilename {
     }
 
     private static boolean isDevice(String name) {
-        String stem = name.substring(0, (name + '.').indexOf('.'));
-        return DEVICES.contains(stem.strip().toLowerCase(Locale.ROOT));
+        String stem = name.substring(0, (name + '.').indexOf('.')).strip().toLowerCase(Locale.ROOT);
+        boolean port = stem.length() == 4 && (stem.startsWith("com") || stem.startsWith("lpt"));
+        return port ? DIGITS.indexOf(stem.charAt(3)) >= 0 : DEVICES.contains(stem);
     }
 
-    private static boolean isKept(int c) {
+    static boolean isKept(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,
                     Character.FORMAT,

@@ -1,7 +1,8 @@
 /**
  * Takes {@code multipart/*} bodies apart while they stream in (RFC 2046 section 5.1, RFC 7578).
  *
- * <p>{@link dev.sluice.MultipartDecoder} is the decoder: buffers in, events out, no I/O and no threads.
+ * <p>{@link dev.sluice.MultipartDecoder} is the decoder: buffers in, events out, no I/O and no threads. {@link dev.sluice.PartHead} is
+ * what it knows of a part.
  * {@link dev.sluice.MultipartReader} is the blocking reader on top of it. {@link dev.sluice.Boundary} comes from the
  * {@code Content-Type} of the request, {@link dev.sluice.MultipartOptions} says what is accepted and how much of it.
  *

@@ -2,23 +2,37 @@ package dev.sluice;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.properties.HasOwner;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import dev.sluice.buffer.Delimiter;
 import java.io.IOException;
 import java.io.Serializable;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -35,21 +49,89 @@ class ArchitectureTest {
         assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are left out");
     }
 
+    /** Of the JDK what is named here: not reflection, not the network, not SQL. */
+    private static final ArchRule KNOWN = classes()
+            .should()
+            .onlyDependOnClassesThat(resideInAnyPackage(
+                            "java.io",
+                            "java.lang",
+                            "java.lang.module",
+                            "java.nio..",
+                            "java.security",
+                            "java.time",
+                            "java.util",
+                            "java.util.concurrent..",
+                            "java.util.function",
+                            "java.util.stream")
+                    .or(resideInAPackage("io.netty.buffer"))
+                    .or(resideInAPackage("io.netty.util.."))
+                    .or(resideInAPackage("dev.sluice.."))
+                    .or(resideInAPackage("org.jspecify.annotations")));
+
+    /** Reflection is in java.lang, too. */
+    private static final ArchRule NO_REFLECTION = noClasses()
+            .should()
+            .callMethodWhere(JavaCall.Predicates.target(HasOwner.Predicates.With.owner(equivalentTo(Class.class)))
+                    .and(JavaCall.Predicates.target(nameMatching(
+                            "forName|newInstance|get.*(Field|Method|Constructor|Loader|Resource.*|Class.*)s?"))))
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(ClassLoader.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(ServiceLoader.class);
+
     @Test
     void theCoreKnowsTheJdkNettyBuffersAndTheBufferModuleOnly() {
-        classes()
-                .should()
-                .onlyDependOnClassesThat(resideInAPackage("java..")
-                        .or(resideInAPackage("io.netty.buffer"))
-                        .or(resideInAPackage("io.netty.util.."))
-                        .or(resideInAPackage("dev.sluice.."))
-                        .or(resideInAPackage("org.jspecify.annotations")))
-                .check(CORE);
-        noClasses()
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("java.sql..")
-                .check(CORE);
+        KNOWN.check(CORE);
+        NO_REFLECTION.check(CORE);
+    }
+
+    @Test
+    void reflectionWouldBeSeen() {
+        JavaClasses here = new ClassFileImporter().importClasses(Reflecting.class);
+        assertThrows(AssertionError.class, () -> KNOWN.check(here));
+        assertThrows(AssertionError.class, () -> NO_REFLECTION.check(here));
+    }
+
+    private static final class Reflecting {
+        static Object read(String type) throws ReflectiveOperationException {
+            return Class.forName(type).getDeclaredField("value").get(null);
+        }
+    }
+
+    @Test
+    void theBufferModuleIsForTheCoreAlone() throws URISyntaxException {
+        ModuleDescriptor buffer = descriptor(Delimiter.class);
+        assertEquals(
+                List.of(Set.of("dev.sluice")),
+                buffer.exports().stream().map(ModuleDescriptor.Exports::targets).toList());
+        assertEquals(Set.of(), buffer.opens());
+        assertEquals(
+                List.of(Set.of()),
+                descriptor(MultipartDecoder.class).requires().stream()
+                        .filter(required -> required.name().equals(buffer.name()))
+                        .map(ModuleDescriptor.Requires::modifiers)
+                        .toList());
+    }
+
+    @Test
+    void noCallerOfTheCoreMeetsTheBufferModule() {
+        Set<String> met = CORE.stream()
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                .flatMap(type -> type.getMembers().stream())
+                .filter(member -> member.getModifiers().contains(JavaModifier.PUBLIC)
+                        || member.getModifiers().contains(JavaModifier.PROTECTED))
+                .flatMap(member -> member.getAllInvolvedRawTypes().stream())
+                .map(JavaClass::getPackageName)
+                .collect(Collectors.toSet());
+        assertTrue(met.contains("io.netty.buffer"), "the types of members are seen");
+        assertFalse(met.contains("dev.sluice.buffer"));
+    }
+
+    private static ModuleDescriptor descriptor(Class<?> type) throws URISyntaxException {
+        URI place = type.getProtectionDomain().getCodeSource().getLocation().toURI();
+        return ModuleFinder.of(Path.of(place)).findAll().iterator().next().descriptor();
     }
 
     @Test
@@ -61,11 +143,8 @@ class ArchitectureTest {
                 .check(CORE);
         noClasses()
                 .should()
-                .callMethodWhere(com.tngtech.archunit.core.domain.JavaCall.Predicates.target(
-                                com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner(
-                                        equivalentTo(String.class)))
-                        .and(com.tngtech.archunit.core.domain.JavaCall.Predicates.target(
-                                nameMatching("matches|split|replaceAll|replaceFirst"))))
+                .callMethodWhere(JavaCall.Predicates.target(HasOwner.Predicates.With.owner(equivalentTo(String.class)))
+                        .and(JavaCall.Predicates.target(nameMatching("matches|split|replaceAll|replaceFirst"))))
                 .because("these take regular expressions")
                 .check(CORE);
     }
@@ -171,6 +250,8 @@ class ArchitectureTest {
                 .and()
                 .areNotInterfaces()
                 .and(new NotEnum())
+                .and()
+                .doNotHaveFullyQualifiedName("dev.sluice.BodySettings") // what all builders of options have in common
                 .should()
                 .haveModifier(JavaModifier.FINAL)
                 .check(CORE);

@@ -2,9 +2,9 @@ package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The value of one Content-Disposition, read by itself. */
+/** The value of one Content-Disposition. */
 class ContentDispositionTest {
     private static final MultipartOptions COMPATIBLE =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
@@ -24,16 +24,15 @@ class ContentDispositionTest {
     private static MultipartException refused(String marked) {
         int offset = marked.indexOf('^');
         String value = marked.replace("^", "");
-        MultipartException e = assertThrows(MultipartException.class, () -> ContentDisposition.parse(value), value);
-        assertEquals(offset, e.offset(), value + ": " + e.getMessage());
-        assertEquals(-1, e.partIndex());
+        MultipartException e = assertThrows(MultipartException.class, () -> Heads.of(value), value);
+        assertEquals(Heads.FIELD.length() + offset, e.offset(), value + ": " + e.getMessage());
+        assertEquals(0, e.partIndex());
         return e;
     }
 
     @Test
     void typeNameAndFilenameAreRead() throws MultipartException {
-        ContentDisposition read = ContentDisposition.parse("Form-Data; name=\"a\"; filename=\"b.txt\"");
-        assertEquals("form-data", read.type());
+        PartHead read = Heads.of("Form-Data; name=\"a\"; filename=\"b.txt\"");
         assertEquals("a", read.name());
         assertEquals("b.txt", read.filename());
         assertEquals("b.txt", read.safeFilename());
@@ -41,39 +40,37 @@ class ContentDispositionTest {
 
     @Test
     void whatIsNotGivenIsNull() throws MultipartException {
-        ContentDisposition read = ContentDisposition.parse("form-data");
+        PartHead read = Heads.outsideOfFormData("form-data", MultipartOptions.defaults());
         assertNull(read.name());
         assertNull(read.filename());
         assertNull(read.safeFilename());
-        assertNull(read.rawName());
-        assertNull(read.rawFilename());
     }
 
     @Test
     void anEmptyFilenameIsEmptyAndNotNull() throws MultipartException {
-        ContentDisposition read = ContentDisposition.parse("form-data; name=\"a\"; filename=\"\"");
+        PartHead read = Heads.of("form-data; name=\"a\"; filename=\"\"");
         assertEquals("", read.filename());
         assertEquals("", read.safeFilename());
-        assertArrayEquals(new byte[0], read.rawFilename());
     }
 
     @Test
     void theSafeFilenameIsABaseName() throws MultipartException {
-        ContentDisposition read = ContentDisposition.parse("form-data; name=a; filename=\"..\\\\..\\con.txt\"");
+        PartHead read = Heads.of("form-data; name=a; filename=\"..\\\\..\\con.txt\"");
         assertEquals("..\\..\\con.txt", read.filename());
         assertEquals("_con.txt", read.safeFilename());
     }
 
     @Test
-    void rawBytesHaveTheirEscapesUndoneAndAreCopies() throws MultipartException {
-        ContentDisposition read = ContentDisposition.parse("form-data; name=\"\u00fc\\\"\"; filename=\"C:\\\\d\\e\"");
-        assertArrayEquals("\u00fc\"".getBytes(StandardCharsets.UTF_8), read.rawName());
-        assertArrayEquals("C:\\d\\e".getBytes(StandardCharsets.UTF_8), read.rawFilename());
-        byte[] raw = read.rawName();
-        assertNotNull(raw);
+    void escapesAreUndoneAndRawBytesAreAsTheyCameAndCopies() throws MultipartException {
+        String value = "form-data; name=\"\u00fc\\\"\"; filename=\"C:\\\\d\\e\"";
+        PartHead read = Heads.of(value);
+        assertEquals("\u00fc\"", read.name());
+        assertEquals("C:\\d\\e", read.filename());
+        byte[] raw = read.rawHeader(0);
+        assertArrayEquals(value.getBytes(StandardCharsets.UTF_8), raw);
         raw[0] = 0;
-        assertNotSame(raw, read.rawName());
-        assertArrayEquals("\u00fc\"".getBytes(StandardCharsets.UTF_8), read.rawName());
+        assertNotSame(raw, read.rawHeader(0));
+        assertArrayEquals(value.getBytes(StandardCharsets.UTF_8), read.rawHeader(0));
     }
 
     @Test
@@ -90,6 +87,9 @@ class ContentDispositionTest {
         assertEquals(
                 Reason.MALFORMED_CONTENT_DISPOSITION,
                 refused("form-data; name=\"a^").reason());
+        assertEquals(
+                Reason.MALFORMED_CONTENT_DISPOSITION,
+                refused("form-data; name=\"a^\r\nX: y\"").reason());
         assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, refused("^").reason());
         assertEquals(
                 Reason.DUPLICATE_PARAMETER,
@@ -107,8 +107,7 @@ class ContentDispositionTest {
     }
 
     private static String detail(String value, MultipartOptions options) {
-        MultipartException refused =
-                assertThrows(MultipartException.class, () -> ContentDisposition.parse(value, options));
+        MultipartException refused = assertThrows(MultipartException.class, () -> Heads.of(value, options));
         return refused.getMessage().replaceFirst("^Content-Disposition: ", "").replaceFirst(" \\(.*", "");
     }
 
@@ -118,8 +117,8 @@ class ContentDispositionTest {
             assertEquals("a parameter value is expected", detail("form-data; name=", options));
             assertEquals("the quoted value does not end", detail("form-data; name=\"a\\", options));
             assertEquals("the quoted value does not end", detail("form-data; name=\"", options));
-            assertNull(ContentDisposition.parse("form-data; name", options).name());
-            assertNull(ContentDisposition.parse("form-data;", options).name());
+            assertNull(Heads.outsideOfFormData("form-data; name", options).name());
+            assertNull(Heads.outsideOfFormData("form-data;", options).name());
         }
     }
 
@@ -134,8 +133,7 @@ class ContentDispositionTest {
     }
 
     private static @Nullable String extended(String value) throws MultipartException {
-        return ContentDisposition.parse("form-data; name=a; filename*=" + value, COMPATIBLE)
-                .filename();
+        return Heads.of("form-data; name=a; filename*=" + value, COMPATIBLE).filename();
     }
 
     @Test
@@ -144,13 +142,13 @@ class ContentDispositionTest {
         for (int i = 0; i <= 100; i++) {
             value.append("; filename*").append(i).append('=').append(i % 10);
         }
-        String joined = ContentDisposition.parse(value.toString(), COMPATIBLE).filename();
+        String joined = Heads.of(value.toString(), COMPATIBLE).filename();
         assertEquals("0123456789".repeat(10) + "0", joined);
     }
 
     @Test
     void aBackslashBeforeABackslashIsAnEscape() throws MultipartException {
-        ContentDisposition read = ContentDisposition.parse("form-data; name=\"a\\\\\"; filename=\"\\\\\\\\b\"");
+        PartHead read = Heads.of("form-data; name=\"a\\\\\"; filename=\"\\\\\\\\b\"");
         assertEquals("a\\", read.name());
         assertEquals("\\\\b", read.filename());
     }
@@ -159,11 +157,11 @@ class ContentDispositionTest {
     void anEncodedWordIsFourCharactersAtLeast() throws MultipartException {
         assertEquals(
                 "b",
-                ContentDisposition.parse("form-data; name=a; filename=\"=??=\"; filename*=UTF-8''b")
+                Heads.of("form-data; name=a; filename=\"=??=\"; filename*=UTF-8''b")
                         .filename());
         assertEquals(
                 "=?=",
-                ContentDisposition.parse("form-data; name=a; filename=\"=?=\"; filename*=UTF-8''b")
+                Heads.of("form-data; name=a; filename=\"=?=\"; filename*=UTF-8''b")
                         .filename());
     }
 
@@ -171,13 +169,13 @@ class ContentDispositionTest {
     void piecesMayHaveBlanksAroundTheirEqualsSignsQuotesAndEscapes() throws MultipartException {
         assertEquals(
                 "a\"b c",
-                ContentDisposition.parse(
+                Heads.of(
                                 "form-data; name=a; filename*0 = \"a\\\"b\"; filename*1 =\" c\"; filename** = x; filename*2x=d",
                                 COMPATIBLE)
                         .filename());
         assertEquals(
                 "0123456789",
-                ContentDisposition.parse(
+                Heads.of(
                                 "form-data; name=a; filename*0=0; filename*1=1; filename*2=2; filename*3=3; filename*4=4"
                                         + "; filename*5=5; filename*6=6; filename*7=7; filename*8=8; filename*9=9; filename*-=x; filename*a=y",
                                 COMPATIBLE)
@@ -185,47 +183,32 @@ class ContentDispositionTest {
     }
 
     @Test
-    void controlCharactersAreRefusedHereToo() {
-        for (String value : List.of(
-                "form-data; name=\"a^\r\nX: y\"",
-                "form-data; name=\"a^\nb\"",
-                "form-data; name=\"a^\u0000b\"",
-                "form-data; name=a^\u007f")) {
+    void controlCharactersAreRefused() {
+        for (String value :
+                List.of("form-data; name=\"a^\nb\"", "form-data; name=\"a^\u0000b\"", "form-data; name=a^\u007f")) {
             assertEquals(Reason.MALFORMED_HEADER, refused(value).reason());
         }
     }
 
     @Test
     void theOffsetCountsBytesOfTheHeaderCharset() {
-        MultipartException e =
-                assertThrows(MultipartException.class, () -> ContentDisposition.parse("form-data; name=\"\u00fc\"b"));
-        assertEquals("form-data; name=\"\"".length() + 2, e.offset());
+        MultipartException e = assertThrows(MultipartException.class, () -> Heads.of("form-data; name=\"\u00fc\"b"));
+        assertEquals(Heads.FIELD.length() + "form-data; name=\"\"".length() + 2, e.offset());
     }
 
     @Test
     void theOptionsDecideWhatIsAccepted() throws MultipartException {
-        assertEquals(
-                "a b",
-                ContentDisposition.parse("attachment; name=a b", COMPATIBLE).name());
-        assertEquals(
-                "attachment",
-                ContentDisposition.parse("attachment; name=a b", COMPATIBLE).type());
+        assertEquals("a b", Heads.of("attachment; name=a b", COMPATIBLE).name());
         assertEquals(
                 "ab.txt",
-                ContentDisposition.parse("form-data; name=a; filename*0=a; filename*1=b.txt", COMPATIBLE)
+                Heads.of("form-data; name=a; filename*0=a; filename*1=b.txt", COMPATIBLE)
                         .filename());
-        assertNull(ContentDisposition.parse("form-data; name=a; filename*0=a; filename*1=b.txt")
-                .filename());
+        assertNull(Heads.of("form-data; name=a; filename*0=a; filename*1=b.txt").filename());
         MultipartOptions decoding =
                 MultipartOptions.builder().decodePercentEscapes(true).build();
-        assertEquals(
-                "a\"b",
-                ContentDisposition.parse("form-data; name=\"a%22b\"", decoding).name());
-        assertEquals(
-                "ab",
-                ContentDisposition.parse("form-data; name=\"ab\"", decoding).name());
-        assertEquals(
-                "a%22b", ContentDisposition.parse("form-data; name=\"a%22b\"").name());
+        assertEquals("a\"b", Heads.of("form-data; name=\"a%22b\"", decoding).name());
+        assertEquals("ab", Heads.of("form-data; name=\"ab\"", decoding).name());
+        assertEquals("a%22b", Heads.of("form-data; name=\"a%22b\"").name());
     }
 
     @Test
@@ -234,36 +217,43 @@ class ContentDispositionTest {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(body)));
             decoder.next();
-            ContentDisposition disposition = decoder.headers().contentDisposition();
-            assertNotNull(disposition);
-            assertEquals(decoder.name(), disposition.name());
-            assertEquals(decoder.filename(), disposition.filename());
-            assertEquals("\u00fc", disposition.filename());
+            assertEquals("a", decoder.name());
+            assertEquals("\u00fc", decoder.filename());
+            assertEquals("a", decoder.head().name());
+            assertEquals("\u00fc", decoder.head().filename());
+            assertSame(decoder.head().filename(), decoder.filename(), "made once");
+            assertSame(decoder.head().name(), decoder.name(), "made once");
         }
     }
 
     @Test
-    void aDispositionThatCannotBeReadOutsideOfFormDataIsNull() throws MultipartException {
+    void aDispositionThatCannotBeReadOutsideOfFormDataSaysNothing() throws MultipartException {
         Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
         try (MultipartDecoder decoder = MultipartDecoder.create(mixed)) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n"
-                    + "Content-Disposition: ;=\r\n\r\n\r\n"
+                    + "Content-Disposition: attachment; name=a; filename=f; =\r\n\r\n\r\n"
                     + "--x\r\n"
-                    + "Content-Disposition: attachment; filename=f\r\n\r\n\r\n"
+                    + "Content-Disposition: attachment; name=a; filename=f\r\n\r\n\r\n"
+                    + "--x\r\n"
+                    + "Content-Disposition: attachment; filename*=UTF-8''%C3%BC\r\n\r\n\r\n"
                     + "--x\r\n\r\n\r\n"
                     + "--x--")));
-            assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
-            assertNull(decoder.headers().contentDisposition());
-            assertEquals(MultipartDecoder.Event.PART_END, decoder.next());
-            assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
-            ContentDisposition attachment = decoder.headers().contentDisposition();
-            assertNotNull(attachment);
-            assertEquals("attachment", attachment.type());
-            assertEquals("f", attachment.filename());
-            assertEquals(MultipartDecoder.Event.PART_END, decoder.next());
-            assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
-            assertNull(decoder.headers().contentDisposition());
+            assertNames(decoder, null, null);
+            assertNames(decoder, "a", "f");
+            assertNames(decoder, null, "\u00fc");
+            assertNames(decoder, null, null);
+            assertEquals(List.of(), decoder.deviations());
         }
+    }
+
+    private static void assertNames(MultipartDecoder decoder, @Nullable String name, @Nullable String filename)
+            throws MultipartException {
+        assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
+        assertEquals(name, decoder.name());
+        assertEquals(filename, decoder.filename());
+        assertEquals(name, decoder.head().name());
+        assertEquals(filename, decoder.head().filename());
+        assertEquals(MultipartDecoder.Event.PART_END, decoder.next());
     }
 
     @Test
@@ -272,18 +262,11 @@ class ContentDispositionTest {
         int many = 1 << 20;
         assertEquals(
                 "\"".repeat(many),
-                ContentDisposition.parse("form-data; name=\"" + "\\\"".repeat(many) + "\"")
-                        .name());
-        assertEquals(
-                "a",
-                ContentDisposition.parse("form-data; name=a" + ";x=y".repeat(many))
-                        .name());
+                Heads.of("form-data; name=\"" + "\\\"".repeat(many) + "\"").name());
+        assertEquals("a", Heads.of("form-data; name=a" + ";x=y".repeat(many)).name());
         assertThrows(
-                MultipartException.class,
-                () -> ContentDisposition.parse("form-data; name=" + "\"".repeat(many) + "x", COMPATIBLE));
-        assertTrue(assertThrows(
-                                MultipartException.class,
-                                () -> ContentDisposition.parse("form-data;" + " x".repeat(many), COMPATIBLE))
+                MultipartException.class, () -> Heads.of("form-data; name=" + "\"".repeat(many) + "x", COMPATIBLE));
+        assertTrue(assertThrows(MultipartException.class, () -> Heads.of("form-data;" + " x".repeat(many), COMPATIBLE))
                         .getMessage()
                         .length()
                 < 200);

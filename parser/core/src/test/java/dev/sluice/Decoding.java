@@ -14,7 +14,7 @@ final class Decoding {
     /** A part that came; {@code complete} only once its PART_END was seen. */
     record Part(
             int index,
-            List<PartHeaders.Header> headers,
+            List<PartHead.Header> headers,
             @Nullable String name,
             @Nullable String filename,
             @Nullable String contentType,
@@ -111,14 +111,23 @@ final class Decoding {
             for (; ; ) {
                 switch (decoder.next()) {
                     case PART_BEGIN -> {
-                        List<PartHeaders.Header> headers = new ArrayList<>();
-                        decoder.headers().forEach(headers::add);
+                        String name = decoder.name();
+                        String filename = decoder.filename();
+                        String contentType = decoder.contentType();
+                        PartHead head = decoder.head();
+                        if (!Objects.equals(name, head.name())
+                                || !Objects.equals(filename, head.filename())
+                                || !Objects.equals(contentType, head.contentType())
+                                || head.index() != decoder.partIndex()
+                                || head.offset() != decoder.partOffset()) {
+                            throw new AssertionError(head + " differs from its decoder");
+                        }
                         parts.add(new Part(
-                                decoder.partIndex(),
-                                headers,
-                                decoder.name(),
-                                decoder.filename(),
-                                decoder.contentType(),
+                                head.index(),
+                                head.headers(),
+                                name,
+                                filename,
+                                contentType,
                                 decoder.partOffset(),
                                 "",
                                 false));

@@ -1,6 +1,5 @@
 package dev.sluice;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -78,7 +77,7 @@ class DispositionWorkTest {
             long before = parser.steps();
             parser.joinedFilename(StandardCharsets.UTF_8);
             if (parser.hasFilename()) {
-                parser.rawFilename();
+                parser.filename(StandardCharsets.UTF_8);
             }
             long steps = parser.steps() - before;
             assertTrue(steps <= 5L * value.length + 100, hostile + ": " + steps + " steps for " + value.length);
@@ -119,7 +118,7 @@ class DispositionWorkTest {
         DispositionParser parser = new DispositionParser(Preset.STANDARD);
         assertNull(parser.parse(bytes, 0, bytes.length));
         long before = parser.steps();
-        assertArrayEquals(Decoding.bytes("a\"b"), parser.rawName());
+        assertEquals("a\"b", parser.name(StandardCharsets.UTF_8));
         assertEquals(4, parser.steps() - before);
     }
 

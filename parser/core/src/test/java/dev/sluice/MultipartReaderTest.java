@@ -87,7 +87,7 @@ class MultipartReaderTest {
                 assertEquals("../f.txt", second.filename());
                 assertEquals("f.txt", second.safeFilename());
                 assertEquals("text/plain", second.contentType());
-                assertEquals(2, second.headers().count());
+                assertEquals(2, second.head().headers().size());
                 assertEquals("a\r\n-\r\n--y", second.text());
                 assertEquals("", next(reader).text());
                 assertNull(reader.nextPart());
@@ -306,32 +306,30 @@ class MultipartReaderTest {
     }
 
     @Test
-    void headersOutliveTheReader() throws IOException {
-        PartHeaders headers;
+    void theHeadOutlivesTheReader() throws IOException {
+        PartHead head;
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             next(reader);
-            headers = next(reader).headers();
+            head = next(reader).head();
         }
-        assertEquals("text/plain", headers.contentType());
-        assertEquals(List.of("text/plain"), headers.all("CONTENT-TYPE"));
-        ContentDisposition disposition = headers.contentDisposition();
-        assertNotNull(disposition);
-        assertEquals("../f.txt", disposition.filename());
-        assertFalse(headers.toString().contains("f.txt"), "values are not for logs");
+        assertEquals("text/plain", head.contentType());
+        assertEquals(List.of("text/plain"), head.headers("CONTENT-TYPE"));
+        assertEquals("../f.txt", head.filename());
+        assertFalse(head.toString().contains("f.txt"), "values are not for logs");
     }
 
     @Test
-    void headersCanBeReadUntilTheNextPartIsAskedFor() throws IOException {
+    void theHeadCanBeReadUntilTheNextPartIsAskedFor() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             Part first = next(reader);
             Part second = next(reader);
-            assertThrows(IllegalStateException.class, first::headers);
+            assertThrows(IllegalStateException.class, first::head);
             assertThrows(IllegalStateException.class, first::contentType);
             second.text();
             assertEquals("text/plain", second.contentType());
-            assertSame(second.headers(), second.headers());
+            assertSame(second.head(), second.head());
             next(reader);
-            assertEquals(2, second.headers().count(), "what was asked for in time outlives the part");
+            assertEquals(2, second.head().headers().size(), "what was asked for in time outlives the part");
             assertEquals("text/plain", second.contentType());
         }
     }
@@ -500,9 +498,7 @@ class MultipartReaderTest {
 
     @Test
     void afterATextThatIsTooLargeTheNextPartCanBeRead() throws IOException {
-        MultipartOptions options = MultipartOptions.builder()
-                .limits(Limits.builder().maxFieldBytes(2).build())
-                .build();
+        MultipartOptions options = MultipartOptions.builder().maxFieldBytes(2).build();
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X, options)) {
             assertEquals(
                     Reason.FIELD_TOO_LARGE,

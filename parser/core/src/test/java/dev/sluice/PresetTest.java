@@ -115,6 +115,8 @@ class PresetTest {
         assertEquals(Reason.PREAMBLE, Deviation.PREAMBLE.reason());
         assertEquals(Reason.EPILOGUE, Deviation.EPILOGUE.reason());
         assertEquals(Reason.MALFORMED_DELIMITER, Deviation.FALSE_DELIMITER.reason());
+        Verdict.assertRefused(Preset.STANDARD, "--x^\n", Deviation.BARE_LF.reason(), -1);
+        Verdict.assertRefused(Preset.STANDARD, "--x\r\nX: a^\n", Deviation.BARE_LF_IN_HEADER.reason(), 0);
         assertEquals(Reason.MALFORMED_HEADER, Deviation.FOLDED_HEADER.reason());
         assertEquals(Reason.UNSUPPORTED_TRANSFER_ENCODING, Deviation.TRANSFER_ENCODING.reason());
         assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, Deviation.EXTENDED_FILENAME.reason());

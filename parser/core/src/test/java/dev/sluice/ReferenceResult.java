@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceLimits;
+import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,32 @@ final class ReferenceResult {
     private static final int REPORTED = 100;
 
     private ReferenceResult() {}
+
+    /** Fails where the decoder says other than the reference parser. {@return what both say} */
+    static Decoding.Result assertSame(
+            Outcome outcome,
+            String contentType,
+            byte[] body,
+            ReferenceLimits limits,
+            Preset preset,
+            List<ByteBuf> chunks,
+            String what) {
+        MultipartOptions options = limits(limits).preset(preset).build();
+        Decoding.Result actual;
+        try {
+            actual = Decoding.decode(Boundary.from(contentType, preset), options, chunks);
+        } catch (MultipartException e) {
+            actual = new Decoding.Result(
+                    List.of(), List.of(), 0, new Decoding.Failure(e.reason(), e.offset(), e.partIndex()));
+        }
+        Decoding.Result expected = of(outcome, actual.size());
+        if (!expected.equals(actual)) {
+            throw new AssertionError(what + " " + preset + "\ncontent type " + contentType + "\nbody "
+                    + Decoding.show(body) + "\nexpected " + Decoding.show(Decoding.bytes(expected.toString()))
+                    + "\nbut was  " + Decoding.show(Decoding.bytes(actual.toString())));
+        }
+        return actual;
+    }
 
     static Decoding.Result of(Outcome outcome, long decodedSize) {
         List<Decoding.Part> parts = new ArrayList<>();
@@ -30,25 +57,28 @@ final class ReferenceResult {
         return new Decoding.Result(parts, deviations, error == null ? outcome.bodySize() : decodedSize, failure);
     }
 
-    static Limits limits(ReferenceLimits limits) {
-        return Limits.builder()
-                .maxBodyBytes(limits.maxBodyBytes())
-                .maxPartBytes(limits.maxPartBytes())
-                .maxParts(limits.maxParts())
-                .maxFiles(limits.maxFiles())
+    static MultipartOptions.Builder limits(ReferenceLimits limits) {
+        return MultipartOptions.builder()
+                .set(Setting.MAX_BODY_BYTES, text(limits.maxBodyBytes()))
+                .set(Setting.MAX_PART_BYTES, text(limits.maxPartBytes()))
+                .set(Setting.MAX_PARTS, text(limits.maxParts()))
+                .set(Setting.MAX_FILES, text(limits.maxFiles()))
                 .maxHeadersPerPart(limits.maxHeadersPerPart())
                 .maxHeaderBytesPerPart(limits.maxHeaderBytesPerPart())
-                .maxHeaderBytes(limits.maxHeaderBytes())
+                .set(Setting.MAX_HEADER_BYTES, text(limits.maxHeaderBytes()))
                 .maxPreambleBytes(limits.maxPreambleBytes())
-                .maxEpilogueBytes(limits.maxEpilogueBytes())
-                .build();
+                .maxEpilogueBytes(limits.maxEpilogueBytes());
+    }
+
+    private static String text(long limit) {
+        return limit == Long.MAX_VALUE ? "unlimited" : String.valueOf(limit);
     }
 
     private static Decoding.Part part(Outcome.Part part, boolean complete) {
         return new Decoding.Part(
                 part.index(),
                 part.headers().stream()
-                        .map(header -> new PartHeaders.Header(header.name(), header.value()))
+                        .map(header -> new PartHead.Header(header.name(), header.value()))
                         .toList(),
                 part.name(),
                 part.filename(),

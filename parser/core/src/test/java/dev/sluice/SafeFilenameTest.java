@@ -133,7 +133,7 @@ class SafeFilenameTest {
 
     @Test
     void aNameThatOnlyLooksLikeADeviceStays() {
-        for (String name : List.of("CONSOLE", "COM", "COM10", "NULL.txt", "xCON", "LPT", "my.con")) {
+        for (String name : List.of("CONSOLE", "COM", "COM10", "COMA", "XPT1", "NULL.txt", "xCON", "LPT", "my.con")) {
             assertSafe(name, name);
         }
     }

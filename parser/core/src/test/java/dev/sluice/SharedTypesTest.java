@@ -24,9 +24,7 @@ import org.junit.jupiter.api.Test;
  * order of writes. So the fields themselves are looked at, and those of all they hold.
  */
 class SharedTypesTest {
-    private static final Class<?>[] SHARED = {
-        Boundary.class, Delimiter.class, Limits.class, MultipartOptions.class, Preset.class
-    };
+    private static final Class<?>[] SHARED = {Boundary.class, Delimiter.class, MultipartOptions.class, Preset.class};
 
     /** Fields that are not final, and why they may be read by any thread all the same. */
     private static final Map<String, String> NOT_FINAL = Map.of(
@@ -40,6 +38,7 @@ class SharedTypesTest {
             "Delimiter.text", "written by the constructor's caller only, before the constructor",
             "Delimiter.constant", "read-only, and neither retained nor released by anybody",
             "Delimiter.grams", "see above",
+            "MultipartOptions.numbers", "written by the constructor only, and handed out to nobody",
             "MultipartOptions.allocator", "the caller's: allocators are made to be shared");
 
     private static final Set<Class<?>> UNCHANGEABLE = Set.of(String.class, Charset.class);

@@ -3,15 +3,20 @@ package dev.sluice;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.testkit.Corpus;
+import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.Soup;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The transitions seen, byte by byte, are those of the table in {@link MultipartDecoder}: nothing missing, nothing extra. */
+@Tag("sized")
 class TransitionTest {
+    private static final int BODIES = ProofSize.of("sluice.transition.bodies", 5_000, 30_000);
+
     private static final Set<String> STANDARD = Set.of(
             "PREAMBLE>PREAMBLE",
             "PREAMBLE>DELIMITER",
@@ -93,7 +98,7 @@ class TransitionTest {
         Corpus.cases().stream()
                 .filter(c -> c.body().length <= 4096)
                 .forEach(c -> observe(c.contentType(), c.body(), preset, observed));
-        for (long seed = 0; seed < 30_000; seed++) {
+        for (long seed = 0; seed < BODIES; seed++) {
             Soup.Body soup = Soup.body(seed);
             observe(soup.contentType(), soup.bytes(), preset, observed);
         }
@@ -129,14 +134,14 @@ class TransitionTest {
                 new Decoding(boundary, MultipartOptions.builder().preset(preset).build());
         MultipartDecoder decoder = decoding.decoder();
         for (int i = 0; i < body.length; i++) {
-            MultipartDecoder.State before = decoder.state();
+            MultipartDecoder.State before = decoder.state;
             decoding.feed(Unpooled.wrappedBuffer(body, i, 1));
-            observed.add(before + ">" + decoder.state());
+            observed.add(before + ">" + decoder.state);
         }
-        if (decoder.state() != MultipartDecoder.State.FAILED) {
-            MultipartDecoder.State before = decoder.state();
+        if (decoder.state != MultipartDecoder.State.FAILED) {
+            MultipartDecoder.State before = decoder.state;
             decoding.finish();
-            observed.add("end " + before + ">" + decoder.state());
+            observed.add("end " + before + ">" + decoder.state);
         }
         decoder.close();
     }

@@ -105,10 +105,8 @@ class UsualSectionTest {
         assertSameBothWays(section, limits(l -> l.maxFiles(0)));
     }
 
-    private static MultipartOptions limits(UnaryOperator<Limits.Builder> change) {
-        return MultipartOptions.builder()
-                .limits(change.apply(Limits.builder()).build())
-                .build();
+    private static MultipartOptions limits(UnaryOperator<MultipartOptions.Builder> change) {
+        return change.apply(MultipartOptions.builder()).build();
     }
 
     private enum Presets {

@@ -144,20 +144,21 @@ class VerifyPageTest {
     /** The table of limits, against what the library does when nothing is set. */
     @Test
     void theDefaultsThatAreToldAreTheDefaults(@TempDir Path directory) throws IOException {
-        Limits decoder = Limits.defaults();
+        MultipartOptions decoder = MultipartOptions.defaults();
         assertEquals(told(decoder), asked(DECODER));
         assertEquals("unlimited", told("maxPartBytes", DECODER));
         assertEquals(Long.MAX_VALUE, decoder.maxPartBytes());
 
         FormOptions forms = FormOptions.inMemory(MemoryBudget.unlimited()).build();
-        Limits ofForms = forms.multipart().limits();
+        MultipartOptions ofForms = forms.multipart();
         assertEquals(told(ofForms), asked(FORMS));
         assertEquals("as the body", told("maxPartBytes", FORMS));
         assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may be the whole body");
         assertEquals(size(forms.spillThreshold()), told("spillThreshold", FORMS));
         assertEquals(size(forms.maxInMemoryBytes()), told("maxInMemoryBytes", FORMS));
         try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"))) {
-            assertEquals(size(spool.maxBytes()), told("spool directory", FORMS).split(" / ")[0]);
+            assertEquals(
+                    size(spool.maxSpoolBytes()), told("spool directory", FORMS).split(" / ")[0]);
         }
     }
 
@@ -173,7 +174,7 @@ class VerifyPageTest {
         assertEquals("240 B/s / 5 s", told("minimum rate", FILTER));
     }
 
-    private static Map<String, String> told(Limits limits) {
+    private static Map<String, String> told(MultipartOptions limits) {
         assertEquals(limits.maxPreambleBytes(), limits.maxEpilogueBytes());
         Map<String, String> told = new LinkedHashMap<>();
         told.put("maxBodyBytes", size(limits.maxBodyBytes()));
@@ -190,7 +191,7 @@ class VerifyPageTest {
     /** The same limits as the page has them. */
     private static Map<String, String> asked(int column) throws IOException {
         Map<String, String> asked = new LinkedHashMap<>();
-        for (String limit : told(Limits.defaults()).keySet()) {
+        for (String limit : told(MultipartOptions.defaults()).keySet()) {
             asked.put(limit, told(limit, column));
         }
         return asked;

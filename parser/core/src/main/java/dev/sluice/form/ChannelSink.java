@@ -32,14 +32,16 @@ final class ChannelSink implements PartSink {
     }
 
     @Override
-    public void write(ByteBuf data) throws IOException {
+    public Readiness write(ByteBuf data) throws IOException {
         state.checkWritable();
         writeFully(channel, data);
+        return Readiness.READY;
     }
 
     @Override
-    public void complete() {
+    public Readiness complete() {
         state.complete();
+        return Readiness.READY;
     }
 
     @Override

@@ -3,50 +3,83 @@ package dev.sluice.form;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.CopyOption;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/**
- * Makes a part a file of the application. It is written in the spool and moved to its place when it is complete, so the
- * target is there in full or not at all.
- */
-public final class FileSink implements PartSink {
-    private final SpillSink spooled;
-    private final Path target;
-    private final CopyOption[] options;
+/** Makes a part a file of the application: written in the spool, and moved to its place when the form ended well. */
+final class FileSink implements PartSink {
+    private final SpoolDirectory spool;
+    private final Iterator<Path> targets;
+    private final boolean replace;
+    private final SinkState state = new SinkState();
+    private @Nullable SpoolFile file;
+    private @Nullable Path target;
+    private boolean replaced;
 
-    private FileSink(SpoolDirectory spool, Path target, CopyOption[] options) {
-        this.spooled = SpillSink.create(spool, -1, MemoryBudget.unlimited());
-        this.target = target;
-        this.options = options;
+    FileSink(SpoolDirectory spool, Iterator<Path> targets, CopyOption... options) {
+        this.spool = Objects.requireNonNull(spool, "spool");
+        this.targets = Objects.requireNonNull(targets, "targets");
+        this.replace = PartContent.replaces(options);
     }
 
-    /**
-     * {@return a sink}
-     *
-     * @param spool where the file is written; best on the file system of the target
-     * @param target a path chosen by the application, never by the peer
-     * @param options as for {@link PartContent#moveTo}
-     */
-    public static FileSink create(SpoolDirectory spool, Path target, CopyOption... options) {
-        return new FileSink(spool, Objects.requireNonNull(target, "target"), options.clone());
-    }
-
-    @Override
-    public void write(ByteBuf data) throws IOException {
-        spooled.write(data);
+    private SpoolFile file() throws IOException {
+        SpoolFile open = file;
+        if (open == null) {
+            open = spool.create();
+            file = open;
+        }
+        return open;
     }
 
     @Override
-    public void complete() throws IOException {
-        spooled.complete();
-        try (PartContent content = spooled.takeContent()) {
-            content.moveTo(target, options);
+    public Readiness write(ByteBuf data) throws IOException {
+        state.checkWritable();
+        file().write(data);
+        return Readiness.READY;
+    }
+
+    @Override
+    public Readiness complete() throws IOException {
+        state.complete();
+        file().complete();
+        return Readiness.READY;
+    }
+
+    @Override
+    public Readiness publish() throws IOException {
+        for (; ; ) {
+            Path next = targets.next();
+            target = next;
+            replaced = replace && Files.exists(next, LinkOption.NOFOLLOW_LINKS);
+            try {
+                file().moveTo(next, replace);
+                return Readiness.READY;
+            } catch (FileAlreadyExistsException e) {
+                if (!targets.hasNext()) {
+                    throw e;
+                }
+            }
         }
     }
 
     @Override
-    public void close() throws IOException {
-        spooled.close();
+    public void retract() throws IOException {
+        Files.deleteIfExists(Objects.requireNonNull(target, "it was published"));
+        if (replaced) {
+            throw new IOException("the file that was replaced cannot be brought back: " + target);
+        }
+    }
+
+    @Override
+    public void close() {
+        SpoolFile open = file;
+        if (state.close() && open != null) {
+            open.close();
+        }
     }
 }

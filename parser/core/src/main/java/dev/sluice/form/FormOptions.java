@@ -1,13 +1,11 @@
 package dev.sluice.form;
 
-import dev.sluice.Deviation;
-import dev.sluice.Limits;
+import dev.sluice.BodySettings;
 import dev.sluice.MultipartOptions;
-import dev.sluice.Preset;
+import dev.sluice.Setting;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,24 +15,16 @@ public final class FormOptions {
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
-    private final long spillThreshold;
-    private final long maxInMemoryBytes;
-    private final long maxDrainBytes;
-    private final @Nullable Boolean expandNested;
     private final PartDecider decider;
     private final @Nullable ProgressListener progress;
     private final long progressNanos;
     private final @Nullable FormMetrics metrics;
     private final LongSupplier clock;
 
-    private FormOptions(Builder builder) {
-        this.multipart = builder.multipart.limits(builder.limits.build()).build();
+    private FormOptions(Builder builder, MultipartOptions multipart) {
+        this.multipart = multipart;
         this.spool = builder.spool;
         this.memory = builder.memory;
-        this.spillThreshold = builder.spillThreshold;
-        this.maxInMemoryBytes = builder.maxInMemoryBytes;
-        this.maxDrainBytes = builder.maxDrainBytes;
-        this.expandNested = builder.expandNested;
         this.decider = builder.decider;
         this.progress = builder.progress;
         this.progressNanos = builder.progressNanos;
@@ -42,23 +32,24 @@ public final class FormOptions {
         this.clock = builder.clock;
     }
 
-    /**
-     * {@return a builder of options that spill to {@code spool} and charge {@code memory}}
-     *
-     * @param spool shared by all forms of the process; not closed by them
-     * @param memory shared by all forms of the process
-     */
+    /** {@return a builder of options that spill to {@code spool} and charge {@code memory}: both of the process, not closed} */
     public static Builder builder(SpoolDirectory spool, MemoryBudget memory) {
-        return new Builder(Objects.requireNonNull(spool, "spool"), memory);
+        return new Builder(Objects.requireNonNull(spool, "spool"), memory, null);
     }
 
-    /**
-     * {@return a builder of options without files: what does not fit into {@link Builder#maxInMemoryBytes} is refused}
-     *
-     * @param memory shared by all forms of the process
-     */
+    /** {@return as {@link #builder(SpoolDirectory, MemoryBudget)}, but from {@code multipart}, with its limits} */
+    public static Builder builder(SpoolDirectory spool, MemoryBudget memory, MultipartOptions multipart) {
+        return new Builder(Objects.requireNonNull(spool, "spool"), memory, multipart);
+    }
+
+    /** {@return a builder of options without files: what does not fit into {@link Builder#maxInMemoryBytes} is refused} */
     public static Builder inMemory(MemoryBudget memory) {
-        return new Builder(null, memory);
+        return new Builder(null, memory, null);
+    }
+
+    /** {@return as {@link #inMemory(MemoryBudget)}, but from {@code multipart}, with its limits} */
+    public static Builder inMemory(MemoryBudget memory, MultipartOptions multipart) {
+        return new Builder(null, memory, multipart);
     }
 
     /** {@return preset, limits, charsets and allocator} */
@@ -78,7 +69,7 @@ public final class FormOptions {
 
     /** {@return the largest size of a part that stays in memory, in bytes} */
     public long spillThreshold() {
-        return spillThreshold;
+        return multipart.number(Setting.SPILL_THRESHOLD);
     }
 
     /**
@@ -86,23 +77,32 @@ public final class FormOptions {
      * each header field}
      */
     public long maxInMemoryBytes() {
-        return maxInMemoryBytes;
+        return multipart.number(Setting.MAX_IN_MEMORY_BYTES);
     }
 
     /** {@return the most that is worth reading of a body that was refused, in bytes} */
     public long maxDrainBytes() {
-        return maxDrainBytes;
+        return multipart.number(Setting.MAX_DRAIN_BYTES);
     }
 
     /** {@return whether the parts of a nested {@code multipart/mixed} become parts of the form} */
-    public boolean expandsNested() {
-        return expandNested != null ? expandNested : decodesTransferEncodings();
+    public boolean expandNested() {
+        return multipart.isOn(Setting.EXPAND_NESTED);
     }
 
-    /** {@return whether base64 and quoted-printable are undone: where the preset takes them without a word} */
-    public boolean decodesTransferEncodings() {
-        Preset preset = multipart.preset();
-        return preset.accepts(Deviation.TRANSFER_ENCODING) && !preset.reports(Deviation.TRANSFER_ENCODING);
+    /** {@return how fast a client has to send, in bytes per second; 0 where it may be as slow as it likes} */
+    public long minBytesPerSecond() {
+        return multipart.number(Setting.MIN_BYTES_PER_SECOND);
+    }
+
+    /** {@return how long a client may send nothing at first} */
+    public Duration minRateGrace() {
+        return Duration.ofNanos(multipart.number(Setting.MIN_RATE_GRACE));
+    }
+
+    /** {@return the pace of a client that has sent nothing yet, or null where there is no minimum: for adapters} */
+    public @Nullable ClientPace newPace() {
+        return minBytesPerSecond() == 0 ? null : ClientPace.of(minBytesPerSecond(), minRateGrace());
     }
 
     PartDecider decider() {
@@ -118,101 +118,87 @@ public final class FormOptions {
         return metrics;
     }
 
+    /** {@return how long a sink may be not ready} */
+    public Duration maxSinkWait() {
+        return Duration.ofNanos(maxSinkWaitNanos());
+    }
+
+    long maxSinkWaitNanos() {
+        return multipart.number(Setting.MAX_SINK_WAIT);
+    }
+
     long now() {
         return clock.getAsLong();
     }
 
-    /** Collects options; not thread-safe. */
-    public static final class Builder {
+    /** Collects options, those of a body too; 64 MiB for the body and 100 files by default. Not thread-safe. */
+    public static final class Builder extends BodySettings<Builder> {
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
-        private MultipartOptions.Builder multipart = MultipartOptions.builder();
-        private Limits.Builder limits = Limits.builder().maxBodyBytes(64L << 20).maxFiles(100);
-        private long spillThreshold = 64 << 10;
-        private long maxInMemoryBytes = 1 << 20;
-        private long maxDrainBytes = 1 << 20;
-        private @Nullable Boolean expandNested;
         private PartDecider decider = part -> PartDecision.spill();
         private @Nullable ProgressListener progress;
         private long progressNanos;
         private @Nullable FormMetrics metrics;
         private LongSupplier clock = System::nanoTime;
 
-        private Builder(@Nullable SpoolDirectory spool, MemoryBudget memory) {
+        private Builder(@Nullable SpoolDirectory spool, MemoryBudget memory, @Nullable MultipartOptions from) {
+            super(Setting.Scope.FORM, from);
             this.spool = spool;
             this.memory = Objects.requireNonNull(memory, "memory");
         }
 
-        /**
-         * Changes preset, charsets or allocator; limits have {@link #limits} to themselves.
-         *
-         * @return this builder
-         */
-        public Builder multipart(UnaryOperator<MultipartOptions.Builder> change) {
-            this.multipart = change.apply(multipart);
-            return this;
-        }
-
-        /**
-         * Changes limits, starting from {@link Limits#defaults()} with 64 MiB for the body and 100 files. A part may be
-         * as large as the body unless {@link Limits.Builder#maxPartBytes} says otherwise.
-         *
-         * @return this builder
-         */
-        public Builder limits(UnaryOperator<Limits.Builder> change) {
-            this.limits = change.apply(limits);
-            return this;
-        }
-
-        /**
-         * Sets the largest size of a part that stays in memory, in bytes, 0 or more; 64 KiB by default.
-         *
-         * @return this builder
-         */
+        /** {@return this builder; a part of more than {@code value} bytes, 0 or more, goes to a file; 64 KiB by default} */
         public Builder spillThreshold(long value) {
-            this.spillThreshold = check("spillThreshold", value);
-            return this;
+            return put(Setting.SPILL_THRESHOLD, value);
         }
 
         /**
-         * Sets the most that one form may hold in memory, in bytes, 0 or more; 1 MiB by default. Names, header
-         * sections, 512 bytes for each part and 16 for each header field count too. A part that does not fit goes to a file, where there is a
-         * spool; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413).
-         *
-         * @return this builder
+         * {@return this builder; one form holds at most {@code value} bytes in memory, 0 or more; 1 MiB by default. Names,
+         * header sections, 512 bytes for each part and 16 for each header field count too. A part that does not fit goes to a
+         * file; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413)}
          */
         public Builder maxInMemoryBytes(long value) {
-            this.maxInMemoryBytes = check("maxInMemoryBytes", value);
-            return this;
+            return put(Setting.MAX_IN_MEMORY_BYTES, value);
         }
 
-        /**
-         * Sets the most that is worth reading of a body that was refused, in bytes; 1 MiB by default.
-         *
-         * @return this builder
-         */
+        /** {@return this builder; of a body that was refused {@code value} bytes, 0 or more, are worth reading; 1 MiB by default} */
         public Builder maxDrainBytes(long value) {
-            this.maxDrainBytes = check("maxDrainBytes", value);
-            return this;
+            return put(Setting.MAX_DRAIN_BYTES, value);
         }
 
         /**
-         * Sets whether the parts of a nested {@code multipart/mixed} become parts of the form under the outer name, one
-         * level deep (RFC 2388 section 4.2, withdrawn by RFC 7578). By default they do where the preset also undoes
-         * transfer encodings silently, as {@link Preset#COMPATIBLE} does.
-         *
-         * @return this builder
+         * {@return this builder; whether the parts of a nested {@code multipart/mixed} become parts of the form under the outer
+         * name, one level deep (RFC 2388 section 4.2, withdrawn by RFC 7578); by default if {@link dev.sluice.Preset#decodes()}}
          */
         public Builder expandNested(boolean value) {
-            this.expandNested = value;
-            return this;
+            return put(Setting.EXPAND_NESTED, value ? 1 : 0);
         }
 
         /**
-         * Sets who decides where a part goes; {@link PartDecision#spill()} for all by default.
-         *
-         * @return this builder
+         * {@return this builder; a client has to send {@code value} bytes per second, 1 or more; 240 by default. Only its own
+         * time counts, in which the server waits for it. Adapters keep to it: where a thread waits, it shows once something
+         * comes, and a client that sends nothing at all is the container's idle timeout}
          */
+        public Builder minBytesPerSecond(long value) {
+            return put(Setting.MIN_BYTES_PER_SECOND, value);
+        }
+
+        /** {@return this builder; clients may send as slowly as the container lets them} */
+        public Builder noMinimumRate() {
+            return off(Setting.MIN_BYTES_PER_SECOND);
+        }
+
+        /** {@return this builder; a client may send nothing at first for {@code value}, more than 0; 5 seconds by default} */
+        public Builder minRateGrace(Duration value) {
+            return put(Setting.MIN_RATE_GRACE, value);
+        }
+
+        /** {@return this builder; a sink may be not ready for {@code value}, more than 0; 1 minute by default} */
+        public Builder maxSinkWait(Duration value) {
+            return put(Setting.MAX_SINK_WAIT, value);
+        }
+
+        /** {@return this builder; {@code value} decides where a part goes, {@link PartDecision#spill()} for all by default} */
         public Builder decider(PartDecider value) {
             this.decider = Objects.requireNonNull(value, "decider");
             return this;
@@ -227,15 +213,14 @@ public final class FormOptions {
          */
         public Builder progress(ProgressListener listener, Duration interval) {
             this.progress = Objects.requireNonNull(listener, "listener");
-            this.progressNanos = check("interval", interval.toNanos());
+            if (interval.isNegative()) {
+                throw new IllegalArgumentException("interval is " + interval + ", must be 0 or more");
+            }
+            this.progressNanos = interval.toNanos();
             return this;
         }
 
-        /**
-         * Sets who is told what became of each form.
-         *
-         * @return this builder
-         */
+        /** {@return this builder; {@code value} is told what became of each form} */
         public Builder metrics(FormMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;
@@ -246,28 +231,15 @@ public final class FormOptions {
             return this;
         }
 
-        private static long check(String name, long value) {
-            if (value < 0) {
-                throw new IllegalArgumentException(name + " is " + value + ", must be 0 or more");
-            }
-            return value;
-        }
-
         /** {@return the options collected so far} */
         public FormOptions build() {
-            return new FormOptions(this);
+            return new FormOptions(this, collected());
         }
     }
 
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
-        Builder builder = new Builder(spool, memory);
-        builder.multipart = multipart.toBuilder();
-        builder.limits = multipart.limits().toBuilder();
-        builder.spillThreshold = spillThreshold;
-        builder.maxInMemoryBytes = maxInMemoryBytes;
-        builder.maxDrainBytes = maxDrainBytes;
-        builder.expandNested = expandNested;
+        Builder builder = new Builder(spool, memory, multipart);
         builder.decider = decider;
         builder.progress = progress;
         builder.progressNanos = progressNanos;

@@ -1,13 +1,13 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
-import dev.sluice.PartHeaders;
+import dev.sluice.PartHead;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.Charset;
 import java.nio.file.CopyOption;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +40,7 @@ public final class FormPart {
 
     /** {@return the name of the form field, as the peer sent it} */
     public String name() {
-        return head.name();
+        return Objects.requireNonNull(head.name(), "form-data parts have names");
     }
 
     /**
@@ -64,11 +64,6 @@ public final class FormPart {
     /** {@return the {@code Content-Type} as the peer sent it, or null} */
     public @Nullable String contentType() {
         return head.contentType();
-    }
-
-    /** {@return the header fields} */
-    public PartHeaders headers() {
-        return head.headers();
     }
 
     /** {@return the size of its content, in bytes, a transfer encoding undone where the form does that} */
@@ -104,28 +99,30 @@ public final class FormPart {
      * else UTF-8 (RFC 7578 section 4.5); UTF-8 where the platform does not know it}
      */
     public Charset charset() {
-        return rules.charsetOf(headers().contentTypeParameter("charset"));
+        return rules.charsetOf(head.contentTypeParameter("charset"));
     }
 
     /**
      * {@return its content as text in {@link #charset()}, malformed bytes as U+FFFD}
      *
-     * @throws MultipartException if it has more than {@link dev.sluice.Limits#maxFieldBytes()} bytes
+     * @throws MultipartException if it has more than {@link dev.sluice.MultipartOptions#maxFieldBytes()} bytes
      * @throws IOException if the file cannot be read
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
     public String text() throws IOException {
         long max = rules.maxFieldBytes();
         if (size > max) {
-            long at = head.offset() + max;
-            throw MultipartException.of(
-                    Reason.FIELD_TOO_LARGE,
-                    at,
-                    head.index(),
-                    "the size of a part read as text exceeds the limit of " + max + " bytes (maxFieldBytes; part "
-                            + head.index() + ", offset " + at + ")");
+            throw tooLarge(head, max);
         }
         return new String(content().toByteArray(), charset());
+    }
+
+    /** {@return that the part is larger than {@code max}, as text or in memory} */
+    static MultipartException tooLarge(PartHead head, long max) {
+        return head.because(MultipartException.Reason.FIELD_TOO_LARGE)
+                .limit(max)
+                .at(head.offset() + max)
+                .build();
     }
 
     /**
@@ -145,19 +142,19 @@ public final class FormPart {
      * <p>Of calls that race with each other, with {@link #moveTo} or with the end of the form one wins; the others
      * throw, and take nothing from the winner.
      *
-     * @throws CapacityException if the budget has no room; the part stays as it is
+     * @throws MultipartException if the budget has no room; the part stays as it is
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
-    public PartContent detach() throws CapacityException {
+    public PartContent detach() throws MultipartException {
         PartContent detached = content().detach(); // this is what decides: the old content owns nothing from here on
         content.set(null);
         return detached;
     }
 
     /** Moves the content to a file if it may and is in memory. {@return whether that gave room} */
-    boolean giveWay(SpoolDirectory spool) throws IOException {
+    boolean evict(SpoolDirectory spool) throws IOException {
         PartContent here = content();
-        if (!here.mayGiveWay()) {
+        if (!here.isEvictable()) {
             return false;
         }
         here.spill(spool);
@@ -168,9 +165,8 @@ public final class FormPart {
      * Gives back its memory or deletes its file now; closes its streams. What was moved or detached before is not
      * touched. Idempotent.
      *
-     * @throws IOException if the file cannot be deleted; the spool tries again
      */
-    public void delete() throws IOException {
+    public void delete() {
         PartContent here = content.getAndSet(null);
         if (here != null) {
             here.close();

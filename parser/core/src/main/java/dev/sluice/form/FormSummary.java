@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * What became of one form; nothing in it comes from the peer but numbers.
  *
  * @param outcome how it ended
- * @param reason why it was not acceptable, or null where it was
+ * @param reason why it was not taken, or null where it was, or for a reason that is not the library's
  * @param bodyBytes bytes of the body that were read
  * @param parts parts that were complete
  * @param files those of them with a file name
@@ -42,9 +42,15 @@ public record FormSummary(
         REFUSED,
         /** There was no memory or disk space for it (503, 507). */
         OVERLOADED,
+        /** The client sent too slowly (408). */
+        TOO_SLOW,
         /** A sink, the disk or the application failed. */
         FAILED,
         /** It was closed before its end. */
-        ABORTED
+        ABORTED;
+
+        static Outcome of(MultipartException.@Nullable Reason reason) {
+            return reason == null ? FAILED : valueOf(reason.kind().name());
+        }
     }
 }

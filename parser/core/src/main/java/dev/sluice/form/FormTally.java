@@ -1,9 +1,10 @@
 package dev.sluice.form;
 
-import dev.sluice.Limits;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,12 +16,11 @@ import org.jspecify.annotations.Nullable;
 final class FormTally {
     private static final int MAX_REPORTED = 100;
 
-    private final Limits limits;
+    private final MultipartOptions limits;
     private final FormOptions options;
     private final long started;
     private final List<ReportedDeviation> nestedDeviations = new ArrayList<>();
     private long nestedCount;
-    private long fedBytes;
     private long begun;
     private long filesBegun;
     private int completed;
@@ -30,7 +30,7 @@ final class FormTally {
 
     FormTally(FormOptions options) {
         this.options = options;
-        this.limits = options.multipart().limits();
+        this.limits = options.multipart();
         this.started = options.now();
         tell(FormMetrics::formStarted);
     }
@@ -48,50 +48,37 @@ final class FormTally {
     }
 
     void fed(int count) {
-        fedBytes += count;
         if (options.metrics() != null) { // once per chunk: nothing is made for nobody
             tell(metrics -> metrics.bodyReceived(count));
         }
-    }
-
-    long fedBytes() {
-        return fedBytes;
     }
 
     /** Counts a part that begins. */
     void count(PartHead head, long headerBytes) throws MultipartException {
         begun++;
         filesBegun += head.filename() == null ? 0 : 1;
-        check(begun, limits.maxParts(), Reason.TOO_MANY_PARTS, "the count of parts", "maxParts", head);
-        check(filesBegun, limits.maxFiles(), Reason.TOO_MANY_FILES, "the count of files", "maxFiles", head);
-        check(
-                headerBytes,
-                limits.maxHeaderBytes(),
-                Reason.HEADERS_TOO_LARGE,
-                "the size of all header sections",
-                "maxHeaderBytes",
-                head);
+        check(begun, limits.maxParts(), Reason.TOO_MANY_PARTS, head);
+        check(filesBegun, limits.maxFiles(), Reason.TOO_MANY_FILES, head);
+        check(headerBytes, limits.maxHeaderBytes(), Reason.HEADERS_TOO_LARGE, head);
     }
 
-    private static void check(long value, long limit, Reason reason, String what, String setting, PartHead head)
-            throws MultipartException {
+    private static void check(long value, long limit, Reason reason, PartHead head) throws MultipartException {
         if (value > limit) {
-            throw MultipartException.of(
-                    reason,
-                    head.offset(),
-                    head.index(),
-                    what + " exceeds the limit of " + limit + " (" + setting + "; part " + head.index() + ", offset "
-                            + head.offset() + ")");
+            throw head.because(reason).limit(limit).build();
         }
     }
 
-    /** {@return the limits for a nested body: what the form has left} */
-    Limits left(long headerBytes) {
+    /** {@return the options for a nested body: what the form has left} */
+    MultipartOptions left(long headerBytes) {
         return limits.toBuilder()
                 .unlimitedBodyBytes()
-                .maxParts(Math.max(limits.maxParts() - begun, 0))
-                .maxHeaderBytes(Math.max(limits.maxHeaderBytes() - headerBytes, 0))
+                .maxParts(rest(limits.maxParts(), begun))
+                .maxHeaderBytes(rest(limits.maxHeaderBytes(), headerBytes))
                 .build();
+    }
+
+    private static long rest(long limit, long used) {
+        return Math.max(Math.min(limit, Long.MAX_VALUE - 1) - used, 0);
     }
 
     void completed(PartHead head, @Nullable PartContent content) {
@@ -107,23 +94,12 @@ final class FormTally {
         spilledBytes += size;
     }
 
-    void failed(Throwable reason, RequestMemory memory, MultipartDecoder decoder) {
-        if (reason instanceof MultipartException e) {
-            FormSummary.Outcome outcome = switch (e.kind()) {
-                case MALFORMED -> FormSummary.Outcome.MALFORMED;
-                case TRUNCATED -> FormSummary.Outcome.TRUNCATED;
-                case LIMIT_EXCEEDED -> FormSummary.Outcome.LIMIT_EXCEEDED;
-            };
-            ended(outcome, e.reason(), memory, decoder);
-        } else if (reason instanceof PartRefusedException) {
-            ended(FormSummary.Outcome.REFUSED, null, memory, decoder);
-        } else {
-            boolean overloaded = reason instanceof CapacityException;
-            ended(overloaded ? FormSummary.Outcome.OVERLOADED : FormSummary.Outcome.FAILED, null, memory, decoder);
-        }
+    void failed(Throwable failure, FormMemory memory, MultipartDecoder decoder) {
+        Reason reason = failure instanceof MultipartException e ? e.reason() : null;
+        ended(FormSummary.Outcome.of(reason), reason, memory, decoder);
     }
 
-    void ended(FormSummary.Outcome outcome, @Nullable Reason reason, RequestMemory memory, MultipartDecoder decoder) {
+    void ended(FormSummary.Outcome outcome, @Nullable Reason reason, FormMemory memory, MultipartDecoder decoder) {
         tell(metrics -> metrics.formEnded(new FormSummary(
                 outcome,
                 reason,
@@ -137,14 +113,17 @@ final class FormTally {
                 options.now() - started)));
     }
 
-    /** The form goes on as it does, whatever the hook makes of it; but nobody is to overlook that it is broken. */
     private void tell(Consumer<FormMetrics> event) {
         FormMetrics metrics = options.metrics();
-        if (metrics == null) {
-            return;
+        if (metrics != null) {
+            call(() -> event.accept(metrics));
         }
+    }
+
+    /** The form goes on as it does, whatever {@code foreign} makes of it; but nobody is to overlook that it is broken. */
+    static void call(Runnable foreign) {
         try {
-            event.accept(metrics);
+            foreign.run();
         } catch (Throwable e) {
             Thread thread = Thread.currentThread();
             try {

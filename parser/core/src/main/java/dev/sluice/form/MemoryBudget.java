@@ -1,5 +1,8 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.Setting;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -40,7 +43,7 @@ public final class MemoryBudget {
      * @param capacity in bytes, 0 or more
      */
     public static MemoryBudget of(long capacity) {
-        return new MemoryBudget(capacity, capacity / 4, SMALL_REQUEST);
+        return new MemoryBudget(Setting.MEMORY_BUDGET_BYTES.check(capacity), capacity / 4, SMALL_REQUEST);
     }
 
     /**
@@ -139,20 +142,19 @@ public final class MemoryBudget {
          * Reserves {@code bytes} more.
          *
          * @param bytes 0 or more
-         * @throws CapacityException if there are none
+         * @throws MultipartException if there are none
          * @throws IllegalStateException after {@link #close()}
          */
-        public void reserve(long bytes) throws CapacityException {
+        public void reserve(long bytes) throws MultipartException {
             if (!tryReserve(bytes)) {
                 throw refusal();
             }
         }
 
-        CapacityException refusal() {
-            return new CapacityException(
-                    CapacityException.Resource.MEMORY,
-                    "the memory for uploads is used up: all that are under way may hold " + capacity
-                            + " bytes together");
+        MultipartException refusal() {
+            return MultipartException.because(Reason.MEMORY_FULL)
+                    .limit(capacity)
+                    .build();
         }
 
         /**

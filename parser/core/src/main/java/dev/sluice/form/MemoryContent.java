@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,21 +19,21 @@ final class MemoryContent {
     private static final int FIRST_SEGMENT = 256;
     private static final int LARGEST_SEGMENT = 16 << 10;
 
-    private final RequestMemory memory;
+    private final FormMemory memory;
     private final List<byte[]> segments = new ArrayList<>(1);
     private long capacity;
     private long size;
-    private final boolean mayGiveWay;
+    private final boolean isEvictable;
     private boolean released;
 
     /** Content that may give way to other things in memory; where its growth is refused, it goes elsewhere. */
-    MemoryContent(RequestMemory memory, boolean mayGiveWay) {
+    MemoryContent(FormMemory memory, boolean isEvictable) {
         this.memory = memory;
-        this.mayGiveWay = mayGiveWay;
+        this.isEvictable = isEvictable;
     }
 
-    boolean mayGiveWay() {
-        return mayGiveWay;
+    boolean isEvictable() {
+        return isEvictable;
     }
 
     /**
@@ -42,7 +43,7 @@ final class MemoryContent {
      */
     boolean append(ByteBuf data) throws IOException {
         while (data.isReadable()) {
-            if (size == capacity && !grow()) {
+            if (size == capacity && !grow(data.readableBytes())) {
                 return false;
             }
             byte[] last = segments.get(segments.size() - 1);
@@ -54,9 +55,10 @@ final class MemoryContent {
         return true;
     }
 
-    private boolean grow() throws IOException {
-        int next = (int) Math.min(Math.max(capacity, FIRST_SEGMENT), LARGEST_SEGMENT);
-        if (mayGiveWay ? !memory.tryReserve(next) : !memory.tryHard(next)) {
+    /** Most fields come at once: what there is of them fits, and there is nothing to trim. */
+    private boolean grow(int wanted) throws IOException {
+        int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), LARGEST_SEGMENT);
+        if (isEvictable ? !memory.tryReserve(next) : !memory.reserveOrEvict(next)) {
             return false;
         }
         segments.add(new byte[next]);
@@ -109,8 +111,8 @@ final class MemoryContent {
     }
 
     /** {@return the same bytes, charged to an account of their own} */
-    MemoryContent chargedElsewhere() throws CapacityException {
-        RequestMemory own = memory.another();
+    MemoryContent chargedElsewhere() throws MultipartException {
+        FormMemory own = memory.another();
         own.reserve(capacity);
         MemoryContent moved = new MemoryContent(own, false);
         moved.segments.addAll(segments);

@@ -1,21 +1,17 @@
 package dev.sluice.form;
 
-import dev.sluice.Boundary;
-import dev.sluice.MultipartException;
 import dev.sluice.ReportedDeviation;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A form that has been received as a whole: its fields and files, in the order in which they came (RFC 7578).
  *
  * <pre>{@code
- * try (MultipartForm form = MultipartForm.read(in, Boundary.from(contentType), options)) {
+ * try (MultipartForm form = forms.read(in, contentType)) {
  *     String title = form.text("title");
  *     for (FormPart file : form.parts("file")) {
  *         file.moveTo(store.resolve(newName()));
@@ -31,37 +27,19 @@ public final class MultipartForm implements Closeable {
     private final List<RefusedPart> refused;
     private final List<ReportedDeviation> deviations;
     private final long bodyBytes;
-    private final RequestMemory memory;
+    private final FormMemory memory;
 
     MultipartForm(
             List<FormPart> parts,
             List<RefusedPart> refused,
             List<ReportedDeviation> deviations,
             long bodyBytes,
-            RequestMemory memory) {
+            FormMemory memory) {
         this.parts = List.copyOf(parts);
         this.refused = List.copyOf(refused);
         this.deviations = List.copyOf(deviations);
         this.bodyBytes = bodyBytes;
         this.memory = memory;
-    }
-
-    /**
-     * Reads a whole form; blocks while {@code in} does.
-     *
-     * @param in the body; read to its end, not closed
-     * @param boundary from the Content-Type of the body
-     * @return the form, to be closed by the caller
-     * @throws MultipartException if the body is not acceptable
-     * @throws CapacityException if there is no room for it now
-     * @throws PartRefusedException if the application refused it
-     * @throws IOException of the stream, of a sink or of the disk, as it comes; nothing is left behind in any of these
-     *     cases
-     */
-    public static MultipartForm read(InputStream in, Boundary boundary, FormOptions options) throws IOException {
-        try (FormAssembler assembler = FormAssembler.create(boundary, options)) {
-            return assembler.readAll(in);
-        }
     }
 
     /** {@return all parts that are kept, in order; unmodifiable} */
@@ -88,6 +66,16 @@ public final class MultipartForm implements Closeable {
     /** {@return the parts with a file name, be it empty, in order} */
     public List<FormPart> files() {
         return parts.stream().filter(FormPart::isFile).toList();
+    }
+
+    /** {@return the first part called {@code name} with a file name, be it empty, or null} */
+    public @Nullable FormPart file(String name) {
+        for (FormPart part : parts) {
+            if (part.isFile() && part.name().equals(name)) {
+                return part;
+            }
+        }
+        return null;
     }
 
     /**
@@ -139,7 +127,7 @@ public final class MultipartForm implements Closeable {
      * Idempotent.
      */
     @Override
-    public void close() throws IOException {
+    public void close() {
         try {
             closeAll(parts);
         } finally {
@@ -147,18 +135,7 @@ public final class MultipartForm implements Closeable {
         }
     }
 
-    /** Closes all, whatever single ones throw. */
-    static void closeAll(List<FormPart> parts) throws IOException {
-        IOException failure = null;
-        for (FormPart part : parts) {
-            try {
-                part.delete();
-            } catch (IOException e) {
-                failure = Objects.requireNonNullElse(failure, e);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+    static void closeAll(List<FormPart> parts) {
+        parts.forEach(FormPart::delete);
     }
 }

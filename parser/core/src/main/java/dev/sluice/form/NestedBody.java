@@ -1,16 +1,14 @@
 package dev.sluice.form;
 
-import dev.sluice.Boundary;
-import dev.sluice.ContentDisposition;
-import dev.sluice.Limits;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
-import dev.sluice.PartHeaders;
+import dev.sluice.MultipartOptions;
+import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
-import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,32 +28,25 @@ final class NestedBody implements AutoCloseable {
      * {@return the nested body that {@code part} announces, or null where it is an ordinary part. A part with a file
      * name is a file, whatever its type}
      */
-    static @Nullable NestedBody of(PartHead part, FormOptions options, Limits left) throws MultipartException {
+    static @Nullable NestedBody of(PartHead part, MultipartOptions left) throws MultipartException {
         String type = part.contentType();
-        if (part.filename() != null || type == null || !isMixed(type) || isEncoded(part.headers())) {
+        if (part.filename() != null || type == null || !"multipart/mixed".equals(part.mediaType()) || isEncoded(part)) {
             return null;
         }
         try {
-            Boundary boundary = Boundary.from(type, options.multipart().preset());
-            return new NestedBody(
-                    part,
-                    MultipartDecoder.create(
-                            boundary,
-                            options.multipart().toBuilder().limits(left).build()));
+            return new NestedBody(part, MultipartDecoder.create(type, left));
         } catch (MultipartException e) {
-            throw MultipartException.of(e.reason(), part.offset(), part.index(), "of a nested body: " + e.getMessage());
+            throw e.toBuilder()
+                    .within("a nested body")
+                    .part(part.index(), part.name())
+                    .at(part.offset())
+                    .build();
         }
     }
 
-    private static boolean isMixed(String type) {
-        int end = type.indexOf(';');
-        String name = end < 0 ? type : type.substring(0, end);
-        return name.strip().toLowerCase(Locale.ROOT).equals("multipart/mixed");
-    }
-
-    private static boolean isEncoded(PartHeaders headers) {
-        String encoding = headers.first("Content-Transfer-Encoding");
-        return encoding != null && !List.of("7bit", "8bit", "binary").contains(encoding.toLowerCase(Locale.ROOT));
+    private static boolean isEncoded(PartHead part) {
+        String encoding = part.transferEncoding();
+        return encoding != null && Stream.of("7bit", "8bit", "binary").noneMatch(encoding::equalsIgnoreCase);
     }
 
     /**
@@ -75,11 +66,11 @@ final class NestedBody implements AutoCloseable {
         try {
             return decoder.next();
         } catch (MultipartException e) {
-            throw MultipartException.of(
-                    e.reason(),
-                    outer.offset() + Math.max(e.offset(), 0),
-                    outer.index(),
-                    "in a nested body: " + e.getMessage());
+            throw e.toBuilder()
+                    .within("a nested body")
+                    .part(outer.index(), outer.name())
+                    .at(outer.offset() + Math.max(e.offset(), 0))
+                    .build();
         }
     }
 
@@ -87,15 +78,8 @@ final class NestedBody implements AutoCloseable {
         return decoder.data();
     }
 
-    int headerBytes() {
-        return decoder.rawHeaders().readableBytes();
-    }
-
     PartHead head() {
-        PartHeaders headers = decoder.headers();
-        ContentDisposition disposition = headers.contentDisposition();
-        String filename = disposition == null ? null : disposition.filename();
-        return new PartHead(outer.index(), outer.offset() + decoder.partOffset(), outer.name(), filename, headers);
+        return decoder.head().within(outer);
     }
 
     /** {@return the oddities met, as seen from the outer body} */

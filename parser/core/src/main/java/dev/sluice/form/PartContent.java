@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
 import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -23,7 +24,10 @@ import org.jspecify.annotations.Nullable;
 public final class PartContent implements Closeable {
     private volatile @Nullable MemoryContent memory;
     private volatile @Nullable SpoolFile file;
-    private final Set<InputStream> streams = ConcurrentHashMap.newKeySet();
+
+    /** Those that were handed out and not closed; null while there was none. */
+    private volatile @Nullable Set<InputStream> streams;
+
     private final ReentrantLock lock = new ReentrantLock();
     private boolean moved;
     private boolean detached;
@@ -58,9 +62,9 @@ public final class PartContent implements Closeable {
     }
 
     /** {@return whether it is in memory and has something to give} */
-    boolean mayGiveWay() {
+    boolean isEvictable() {
         MemoryContent here = memory;
-        return here != null && here.mayGiveWay() && here.size() > 0;
+        return here != null && here.isEvictable() && here.size() > 0;
     }
 
     /** Moves what is in memory to a file; while the form is put together, before anybody else has this. */
@@ -93,7 +97,12 @@ public final class PartContent implements Closeable {
             MemoryContent here = memory;
             InputStream stream =
                     new Tracked(here != null ? here.open() : spooled().read());
-            streams.add(stream);
+            Set<InputStream> open = streams;
+            if (open == null) {
+                open = ConcurrentHashMap.newKeySet();
+                streams = open;
+            }
+            open.add(stream);
             return stream;
         } finally {
             lock.unlock();
@@ -127,19 +136,13 @@ public final class PartContent implements Closeable {
      * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
-        boolean replace = false;
-        for (CopyOption option : options) {
-            if (option != StandardCopyOption.REPLACE_EXISTING) {
-                throw new UnsupportedOperationException("only REPLACE_EXISTING is supported");
-            }
-            replace = true;
-        }
+        boolean replace = replaces(options);
         lock.lock();
         try {
             checkHere();
             MemoryContent here = memory;
             if (here != null) {
-                Placement.write(target, replace, here::writeTo);
+                AtomicFile.write(target, replace, here::writeTo);
                 here.release();
             } else {
                 spooled().moveTo(target, replace);
@@ -150,11 +153,20 @@ public final class PartContent implements Closeable {
         }
     }
 
+    static boolean replaces(CopyOption[] options) {
+        for (CopyOption option : options) {
+            if (option != StandardCopyOption.REPLACE_EXISTING) {
+                throw new UnsupportedOperationException("only REPLACE_EXISTING is supported");
+            }
+        }
+        return options.length > 0;
+    }
+
     /**
      * {@return the same content for a new owner, memory charged to another account; of threads that race one gets it.
      * This has nothing to close any more}
      */
-    PartContent detach() throws CapacityException {
+    PartContent detach() throws MultipartException {
         lock.lock();
         try {
             checkHere();
@@ -179,7 +191,8 @@ public final class PartContent implements Closeable {
     }
 
     private void closeStreams() {
-        for (InputStream stream : streams) {
+        Set<InputStream> open = streams;
+        for (InputStream stream : open == null ? Set.<InputStream>of() : open) {
             try {
                 stream.close();
             } catch (IOException e) {
@@ -190,7 +203,7 @@ public final class PartContent implements Closeable {
 
     /** Gives back the memory or deletes the file, unless it was moved; closes the streams. Idempotent. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         lock.lock();
         try {
             closeStreams();
@@ -237,7 +250,10 @@ public final class PartContent implements Closeable {
         @Override
         public void close() throws IOException {
             over = true;
-            streams.remove(this);
+            Set<InputStream> open = streams;
+            if (open != null) {
+                open.remove(this);
+            }
             super.close();
         }
     }

@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.PartHead;
 import java.io.IOException;
 
 /**

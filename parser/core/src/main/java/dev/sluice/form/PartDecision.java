@@ -55,7 +55,7 @@ public final class PartDecision {
         return SPILL;
     }
 
-    /** {@return keep it in memory; beyond {@link dev.sluice.Limits#maxFieldBytes()} the form fails, with 413} */
+    /** {@return keep it in memory; beyond {@link dev.sluice.MultipartOptions#maxFieldBytes()} the form fails, with 413} */
     public static PartDecision memory() {
         return MEMORY;
     }
@@ -85,7 +85,7 @@ public final class PartDecision {
     }
 
     /**
-     * {@return end the form with a {@link PartRefusedException}}
+     * {@return end the form with a {@link dev.sluice.MultipartException} ({@code PART_REFUSED})}
      *
      * @param status the HTTP status to answer, 400 to 599
      * @param message why, for the answer; of the application, not of the peer

@@ -2,6 +2,7 @@ package dev.sluice.form;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHead;
 import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -9,17 +10,30 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** One part on its way: asks where it goes, if need be after a look at its first bytes, and brings it there. */
-final class PartIntake implements PartSink {
+/**
+ * One part on its way: undoes its transfer encoding, asks where it goes, if need be after a look at its first bytes, and
+ * brings it there. Each call writes to the sink once at most.
+ */
+final class PartIntake implements AutoCloseable {
+    private static final PartSink NOWHERE = PartSink.discard();
+
+    private enum Ending {
+        TRANSFER,
+        LOOK,
+        SINK,
+        DONE
+    }
+
     private final FormOptions options;
-    private final RequestMemory memory;
+    private final FormMemory memory;
     private final PartHead head;
-    private final PartSink chain;
-    private PartSink sink = PartSink.discard();
+    private final @Nullable TransferDecoder transfer;
+    private PartSink sink = NOWHERE;
     private @Nullable SpillSink kept;
     private @Nullable RefusedPart refused;
     private long maxBytes = Long.MAX_VALUE;
     private long size;
+    private Ending ending = Ending.TRANSFER;
 
     /** The bytes held back for a look; empty where none is asked for. */
     private PartDecision.@Nullable Look look;
@@ -27,30 +41,19 @@ final class PartIntake implements PartSink {
     private byte[] first = {};
     private int firstSize;
 
-    PartIntake(FormOptions options, RequestMemory memory, PartHead head) {
+    PartIntake(FormOptions options, FormMemory memory, PartHead head) {
         this.options = options;
         this.memory = memory;
         this.head = head;
-        this.chain = options.decodesTransferEncodings() ? decoding() : this;
-    }
-
-    private PartSink decoding() {
-        String encoding = head.headers().first("Content-Transfer-Encoding");
-        TransferDecoder decoder = TransferDecoder.of(encoding, this::malformed);
-        return decoder == null ? this : new TransferDecodingSink(decoder, this);
+        this.transfer = options.multipart().decodeTransferEncodings()
+                ? TransferDecoder.of(head.transferEncoding(), this::malformed)
+                : null;
     }
 
     private MultipartException malformed(String what) {
-        return MultipartException.of(
-                Reason.MALFORMED_TRANSFER_ENCODING,
-                head.offset(),
-                head.index(),
-                "the body of a part " + what + " (part " + head.index() + ", offset " + head.offset() + ")");
-    }
-
-    /** {@return where to write the bytes as they come: a decoder in front of this, where one is due} */
-    PartSink chain() {
-        return chain;
+        return head.because(Reason.MALFORMED_TRANSFER_ENCODING)
+                .saying("the body of a part " + what)
+                .build();
     }
 
     PartHead head() {
@@ -63,19 +66,19 @@ final class PartIntake implements PartSink {
 
     private void apply(PartDecision decision) throws IOException {
         switch (decision.kind()) {
-            case SPILL ->
-                keep(new SpillSink(memory, options.spool(), options.spillThreshold(), head.index(), head.offset()));
+            case SPILL -> keep(new SpillSink(memory, options.spool(), options.spillThreshold(), head));
             case MEMORY -> {
-                maxBytes = options.multipart().limits().maxFieldBytes();
-                keep(new SpillSink(memory, null, 0, head.index(), head.offset()));
+                maxBytes = options.multipart().maxFieldBytes();
+                keep(new SpillSink(memory, null, 0, head));
             }
             case SINK -> sink = decision.sink();
-            case SKIP -> sink = PartSink.discard();
-            case REFUSE -> {
-                refused = new RefusedPart(head, decision.status(), decision.message());
-                sink = PartSink.discard();
-            }
-            case REFUSE_ALL -> throw new PartRefusedException(decision.status(), head.index(), decision.message());
+            case SKIP -> {}
+            case REFUSE -> refused = new RefusedPart(head, decision.status(), decision.message());
+            case REFUSE_ALL ->
+                throw head.because(Reason.PART_REFUSED)
+                        .httpStatus(decision.status())
+                        .saying(decision.message())
+                        .build();
             case LOOK -> holdBack(decision);
         }
     }
@@ -89,36 +92,50 @@ final class PartIntake implements PartSink {
         if (look != null) {
             throw new IllegalStateException("a look at the first bytes has to decide, not to ask for another");
         }
-        if (!memory.tryHard(decision.firstBytes())) {
-            throw memory.refusal(head.offset(), head.index());
+        if (!memory.reserveOrEvict(decision.firstBytes())) {
+            throw memory.refusal(head, 0);
         }
         first = new byte[decision.firstBytes()];
         look = decision.look();
     }
 
-    @Override
-    public void write(ByteBuf data) throws IOException {
-        int count = data.readableBytes();
-        if (first.length > 0) {
-            int moved = Math.min(count, first.length - firstSize);
-            data.readBytes(first, firstSize, moved);
-            firstSize += moved;
-            if (firstSize < first.length) {
-                return;
-            }
-            decideByLook();
+    /**
+     * Takes bytes as they came.
+     *
+     * @param data <em>borrowed</em>
+     */
+    Readiness write(ByteBuf data) throws IOException {
+        if (transfer == null) {
+            return take(data);
         }
-        pass(data);
+        byte[] decoded = new byte[TransferDecoder.mostFrom(data.readableBytes())];
+        return take(Unpooled.wrappedBuffer(decoded, 0, transfer.decode(data, decoded)));
     }
 
-    private void decideByLook() throws IOException {
+    private Readiness take(ByteBuf data) throws IOException {
+        if (first.length == 0) {
+            return pass(data);
+        }
+        int moved = Math.min(data.readableBytes(), first.length - firstSize);
+        data.readBytes(first, firstSize, moved);
+        firstSize += moved;
+        return firstSize < first.length ? Readiness.READY : decideByLook(data);
+    }
+
+    /** Passes what was held back, and {@code rest}. */
+    private Readiness decideByLook(ByteBuf rest) throws IOException {
         PartDecision.Look ask = look;
         byte[] bytes = Arrays.copyOf(first, firstSize);
         if (ask != null) {
             apply(ask.decide(bytes.clone()));
         }
         forgetFirst();
-        pass(Unpooled.wrappedBuffer(bytes));
+        ByteBuf all = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(bytes), rest.retainedSlice());
+        try {
+            return pass(all);
+        } finally {
+            all.release();
+        }
     }
 
     private void forgetFirst() {
@@ -126,29 +143,37 @@ final class PartIntake implements PartSink {
         first = new byte[0];
     }
 
-    private void pass(ByteBuf data) throws IOException {
+    private Readiness pass(ByteBuf data) throws IOException {
         int count = data.readableBytes();
         if (count > maxBytes - size) {
-            long at = head.offset() + maxBytes;
-            throw MultipartException.of(
-                    Reason.FIELD_TOO_LARGE,
-                    at,
-                    head.index(),
-                    "the size of a part kept in memory exceeds the limit of " + maxBytes
-                            + " bytes (maxFieldBytes; part " + head.index() + ", offset " + at + ")");
+            throw FormPart.tooLarge(head, maxBytes);
         }
         size += count;
-        if (count > 0) {
-            sink.write(data);
-        }
+        return count > 0 && sink != NOWHERE ? sink.write(data) : Readiness.READY;
     }
 
-    @Override
-    public void complete() throws IOException {
-        if (first.length > 0) {
-            decideByLook();
+    /** The part has come as a whole. {@return not ready: call again once it is} */
+    Readiness end() throws IOException {
+        Readiness ready = Readiness.READY;
+        while (ready.isReady() && ending != Ending.DONE) {
+            ready.check();
+            Ending step = ending;
+            ending = Ending.values()[step.ordinal() + 1];
+            ready = switch (step) {
+                case TRANSFER -> endTransfer();
+                case LOOK -> first.length > 0 ? decideByLook(Unpooled.EMPTY_BUFFER) : Readiness.READY;
+                default -> sink == NOWHERE ? Readiness.READY : sink.complete();
+            };
         }
-        sink.complete();
+        return ready;
+    }
+
+    private Readiness endTransfer() throws IOException {
+        if (transfer == null) {
+            return Readiness.READY;
+        }
+        byte[] last = new byte[TransferDecoder.mostFrom(0)];
+        return take(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
     }
 
     /** {@return the part, where it is kept in the form; it belongs to the caller} */
@@ -157,17 +182,25 @@ final class PartIntake implements PartSink {
         return kept == null ? null : kept.takeContent();
     }
 
+    /** {@return the application's sink, or null: to be published and closed by the caller} */
+    @Nullable
+    PartSink takeSink() {
+        if (kept != null || sink == NOWHERE) {
+            return null;
+        }
+        PartSink taken = sink;
+        sink = NOWHERE;
+        return taken;
+    }
+
     @Nullable
     RefusedPart refused() {
         return refused;
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         forgetFirst();
         sink.close();
-        if (kept != null) {
-            kept.discard(); // complete, but what came after that failed
-        }
     }
 }

@@ -1,46 +1,74 @@
 package dev.sluice.form;
 
 import io.netty.buffer.ByteBuf;
-import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.CopyOption;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Iterator;
+import java.util.List;
 
 /**
  * Where the body of one part goes.
  *
- * <p>{@link #complete()} commits, {@link #close()} without it discards: a part received by halves can never look whole.
- * The order is {@code write* complete? close+}; {@code close} is called on every path, after {@code complete} too.
- * Anything else is misuse, which the sinks of this package answer with {@link IllegalStateException}. One thread at a
- * time.
+ * <p>The order of calls is {@code write* complete? publish? retract? close}. {@link #complete()} says that all bytes of
+ * the part are there, {@link #publish()} that the <em>whole form</em> ended well: only then may anybody see it. {@link
+ * #close()} without {@code publish} makes as if the part had never been, so that a part, or a form, received by halves
+ * can never look whole.
+ *
+ * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} answer {@link Readiness#READY}, or a
+ * {@linkplain Readiness#pending() readiness to come}; until it is ready nothing but {@code close} is called, and no
+ * thread waits. What a sink holds meanwhile it retains.
+ *
+ * <p><b>Threads.</b> One at a time, and each call sees what the one before did; {@code close} may come from any thread
+ * while a sink is not ready, and waits for nobody.
  */
-public interface PartSink extends Closeable {
+public interface PartSink extends AutoCloseable {
     /**
-     * Takes some bytes of the part.
+     * Takes some bytes of the part, at least one.
      *
      * @param data <em>borrowed</em>: done with on return, or retained; indices may be moved
-     * @throws IOException if they cannot be kept; the part, and as a rule the request, has then failed
+     * @throws IOException if they cannot be kept; the form has then failed
      */
-    void write(ByteBuf data) throws IOException;
+    Readiness write(ByteBuf data) throws IOException;
 
     /**
-     * The part has ended well: its delimiter has been seen. Called once at most.
+     * All bytes of the part are there; nobody is to see it yet.
      *
-     * @throws IOException if the part cannot be committed
+     * @throws IOException if the part cannot be kept; the form has then failed
      */
-    void complete() throws IOException;
+    Readiness complete() throws IOException;
 
-    /** Releases what is held; discards the part unless it is {@linkplain #complete() complete}. Idempotent. */
-    @Override
-    void close() throws IOException;
-
-    /** {@return a sink that keeps nothing} */
-    static PartSink discard() {
-        return new DiscardSink();
+    /**
+     * The whole form ended well: makes the part visible. Called for all parts in order, after the last has come.
+     *
+     * @throws IOException if that fails; the form has then failed, and the parts before are {@linkplain #retract()
+     *     retracted}
+     */
+    default Readiness publish() throws IOException {
+        return Readiness.READY;
     }
 
     /**
-     * {@return a sink that writes to {@code channel}}
+     * Takes the part back, because a later one could not be published. In reverse order.
+     *
+     * @throws IOException if it cannot be taken back: the failure of the form then names this one
+     */
+    default void retract() throws IOException {}
+
+    /** Releases what is held; drops the part unless it was published. Idempotent, called on every path. */
+    @Override
+    void close();
+
+    /** {@return a sink that keeps nothing} */
+    static PartSink discard() {
+        return new LimitSink(Long.MAX_VALUE);
+    }
+
+    /**
+     * {@return a sink that writes to {@code channel} as the bytes come}
      *
      * @param channel in blocking mode; never closed, because closing may be what commits it
      */
@@ -49,7 +77,7 @@ public interface PartSink extends Closeable {
     }
 
     /**
-     * {@return a sink that writes to {@code out} and flushes it when the part is complete}
+     * {@return a sink that writes to {@code out} as the bytes come, and flushes it when the part is complete}
      *
      * @param out never closed, because closing may be what commits it
      */
@@ -58,14 +86,40 @@ public interface PartSink extends Closeable {
     }
 
     /**
-     * {@return a sink that gives everything to {@code first} and then to {@code second}; it completes and closes both
-     * in this order}
+     * {@return a sink that makes the part a file, which is there in full, and once the whole form ended well, or not at
+     * all}
      *
-     * <p>If {@code second} fails to complete, {@code first} stays committed: let the one that can be undone be the
-     * second.
+     * @param spool where it is written; best on the file system of the target
+     * @param target a path chosen by the application, never by the client
+     * @param options as for {@link PartContent#moveTo}
+     */
+    static PartSink toFile(SpoolDirectory spool, Path target, CopyOption... options) {
+        return new FileSink(spool, List.of(target).iterator(), options);
+    }
+
+    /**
+     * {@return as {@link #toFile(SpoolDirectory, Path, CopyOption...)}, a file that is never replaced one for}
+     *
+     * @param targets paths chosen by the application, 1 or more; asked for when the form has ended well, one by one until
+     *     one is free
+     */
+    static PartSink toFile(SpoolDirectory spool, Iterator<Path> targets) {
+        return new FileSink(spool, targets);
+    }
+
+    /**
+     * {@return a sink that gives everything to {@code first} and then to {@code second}; as slow as the slower one}
      */
     static PartSink tee(PartSink first, PartSink second) {
         return new TeeSink(first, second);
+    }
+
+    /**
+     * {@return a sink that digests what goes to {@code sink}; {@link MessageDigest#digest()} is the caller's to ask once
+     * the part is complete}
+     */
+    static PartSink digest(MessageDigest digest, PartSink sink) {
+        return tee(new DigestSink(digest), sink);
     }
 
     /**
@@ -75,6 +129,6 @@ public interface PartSink extends Closeable {
      * @param maxBytes 0 or more
      */
     static PartSink limited(PartSink sink, long maxBytes) {
-        return new LimitedSink(sink, maxBytes);
+        return tee(new LimitSink(maxBytes), sink);
     }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.form;
 
+import dev.sluice.PartHead;
+
 /**
  * A part that the application refused while the rest of the form went on.
  *

@@ -17,20 +17,10 @@ final class SinkState {
         complete = true;
     }
 
-    boolean isComplete() {
-        return complete;
-    }
-
     /** {@return whether this is the first call} */
     boolean close() {
         boolean first = !closed;
         closed = true;
         return first;
-    }
-
-    void requireComplete() {
-        if (!complete) {
-            throw new IllegalStateException("the part is not complete");
-        }
     }
 }

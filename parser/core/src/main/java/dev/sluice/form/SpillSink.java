@@ -1,65 +1,45 @@
 package dev.sluice.form;
 
+import dev.sluice.PartHead;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Keeps a part in memory up to a threshold, then in a file. {@link #close()} deletes a part that is not complete; one
- * that is stays here, also after {@code close}, for {@link #takeContent()}.
- *
- * <p>Whoever made the sink owns what was completed and is not yet taken, also where the form that fed the sink fails
- * later: take it, or {@link #discard()} it. Else its file stays until the {@link SpoolDirectory} is closed, and its
- * memory stays charged.
- */
-public final class SpillSink implements PartSink {
-    private final RequestMemory memory;
+/** Keeps a part for the form: in memory up to a threshold, then in a file. */
+final class SpillSink implements PartSink {
+    private final FormMemory memory;
     private final @Nullable SpoolDirectory spool;
     private final long threshold;
-    private final int partIndex;
-    private final long partOffset;
-    private final SinkState state = new SinkState();
+    private final PartHead head;
     private @Nullable MemoryContent inMemory;
     private @Nullable SpoolFile file;
     private @Nullable PartContent content;
 
     /** Without a spool, everything stays in memory, or is refused there. */
-    SpillSink(RequestMemory memory, @Nullable SpoolDirectory spool, long threshold, int partIndex, long partOffset) {
+    SpillSink(FormMemory memory, @Nullable SpoolDirectory spool, long threshold, PartHead head) {
         this.memory = memory;
         this.inMemory = new MemoryContent(memory, spool != null);
         this.spool = spool;
         this.threshold = threshold;
-        this.partIndex = partIndex;
-        this.partOffset = partOffset;
-    }
-
-    /**
-     * {@return a sink for one part, outside of a form}
-     *
-     * @param spool where the file goes
-     * @param threshold the largest size that stays in memory, in bytes, 0 or more
-     * @param budget what the memory is charged to; where it refuses, the part goes to the file
-     */
-    public static SpillSink create(SpoolDirectory spool, long threshold, MemoryBudget budget) {
-        return new SpillSink(new RequestMemory(budget, Long.MAX_VALUE), spool, threshold, -1, -1);
+        this.head = head;
     }
 
     @Override
-    public void write(ByteBuf data) throws IOException {
-        state.checkWritable();
+    public Readiness write(ByteBuf data) throws IOException {
         if (inMemory != null) {
             boolean fits = spool == null || data.readableBytes() <= threshold - inMemory.size();
             if (fits && inMemory.append(data)) {
-                return;
+                return Readiness.READY;
             }
             if (spool == null) {
-                throw memory.refusal(partOffset < 0 ? -1 : partOffset + inMemory.size(), partIndex);
+                throw memory.refusal(head, inMemory.size());
             }
             spill(spool, inMemory);
         }
         if (file != null && data.isReadable()) {
             file.write(data);
         }
+        return Readiness.READY;
     }
 
     private void spill(SpoolDirectory to, MemoryContent from) throws IOException {
@@ -70,8 +50,7 @@ public final class SpillSink implements PartSink {
     }
 
     @Override
-    public void complete() throws IOException {
-        state.complete();
+    public Readiness complete() throws IOException {
         if (file != null) {
             file.complete();
             content = PartContent.of(file);
@@ -81,50 +60,32 @@ public final class SpillSink implements PartSink {
             content = PartContent.of(inMemory);
             inMemory = null;
         }
+        return Readiness.READY;
     }
 
-    /**
-     * {@return the part, which belongs to the caller from here on; before or after {@link #close()}}
-     *
-     * @throws IllegalStateException before {@link #complete()}, and if it was taken or discarded before
-     */
-    public PartContent takeContent() {
-        state.requireComplete();
+    /** {@return the complete part, which belongs to the caller from here on} */
+    @Nullable
+    PartContent takeContent() {
         PartContent taken = content;
-        if (taken == null) {
-            throw new IllegalStateException("the content was taken or discarded");
-        }
         content = null;
         return taken;
     }
 
-    /**
-     * Closes this and deletes the part, complete or not, unless it was taken. Idempotent.
-     *
-     * @throws IOException as {@link #close()}
-     */
-    public void discard() throws IOException {
-        close();
-        PartContent left = content;
-        if (left != null) {
-            content = null;
-            left.close();
-        }
-    }
-
     @Override
-    public void close() throws IOException {
-        if (state.close()) {
-            try {
-                if (file != null) {
-                    file.close();
-                }
-            } finally {
-                file = null;
-                if (inMemory != null) {
-                    inMemory.release();
-                    inMemory = null;
-                }
+    public void close() {
+        try {
+            if (file != null) {
+                file.close();
+            }
+        } finally {
+            file = null;
+            if (inMemory != null) {
+                inMemory.release();
+                inMemory = null;
+            }
+            if (content != null) {
+                content.close();
+                content = null;
             }
         }
     }

@@ -1,5 +1,8 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.Setting;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
@@ -33,7 +36,7 @@ import java.util.function.Supplier;
  * files of that spool are therefore never swept: put spools where no cleaner goes, or make it spare {@code sluice-*}.
  *
  * <p>What is written is counted against a quota, and the file system is left some free space; beyond either is a {@link
- * CapacityException}, before the bytes are written. On file systems without POSIX attributes the permissions are those
+ * MultipartException} (507), before the bytes are written. On file systems without POSIX attributes the permissions are those
  * that the parent directory gives.
  */
 public final class SpoolDirectory implements Closeable {
@@ -41,7 +44,7 @@ public final class SpoolDirectory implements Closeable {
 
     private final Path root;
     private final Supplier<String> names;
-    private final long maxBytes;
+    private final long maxSpoolBytes;
     private final long keepFreeBytes;
     private final ReentrantLock homeLock = new ReentrantLock();
     private final AtomicLong files = new AtomicLong();
@@ -58,7 +61,7 @@ public final class SpoolDirectory implements Closeable {
     private SpoolDirectory(Builder builder) throws IOException {
         this.root = builder.root;
         this.names = builder.names;
-        this.maxBytes = builder.maxBytes;
+        this.maxSpoolBytes = builder.maxSpoolBytes;
         this.keepFreeBytes = builder.keepFreeBytes;
         this.home = SpoolHome.create(root, names);
         try {
@@ -106,8 +109,8 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /** {@return the quota, in bytes} */
-    public long maxBytes() {
-        return maxBytes;
+    public long maxSpoolBytes() {
+        return maxSpoolBytes;
     }
 
     /** {@return how many files of killed processes were swept when this spool opened} */
@@ -168,11 +171,10 @@ public final class SpoolDirectory implements Closeable {
     void reserve(long count) throws IOException {
         for (; ; ) {
             long before = bytes.get();
-            if (count > maxBytes - before) {
-                throw new CapacityException(
-                        CapacityException.Resource.SPOOL_QUOTA,
-                        "the size of all uploads on disk exceeds the limit of " + maxBytes
-                                + " bytes (maxBytes of the spool directory)");
+            if (count > maxSpoolBytes - before) {
+                throw MultipartException.because(Reason.SPOOL_FULL)
+                        .limit(maxSpoolBytes)
+                        .build();
             }
             if (bytes.compareAndSet(before, before + count)) {
                 break;
@@ -193,10 +195,9 @@ public final class SpoolDirectory implements Closeable {
             return;
         }
         if (fileStore().getUsableSpace() - count < keepFreeBytes) {
-            throw new CapacityException(
-                    CapacityException.Resource.FREE_SPACE,
-                    "the upload would leave less than " + keepFreeBytes
-                            + " bytes free on disk (keepFreeBytes of the spool directory)");
+            throw MultipartException.because(Reason.DISK_FULL)
+                    .limit(keepFreeBytes)
+                    .build();
         }
         unchecked.set(0);
     }
@@ -264,9 +265,9 @@ public final class SpoolDirectory implements Closeable {
 
     /** Collects settings; not thread-safe. */
     public static final class Builder {
-        private final Path root;
-        private long maxBytes = 1L << 30;
-        private long keepFreeBytes = 256L << 20;
+        private Path root;
+        private long maxSpoolBytes = Setting.MAX_SPOOL_BYTES.formDefault();
+        private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
         private Supplier<String> names = randomNames();
 
         private Builder(Path root) {
@@ -282,34 +283,24 @@ public final class SpoolDirectory implements Closeable {
             };
         }
 
-        /**
-         * Sets how many bytes all files together may have; 1 GiB by default.
-         *
-         * @return this builder
-         */
-        public Builder maxBytes(long value) {
-            this.maxBytes = check("maxBytes", value);
+        /** {@return this builder; all files together have at most {@code value} bytes, 0 or more; 1 GiB by default} */
+        public Builder maxSpoolBytes(long value) {
+            this.maxSpoolBytes = Setting.MAX_SPOOL_BYTES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxSpoolBytes} off} */
+        public Builder unlimitedSpoolBytes() {
+            this.maxSpoolBytes = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * Turns {@link #maxBytes} off.
-         *
-         * @return this builder
-         */
-        public Builder unlimitedBytes() {
-            this.maxBytes = Long.MAX_VALUE;
-            return this;
-        }
-
-        /**
-         * Sets how many bytes of the file system are left free; 256 MiB by default, 0 turns it off. Looked at once per
-         * MiB written, so it may be exceeded by that much.
-         *
-         * @return this builder
+         * {@return this builder; {@code value} bytes of the file system are left free, 256 MiB by default. Looked at once per
+         * MiB written, so it may be exceeded by that much}
          */
         public Builder keepFreeBytes(long value) {
-            this.keepFreeBytes = check("keepFreeBytes", value);
+            this.keepFreeBytes = Setting.KEEP_FREE_BYTES.check(value);
             return this;
         }
 
@@ -318,11 +309,15 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        private static long check(String name, long value) {
-            if (value < 0) {
-                throw new IllegalArgumentException(name + " is " + value + ", must be 0 or more");
+        /** {@return this builder, as of {@link dev.sluice.BodySettings#set}; for settings of {@link Setting.Scope#SPOOL}} */
+        public Builder set(Setting setting, String text) {
+            switch (setting) {
+                case DIRECTORY -> root = Path.of((String) setting.parse(text));
+                case MAX_SPOOL_BYTES -> maxSpoolBytes = (long) setting.parse(text);
+                case KEEP_FREE_BYTES -> keepFreeBytes = (long) setting.parse(text);
+                default -> throw new IllegalArgumentException(setting + " is not a setting of a spool");
             }
-            return value;
+            return this;
         }
 
         /**

@@ -1,9 +1,9 @@
 package dev.sluice.form;
 
 import io.netty.buffer.ByteBuf;
-import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** One file in a spool: open while it is written, closed afterwards, deleted by its owner. */
-final class SpoolFile implements Closeable {
+final class SpoolFile implements AutoCloseable {
     private final SpoolDirectory spool;
     private final Path path;
     private final AtomicBoolean forgotten = new AtomicBoolean();
@@ -64,7 +64,7 @@ final class SpoolFile implements Closeable {
 
     /** Renames or copies the file; it is no longer in the spool then. */
     void moveTo(Path target, boolean replace) throws IOException {
-        Placement.move(path, target, replace);
+        AtomicFile.move(path, target, replace);
         delete();
     }
 
@@ -91,20 +91,22 @@ final class SpoolFile implements Closeable {
     void closeQuietly(Throwable reason) {
         try {
             close();
-        } catch (IOException e) {
+        } catch (UncheckedIOException e) {
             reason.addSuppressed(e);
         }
     }
 
     /** Closes what is open, then deletes the file. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         WritableByteChannel open = channel;
         channel = null;
         try {
             if (open != null) {
                 open.close();
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         } finally {
             delete();
         }

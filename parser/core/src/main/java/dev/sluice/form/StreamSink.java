@@ -15,15 +15,17 @@ final class StreamSink implements PartSink {
     }
 
     @Override
-    public void write(ByteBuf data) throws IOException {
+    public Readiness write(ByteBuf data) throws IOException {
         state.checkWritable();
         data.getBytes(data.readerIndex(), out, data.readableBytes());
+        return Readiness.READY;
     }
 
     @Override
-    public void complete() throws IOException {
+    public Readiness complete() throws IOException {
         state.complete();
         out.flush();
+        return Readiness.READY;
     }
 
     @Override

@@ -2,13 +2,17 @@ package dev.sluice.form;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Gives everything to two sinks. */
 final class TeeSink implements PartSink {
     private final PartSink first;
     private final PartSink second;
     private final SinkState state = new SinkState();
+    private @Nullable Readiness firstPublished;
+    private @Nullable Readiness secondPublished;
 
     TeeSink(PartSink first, PartSink second) {
         this.first = Objects.requireNonNull(first, "first");
@@ -16,27 +20,56 @@ final class TeeSink implements PartSink {
     }
 
     @Override
-    public void write(ByteBuf data) throws IOException {
+    public Readiness write(ByteBuf data) throws IOException {
         state.checkWritable();
-        first.write(data.duplicate()); // its indices may be moved, and the second needs them too
-        second.write(data);
+        Readiness ready = first.write(data.duplicate()); // its indices may be moved, and the second needs them too
+        return Readiness.both(ready, second.write(data));
     }
 
     @Override
-    public void complete() throws IOException {
+    public Readiness complete() throws IOException {
         state.complete();
-        first.complete();
-        second.complete();
+        Readiness ready = first.complete();
+        return Readiness.both(ready, second.complete());
     }
 
     @Override
-    public void close() throws IOException {
-        if (state.close()) {
-            try {
-                first.close();
-            } finally {
-                second.close();
+    public Readiness publish() throws IOException {
+        Readiness ready = first.publish();
+        firstPublished = ready;
+        Readiness other = second.publish();
+        secondPublished = other;
+        return Readiness.both(ready, other);
+    }
+
+    @Override
+    public void retract() throws IOException {
+        try {
+            second.retract();
+        } finally {
+            first.retract();
+        }
+    }
+
+    private static boolean isDone(@Nullable Readiness published) {
+        return published != null && published.isReady() && published.failure() == null;
+    }
+
+    /** One that was published alone, because the other failed, does not count. */
+    @Override
+    public void close() {
+        if (!state.close()) {
+            return;
+        }
+        try (first;
+                second) {
+            if (isDone(firstPublished) && !isDone(secondPublished)) {
+                first.retract();
+            } else if (isDone(secondPublished) && !isDone(firstPublished)) {
+                second.retract();
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

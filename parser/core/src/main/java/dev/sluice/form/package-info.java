@@ -1,14 +1,16 @@
 /**
  * Whole forms: where the parts of an upload go, and who cleans up after them.
  *
- * <p>{@link dev.sluice.form.FormAssembler} is the push driver, {@link dev.sluice.form.MultipartForm#read} the blocking
- * one. For each part the application decides at the headers ({@link dev.sluice.form.PartDecision}): memory, memory and
- * then a file, a {@link dev.sluice.form.PartSink} of its own, nothing, or a refusal. Files live in a {@link
- * dev.sluice.form.SpoolDirectory}, memory is charged to a {@link dev.sluice.form.MemoryBudget}; both are made once per
- * process and shared.
+ * <p>To take forms: {@link dev.sluice.form.Forms}, one for the process, gives a {@link dev.sluice.form.MultipartForm} with
+ * its {@link dev.sluice.form.FormPart}s, by {@link dev.sluice.form.FormOptions}. To send parts elsewhere: a {@link
+ * dev.sluice.form.PartDecider} answers a {@link dev.sluice.form.PartDecision} for each, to a {@link
+ * dev.sluice.form.PartSink}, which tells its {@link dev.sluice.form.Readiness}; a {@link dev.sluice.form.PartPipe} is one
+ * to read from. To write an adapter: a {@link dev.sluice.form.FormSource} drives a {@link dev.sluice.form.FormIntake}.
+ * What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link dev.sluice.form.MemoryBudget}. To watch:
+ * {@link dev.sluice.form.FormMetrics} and {@link dev.sluice.form.ProgressListener}.
  *
- * <p>Everything a form holds is given back on every path (end, error of the peer, of a sink or of the disk, abort)
- * without waiting for the garbage collector.
+ * <p>Everything a form holds is given back on every path (end, error of the client, of a sink or of the disk, abort)
+ * without waiting for the garbage collector, and nothing of a form that failed is ever visible.
  */
 @NullMarked
 package dev.sluice.form;

@@ -7,9 +7,11 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The memory budget that all requests share: schedules of threads tried one by one. */
+@Tag("sized")
 class MemoryBudgetTest {
     private static final int CAPACITY = 10;
 

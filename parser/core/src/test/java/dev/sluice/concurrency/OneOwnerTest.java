@@ -10,6 +10,7 @@ import dev.sluice.form.FormPart;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartContent;
+import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -22,12 +23,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A part that one thread moves, another detaches and a third closes together with its form: one of them gets it. */
+@Tag("sized")
 class OneOwnerTest {
     private static final int ROUNDS = 1000;
     private static final String CONTENT = "content ".repeat(100);
@@ -45,7 +48,7 @@ class OneOwnerTest {
     private static MultipartForm form(FormOptions options) throws IOException {
         String body =
                 "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n" + CONTENT + "\r\n--x--\r\n";
-        return MultipartForm.read(
+        return PushedForm.read(
                 new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)), Boundary.of("x"), options);
     }
 

@@ -17,9 +17,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jetbrains.lincheck.Lincheck;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One boundary for several decoders, each on a thread of its own. */
+@Tag("sized")
 class SharedBoundaryTest {
     private static final String VALUE = "a-boundary-that-decoders-share";
     private static final int ROUNDS = 20_000;

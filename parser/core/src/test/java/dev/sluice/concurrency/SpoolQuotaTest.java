@@ -3,9 +3,9 @@ package dev.sluice.concurrency;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.form.CapacityException;
-import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.SpillSink;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.PartSink;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.form.SpoolRoom;
 import io.netty.buffer.Unpooled;
@@ -21,10 +21,12 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The quota of a spool that several threads write to: schedules of threads tried one by one, and rounds of threads with real files. */
+@Tag("sized")
 class SpoolQuotaTest {
     private static final int ROUNDS = 60;
     private static final int FILES = 5;
@@ -44,7 +46,7 @@ class SpoolQuotaTest {
     @BeforeAll
     static void openShared(@TempDir Path directory) throws IOException {
         shared = SpoolDirectory.builder(directory)
-                .maxBytes(ROOM)
+                .maxSpoolBytes(ROOM)
                 .keepFreeBytes(0)
                 .open();
     }
@@ -113,7 +115,7 @@ class SpoolQuotaTest {
     private static Integer write(SpoolDirectory spool) throws IOException {
         int written = 0;
         for (int file = 0; file < FILES; file++) {
-            try (SpillSink sink = SpillSink.create(spool, 0, MemoryBudget.unlimited())) {
+            try (PartSink sink = PartSink.toFile(spool, Path.of("never"))) {
                 for (int i = 0; i < BYTES; i++) {
                     written += write(sink);
                     requireWithin(spool);
@@ -123,12 +125,12 @@ class SpoolQuotaTest {
         return written;
     }
 
-    private static int write(SpillSink sink) throws IOException {
+    private static int write(PartSink sink) throws IOException {
         try {
             sink.write(Unpooled.wrappedBuffer(new byte[1]));
             return 1;
-        } catch (CapacityException e) {
-            assertEquals(CapacityException.Resource.SPOOL_QUOTA, e.resource());
+        } catch (MultipartException e) {
+            assertEquals(Reason.SPOOL_FULL, e.reason());
             return 0;
         }
     }
@@ -136,7 +138,7 @@ class SpoolQuotaTest {
     @Test
     void writersTogetherNeverExceedItAndLeaveNothing() throws Exception {
         try (SpoolDirectory spool = SpoolDirectory.builder(root)
-                        .maxBytes(QUOTA)
+                        .maxSpoolBytes(QUOTA)
                         .keepFreeBytes(0)
                         .open();
                 Race race = new Race(3)) {

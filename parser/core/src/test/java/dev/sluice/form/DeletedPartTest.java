@@ -38,7 +38,7 @@ class DeletedPartTest {
 
     private MultipartForm form(long spillThreshold) throws IOException {
         String body = "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\ncontent\r\n--B--\r\n";
-        return MultipartForm.read(
+        return PushedForm.read(
                 new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)),
                 Boundary.of("B"),
                 FormOptions.builder(spool, budget)

@@ -23,7 +23,7 @@ final class FailingSink implements PartSink {
     }
 
     @Override
-    public void write(ByteBuf data) throws IOException {
+    public Readiness write(ByteBuf data) throws IOException {
         if (held == null) {
             held = data.retain();
         }
@@ -31,10 +31,13 @@ final class FailingSink implements PartSink {
         if (left < 0) {
             throw failure;
         }
+        return Readiness.READY;
     }
 
     @Override
-    public void complete() {}
+    public Readiness complete() {
+        return Readiness.READY;
+    }
 
     @Override
     public void close() {

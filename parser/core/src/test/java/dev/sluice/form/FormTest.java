@@ -56,7 +56,7 @@ class FormTest {
     }
 
     private static FormOptions.Builder compatible(FormOptions.Builder options) {
-        return options.multipart(multipart -> multipart.preset(Preset.COMPATIBLE));
+        return options.preset(Preset.COMPATIBLE);
     }
 
     private static String utf8(String text) {
@@ -258,9 +258,7 @@ class FormTest {
             assertEquals(3, form.parts().size());
             assertTrue(form.text("files").startsWith("--y\r\n"));
         }
-        FormOptions strict = options()
-                .multipart(multipart -> multipart.preset(Preset.STRICT))
-                .build();
+        FormOptions strict = options().preset(Preset.STRICT).build();
         MultipartException refused = assertThrows(MultipartException.class, () -> nested().read(strict));
         assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, refused.reason());
     }
@@ -316,14 +314,13 @@ class FormTest {
         Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
         MultipartException refused = assertThrows(
                 MultipartException.class,
-                () -> FormAssembler.create(mixed, options().build()));
+                () -> PushedForm.create(mixed, options().build()));
         assertEquals(415, refused.httpStatus());
     }
 
     @Test
     void misuseIsRefused() throws IOException {
-        FormAssembler assembler =
-                FormAssembler.create(Upload.BOUNDARY, options().build());
+        PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
         byte[] body = new Upload().field("a", "1").toBytes();
         Upload.feed(assembler, body, 0, body.length, 10);
         MultipartForm form = assembler.finish();

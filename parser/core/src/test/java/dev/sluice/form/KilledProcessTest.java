@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.Unpooled;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,8 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
  * A process that is killed in the middle of uploads leaves nothing that a restart does not remove, and publishes
  * nothing by halves.
  */
+@Tag("sized")
 class KilledProcessTest {
-    private static final int KILLS = Integer.getInteger("sluice.kills", 50);
+    private static final int KILLS = ProofSize.of("sluice.kills", 8, 50);
     private static final int SIZE = 40_000;
 
     @TempDir
@@ -103,7 +106,7 @@ class KilledProcessTest {
                 Path target = targets.resolve(args[2] + "-" + upload);
                 FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                         .decider(part -> part.name().equals("target")
-                                ? PartDecision.to(FileSink.create(spool, target))
+                                ? PartDecision.to(PartSink.toFile(spool, target))
                                 : PartDecision.spill())
                         .spillThreshold(1000)
                         .build();
@@ -126,7 +129,7 @@ class KilledProcessTest {
         }
 
         private static void receive(byte[] body, FormOptions options) throws IOException {
-            try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+            try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
                 for (int at = 0; at < body.length; at += 4000) {
                     assembler.feed(Unpooled.wrappedBuffer(body, at, Math.min(4000, body.length - at)));
                     System.out.println("step");

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.Limits;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
@@ -59,8 +59,8 @@ class LimitsAndDecisionsTest {
         return FormOptions.builder(spool, budget).metrics(summaries::add);
     }
 
-    private FormOptions limits(UnaryOperator<Limits.Builder> change) {
-        return options().limits(change).build();
+    private FormOptions limits(UnaryOperator<FormOptions.Builder> change) {
+        return change.apply(options()).build();
     }
 
     private static void passes(Upload upload, FormOptions options) throws IOException {
@@ -77,7 +77,7 @@ class LimitsAndDecisionsTest {
 
     @Test
     void theDefaultsAreThoseOfForms() {
-        Limits limits = options().build().multipart().limits();
+        MultipartOptions limits = options().build().multipart();
         assertEquals(64 << 20, limits.maxBodyBytes());
         assertEquals(100, limits.maxFiles());
         assertEquals(1000, limits.maxParts());
@@ -106,10 +106,8 @@ class LimitsAndDecisionsTest {
         String value = "v".repeat(100);
         for (long threshold : new long[] {0, 1000}) {
             for (int max : new int[] {99, 100, 101}) {
-                FormOptions options = options()
-                        .limits(l -> l.maxFieldBytes(max))
-                        .spillThreshold(threshold)
-                        .build();
+                FormOptions options =
+                        options().maxFieldBytes(max).spillThreshold(threshold).build();
                 try (MultipartForm form = new Upload().field("f", value).read(options)) {
                     if (max >= 100) {
                         assertEquals(value, form.text("f"));
@@ -131,13 +129,11 @@ class LimitsAndDecisionsTest {
                     upload,
                     options()
                             .decider(p -> PartDecision.memory())
-                            .limits(l -> l.maxFieldBytes(max))
+                            .maxFieldBytes(max)
                             .build());
         }
-        FormOptions options = options()
-                .decider(p -> PartDecision.memory())
-                .limits(l -> l.maxFieldBytes(99))
-                .build();
+        FormOptions options =
+                options().decider(p -> PartDecision.memory()).maxFieldBytes(99).build();
         MultipartException failure = fails(Reason.FIELD_TOO_LARGE, upload, options);
         assertEquals(
                 new String(upload.toBytes(), StandardCharsets.ISO_8859_1).indexOf("\r\n\r\n") + 4 + 99,
@@ -146,10 +142,9 @@ class LimitsAndDecisionsTest {
 
     @Test
     void whatAFormHoldsInMemoryCountsNamesHeadersAndOverhead() throws IOException {
-        // 512 for the part, 47 for its header section and 16 for its one field, 6 for its name, 256 for the first
-        // segment
+        // 512 for the part, 47 for its header section, 6 for its name, 5 for what came of it
         Upload upload = new Upload().field("abc", "value");
-        long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 16 + 6 + 256;
+        long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6 + 5;
         FormOptions.Builder inMemory = FormOptions.inMemory(budget);
         passes(upload, inMemory.maxInMemoryBytes(most).build());
         passes(upload, inMemory.maxInMemoryBytes(most + 1).build());
@@ -186,24 +181,15 @@ class LimitsAndDecisionsTest {
                         "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
                         file.repeat(3) + "--y--")
                 .file("g", "g", "G");
-        FormOptions.Builder compatible = options().multipart(m -> m.preset(Preset.COMPATIBLE));
-        passes(upload, compatible.limits(l -> l.maxParts(5).maxFiles(4)).build());
-        fails(
-                Reason.TOO_MANY_PARTS,
-                upload,
-                compatible.limits(l -> l.maxParts(4)).build());
-        fails(
-                Reason.TOO_MANY_PARTS,
-                upload,
-                compatible.limits(l -> l.maxParts(3)).build());
-        fails(
-                Reason.TOO_MANY_FILES,
-                upload,
-                compatible.limits(l -> l.maxParts(5).maxFiles(3)).build());
+        FormOptions.Builder compatible = options().preset(Preset.COMPATIBLE);
+        passes(upload, compatible.maxParts(5).maxFiles(4).build());
+        fails(Reason.TOO_MANY_PARTS, upload, compatible.maxParts(4).build());
+        fails(Reason.TOO_MANY_PARTS, upload, compatible.maxParts(3).build());
+        fails(Reason.TOO_MANY_FILES, upload, compatible.maxParts(5).maxFiles(3).build());
         fails(
                 Reason.HEADERS_TOO_LARGE,
                 upload,
-                compatible.limits(l -> l.maxFiles(4).maxHeaderBytes(200)).build());
+                compatible.maxFiles(4).maxHeaderBytes(200).build());
     }
 
     @Test
@@ -211,40 +197,22 @@ class LimitsAndDecisionsTest {
         FormOptions none = FormOptions.builder(spool, MemoryBudget.of(1000))
                 .metrics(summaries::add)
                 .build();
-        CapacityException refused = assertThrows(
-                CapacityException.class, () -> new Upload().field("a", "1").read(none));
+        MultipartException refused = assertThrows(
+                MultipartException.class, () -> new Upload().field("a", "1").read(none));
         assertEquals(503, refused.httpStatus());
         MemoryBudget little = MemoryBudget.of(45_000, 0, 0);
         Upload upload = new Upload();
         for (int i = 0; i < 20; i++) {
             upload.field("a" + i, "1");
         }
-        CapacityException full = assertThrows(
-                CapacityException.class,
+        MultipartException full = assertThrows(
+                MultipartException.class,
                 () -> upload.read(FormOptions.builder(spool, little)
                         .metrics(summaries::add)
                         .build()));
-        assertEquals(CapacityException.Resource.MEMORY, full.resource());
+        assertEquals(Reason.MEMORY_FULL, full.reason());
         assertEquals(0, little.used());
         assertEquals(FormSummary.Outcome.OVERLOADED, summaries.get(0).outcome());
-    }
-
-    @Test
-    void aSpillSinkOfTheApplicationHasItsContentAfterTheForm() throws IOException {
-        SpillSink inMemory = SpillSink.create(spool, 100, budget);
-        SpillSink inFile = SpillSink.create(spool, 0, budget);
-        Upload upload = new Upload().file("a", "a", "in memory").file("b", "b", "in a file");
-        upload.read(options()
-                        .decider(part -> PartDecision.to(part.name().equals("a") ? inMemory : inFile))
-                        .build())
-                .close();
-        try (PartContent a = inMemory.takeContent();
-                PartContent b = inFile.takeContent()) {
-            assertTrue(a.isInMemory());
-            assertFalse(b.isInMemory());
-            assertEquals("in memory", new String(a.toByteArray(), StandardCharsets.US_ASCII));
-            assertEquals("in a file", new String(b.toByteArray(), StandardCharsets.US_ASCII));
-        }
     }
 
     @Test
@@ -265,9 +233,9 @@ class LimitsAndDecisionsTest {
             assertEquals(FormSummary.Outcome.COMPLETED, summaries.get(0).outcome());
             InputStream cut = new ByteArrayInputStream("--x\r\n".getBytes(StandardCharsets.US_ASCII));
             MultipartException failure =
-                    assertThrows(MultipartException.class, () -> MultipartForm.read(cut, Upload.BOUNDARY, options));
+                    assertThrows(MultipartException.class, () -> PushedForm.read(cut, Upload.BOUNDARY, options));
             assertEquals(0, failure.getSuppressed().length);
-            FormAssembler.create(Upload.BOUNDARY, options).close();
+            PushedForm.create(Upload.BOUNDARY, options).close();
         } finally {
             Thread.currentThread().setUncaughtExceptionHandler(null);
         }
@@ -325,15 +293,20 @@ class LimitsAndDecisionsTest {
                 .build();
         int fed = body.length - 4900;
         for (long expected : new long[] {body.length, body.length + 1, -1}) {
-            try (FormAssembler assembler =
-                    FormAssembler.create(Upload.BOUNDARY, options).expectedBytes(expected)) {
-                PartRefusedException refused =
-                        assertThrows(PartRefusedException.class, () -> Upload.feed(assembler, body, 0, fed, fed));
+            try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options, expected)) {
+                MultipartException refused =
+                        assertThrows(MultipartException.class, () -> Upload.feed(assembler, body, 0, fed, fed));
+                assertEquals(Reason.PART_REFUSED, refused.reason());
                 assertEquals(422, refused.httpStatus());
                 assertEquals(1, refused.partIndex());
-                ConnectionEnding close = new ConnectionEnding(0, false);
-                ConnectionEnding drain = new ConnectionEnding(4900, true);
-                assertEquals(expected == body.length + 1 ? close : drain, assembler.ending());
+                FormIntake intake = assembler.intake();
+                assertEquals(expected == body.length + 1 ? 0 : 4901, intake.demand()); // the end shows one byte later
+                if (intake.demand() > 0) {
+                    Upload.feed(assembler, body, fed, body.length, 1000);
+                    assertEquals(1, intake.demand());
+                    intake.finish();
+                }
+                assertEquals(expected != body.length + 1, intake.isAtEnd());
             }
         }
         assertEquals(FormSummary.Outcome.REFUSED, summaries.get(0).outcome());
@@ -342,12 +315,12 @@ class LimitsAndDecisionsTest {
     @Test
     void aCompleteFormLeavesTheConnectionReusable() throws IOException {
         byte[] body = new Upload().field("a", "1").toBytes();
-        try (FormAssembler assembler =
-                FormAssembler.create(Upload.BOUNDARY, options().maxDrainBytes(0).build())) {
-            assertEquals(new ConnectionEnding(0, false), assembler.ending());
+        try (PushedForm assembler =
+                PushedForm.create(Upload.BOUNDARY, options().maxDrainBytes(0).build())) {
+            assertFalse(assembler.intake().isAtEnd());
             Upload.feed(assembler, body, 0, body.length, 7);
             assembler.finish().close();
-            assertEquals(new ConnectionEnding(0, true), assembler.ending());
+            assertTrue(assembler.intake().isOver() && assembler.intake().isAtEnd());
         }
     }
 
@@ -370,7 +343,7 @@ class LimitsAndDecisionsTest {
                 .toBytes();
         for (int chunk = 1; chunk < 40; chunk++) {
             looks.clear();
-            try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+            try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
                 Upload.feed(assembler, body, 0, body.length, chunk);
                 try (MultipartForm form = assembler.finish()) {
                     assertEquals(
@@ -412,8 +385,7 @@ class LimitsAndDecisionsTest {
         AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);
         FormOptions options =
                 options().progress(told::add, interval).clock(nanos::get).build();
-        try (FormAssembler assembler =
-                FormAssembler.create(Upload.BOUNDARY, options).expectedBytes(body.length)) {
+        try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options, body.length)) {
             for (int at = 0; at < body.length; at++) {
                 Upload.feed(assembler, body, at, at + 1, 1);
                 nanos.incrementAndGet();
@@ -423,23 +395,28 @@ class LimitsAndDecisionsTest {
         return told;
     }
 
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
     @Test
     void aSinkMayThrowOneAndTheSameExceptionFromEveryCall() {
         IOException broken = new IOException("broken");
         PartSink sink = new PartSink() {
             @Override
-            public void write(ByteBuf data) throws IOException {
+            public Readiness write(ByteBuf data) throws IOException {
                 throw broken;
             }
 
             @Override
-            public void complete() throws IOException {
+            public Readiness complete() throws IOException {
                 throw broken;
             }
 
             @Override
-            public void close() throws IOException {
-                throw broken;
+            public void close() {
+                LimitsAndDecisionsTest.<RuntimeException>sneak(broken);
             }
         };
         FormOptions options = options().decider(part -> PartDecision.to(sink)).build();
@@ -545,19 +522,22 @@ class LimitsAndDecisionsTest {
         };
         byte[] body = new Upload().field("a", "1").toBytes();
         FormOptions options = options().metrics(metrics).build();
-        try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+        try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             Upload.feed(assembler, body, 0, 10, 7);
             assertEquals(List.of("started", "received 7", "received 3"), told);
         }
         assertEquals("ended ABORTED", told.get(told.size() - 1));
         told.clear();
-        MultipartForm.read(new ByteArrayInputStream(body), Upload.BOUNDARY, options)
+        PushedForm.read(new ByteArrayInputStream(body), Upload.BOUNDARY, options)
                 .close();
         assertEquals(List.of("started", "received " + body.length, "ended COMPLETED"), told);
         told.clear();
         FormOptions noMemory =
                 FormOptions.inMemory(MemoryBudget.of(0)).metrics(metrics).build();
-        assertThrows(CapacityException.class, () -> FormAssembler.create(Upload.BOUNDARY, noMemory));
+        assertEquals(
+                Reason.MEMORY_FULL,
+                assertThrows(MultipartException.class, () -> PushedForm.create(Upload.BOUNDARY, noMemory))
+                        .reason());
         assertEquals(List.of("started", "ended OVERLOADED"), told);
     }
 
@@ -567,7 +547,7 @@ class LimitsAndDecisionsTest {
         fails(Reason.PART_TOO_LARGE, upload, limits(l -> l.maxPartBytes(0)));
         assertThrows(
                 MultipartException.class,
-                () -> MultipartForm.read(
+                () -> PushedForm.read(
                         new ByteArrayInputStream(new byte[0]),
                         Upload.BOUNDARY,
                         options().build()));

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
-import dev.sluice.Limits;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
@@ -61,7 +60,7 @@ class LimitsThroughEveryFaceTest {
 
     /** Takes a whole body in. */
     private interface Intake {
-        void take(byte[] body, Limits limits, LimitsThroughEveryFaceTest test) throws IOException;
+        void take(byte[] body, MultipartOptions limits, LimitsThroughEveryFaceTest test) throws IOException;
     }
 
     enum Face {
@@ -69,10 +68,10 @@ class LimitsThroughEveryFaceTest {
         PUSH_DECODER_BYTE_BY_BYTE((body, limits, test) -> decode(body, limits, 1)),
         READER_OF_A_STREAM((body, limits, test) -> readParts(reader(new ByteArrayInputStream(body), limits))),
         READER_OF_A_SLOW_STREAM((body, limits, test) -> readParts(reader(new OneByteStream(body), limits))),
-        READER_OF_A_CHANNEL((body, limits, test) -> readParts(MultipartReader.create(
-                Channels.newChannel(new ByteArrayInputStream(body)), BOUNDARY, options(limits)))),
-        READER_OF_A_SLOW_CHANNEL((body, limits, test) -> readParts(
-                MultipartReader.create(Channels.newChannel(new OneByteStream(body)), BOUNDARY, options(limits)))),
+        READER_OF_A_CHANNEL((body, limits, test) -> readParts(
+                MultipartReader.create(Channels.newChannel(new ByteArrayInputStream(body)), BOUNDARY, limits))),
+        READER_OF_A_SLOW_CHANNEL((body, limits, test) ->
+                readParts(MultipartReader.create(Channels.newChannel(new OneByteStream(body)), BOUNDARY, limits))),
         READER_AS_TEXT((body, limits, test) -> readTexts(reader(new ByteArrayInputStream(body), limits))),
         FORM_PUSH((body, limits, test) -> assemble(body, body.length, test.form(limits))),
         FORM_PUSH_BYTE_BY_BYTE((body, limits, test) -> assemble(body, 1, test.form(limits))),
@@ -99,7 +98,8 @@ class LimitsThroughEveryFaceTest {
         }
 
         @Nullable
-        MultipartException failure(byte[] body, Limits limits, LimitsThroughEveryFaceTest test) throws IOException {
+        MultipartException failure(byte[] body, MultipartOptions limits, LimitsThroughEveryFaceTest test)
+                throws IOException {
             try {
                 intake.take(body, limits, test);
                 return null;
@@ -121,12 +121,8 @@ class LimitsThroughEveryFaceTest {
         }
     }
 
-    private static MultipartOptions options(Limits limits) {
-        return MultipartOptions.builder().limits(limits).build();
-    }
-
-    private static void decode(byte[] body, Limits limits, int chunkSize) throws MultipartException {
-        try (MultipartDecoder decoder = MultipartDecoder.create(BOUNDARY, options(limits))) {
+    private static void decode(byte[] body, MultipartOptions limits, int chunkSize) throws MultipartException {
+        try (MultipartDecoder decoder = MultipartDecoder.create(BOUNDARY, limits)) {
             for (int at = 0; at < body.length; at += chunkSize) {
                 decoder.feed(Unpooled.wrappedBuffer(body, at, Math.min(chunkSize, body.length - at)));
                 while (decoder.next() != Event.NEED_INPUT) {}
@@ -136,8 +132,8 @@ class LimitsThroughEveryFaceTest {
         }
     }
 
-    private static MultipartReader reader(InputStream in, Limits limits) {
-        return MultipartReader.create(in, BOUNDARY, options(limits));
+    private static MultipartReader reader(InputStream in, MultipartOptions limits) {
+        return MultipartReader.create(in, BOUNDARY, limits);
     }
 
     private static void readParts(MultipartReader reader) throws IOException {
@@ -156,21 +152,19 @@ class LimitsThroughEveryFaceTest {
         }
     }
 
-    private FormOptions form(Limits limits) {
-        return FormOptions.builder(spool, budget)
-                .limits(defaults -> limits.toBuilder())
-                .build();
+    private FormOptions form(MultipartOptions limits) {
+        return FormOptions.builder(spool, budget, limits).build();
     }
 
     private static void assemble(byte[] body, int chunkSize, FormOptions options) throws IOException {
-        try (FormAssembler assembler = FormAssembler.create(BOUNDARY, options)) {
+        try (PushedForm assembler = PushedForm.create(BOUNDARY, options)) {
             Upload.feed(assembler, body, 0, body.length, chunkSize);
             readTexts(assembler.finish());
         }
     }
 
     private static void readForm(InputStream in, FormOptions options) throws IOException {
-        readTexts(MultipartForm.read(in, BOUNDARY, options));
+        readTexts(PushedForm.read(in, BOUNDARY, options));
     }
 
     private static void readTexts(MultipartForm form) throws IOException {
@@ -182,12 +176,12 @@ class LimitsThroughEveryFaceTest {
     }
 
     private static Stream<Method> setters() {
-        return Arrays.stream(Limits.Builder.class.getMethods())
+        return Arrays.stream(MultipartOptions.Builder.class.getMethods())
                 .filter(method -> method.getName().startsWith("max"));
     }
 
-    private static Limits limits(LimitCase limit) throws ReflectiveOperationException {
-        Limits.Builder builder = Limits.builder().maxHeadersPerPart(1000);
+    private static MultipartOptions limits(LimitCase limit) throws ReflectiveOperationException {
+        MultipartOptions.Builder builder = MultipartOptions.builder().maxHeadersPerPart(1000);
         Method setter = setters()
                 .filter(method -> method.getName().equals(limit.setting()))
                 .findFirst()
@@ -207,7 +201,7 @@ class LimitsThroughEveryFaceTest {
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryFace")
     void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
-        Limits limits = limits(limit);
+        MultipartOptions limits = limits(limit);
         for (int used : new int[] {LimitCase.LIMIT - 1, LimitCase.LIMIT}) {
             MultipartException failure = face.failure(limit.body().apply(used), limits, this);
             assertNull(failure, () -> used + ": " + failure);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** The memory of the process is shared fairly and never overdrawn. */
 class MemoryBudgetTest {
     @Test
-    void whatIsReservedIsCountedAndGivenBack() throws CapacityException {
+    void whatIsReservedIsCountedAndGivenBack() throws MultipartException {
         MemoryBudget budget = MemoryBudget.of(100, 0, 0);
         try (MemoryBudget.Account one = budget.open();
                 MemoryBudget.Account two = budget.open()) {
@@ -33,7 +34,7 @@ class MemoryBudgetTest {
             assertThrows(IllegalStateException.class, () -> one.release(60));
             assertThrows(IllegalArgumentException.class, () -> one.release(-1));
             assertThrows(IllegalArgumentException.class, () -> one.tryReserve(-1));
-            CapacityException refused = assertThrows(CapacityException.class, () -> one.reserve(Long.MAX_VALUE));
+            MultipartException refused = assertThrows(MultipartException.class, () -> one.reserve(Long.MAX_VALUE));
             assertEquals(503, refused.httpStatus());
         }
         assertEquals(0, budget.used());

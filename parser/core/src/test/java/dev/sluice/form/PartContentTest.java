@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.testkit.FaultyFileSystem;
 import dev.sluice.testkit.LeakCheck;
 import java.io.IOException;
@@ -312,7 +314,12 @@ class PartContentTest {
             other.reserve(100_000 / 4 * 3 - budget.used());
             try (MemoryBudget.Account small = budget.open()) {
                 assertTrue(small.tryReserve(100_000 - budget.used()));
-                assertThrows(CapacityException.class, () -> part(form, "small").detach());
+                assertEquals(
+                        Reason.MEMORY_FULL,
+                        assertThrows(
+                                        MultipartException.class,
+                                        () -> part(form, "small").detach())
+                                .reason());
                 assertEquals("small", part(form, "small").text());
             }
         }

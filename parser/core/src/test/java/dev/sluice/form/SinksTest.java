@@ -1,9 +1,9 @@
 package dev.sluice.form;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,11 +20,15 @@ import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,28 +59,10 @@ class SinksTest {
             sink.complete();
             assertThrows(IllegalStateException.class, () -> write(sink, "late"));
             assertThrows(IllegalStateException.class, sink::complete);
+            assertSame(Readiness.READY, sink.publish());
         }
         sink.close();
         assertThrows(IllegalStateException.class, () -> write(sink, "late"));
-    }
-
-    @Test
-    void memoryHoldsThePartUpToItsLimit() throws IOException {
-        MemoryBudget budget = MemoryBudget.of(100_000);
-        MemorySink sink = MemorySink.create(10, budget);
-        write(sink, "01234");
-        assertThrows(IllegalStateException.class, sink::toByteArray);
-        write(sink, "56789");
-        assertThrows(MultipartException.class, () -> write(sink, "x"));
-        sink.complete();
-        assertEquals("0123456789", new String(sink.toByteArray(), StandardCharsets.US_ASCII));
-        assertEquals(10, budget.used());
-        sink.close();
-        assertEquals(0, budget.used());
-        give(MemorySink.create(10, budget), "a", "", "b");
-        MemorySink poor = MemorySink.create(10, MemoryBudget.of(10));
-        assertThrows(CapacityException.class, () -> write(poor, "x"));
-        poor.close();
     }
 
     @Test
@@ -138,14 +124,16 @@ class SinksTest {
         }
 
         @Override
-        public void write(ByteBuf data) throws IOException {
+        public Readiness write(ByteBuf data) throws IOException {
             state.checkWritable();
             data.readBytes(out, data.readableBytes());
+            return Readiness.READY;
         }
 
         @Override
-        public void complete() {
+        public Readiness complete() {
             state.complete();
+            return Readiness.READY;
         }
 
         @Override
@@ -162,101 +150,149 @@ class SinksTest {
         write(sink, "abc");
         MultipartException failure = assertThrows(MultipartException.class, () -> write(sink, "de"));
         assertEquals(Reason.PART_TOO_LARGE, failure.reason());
-        assertEquals("the size of the part body exceeds the limit of 4 bytes (set for its sink)", failure.getMessage());
+        assertEquals("the size of the part body exceeds the limit of 4 bytes", failure.getMessage());
         sink.close();
         assertThrows(IllegalArgumentException.class, () -> PartSink.limited(sink, -1));
-        give(PartSink.discard(), "x");
     }
 
     @Test
     void aDigestIsMadeInTheSamePass() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        DigestSink sink = DigestSink.create("SHA-256", PartSink.to(out));
-        assertThrows(IllegalStateException.class, sink::digest);
-        give(sink, "a", "bc");
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        give(PartSink.digest(digest, PartSink.to(out)), "a", "bc");
         assertEquals("abc", out + "");
         assertEquals(
                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-                HexFormat.of().formatHex(sink.digest()));
-        assertArrayEquals(
-                MessageDigest.getInstance("SHA-256").digest("abc".getBytes(StandardCharsets.US_ASCII)), sink.digest());
-        assertThrows(IllegalArgumentException.class, () -> DigestSink.create("no such", PartSink.discard()));
+                HexFormat.of().formatHex(digest.digest()));
+    }
+
+    private SpoolDirectory spool() throws IOException {
+        return SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open();
     }
 
     @Test
-    void aFileIsThereInFullOrNotAtAll() throws IOException {
+    void aFileIsThereInFullAndWithTheWholeFormOrNotAtAll() throws IOException {
         Path target = root.resolve("target");
-        try (SpoolDirectory spool =
-                SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open()) {
-            FileSink aborted = FileSink.create(spool, target);
-            write(aborted, "half");
-            assertFalse(Files.exists(target));
-            assertEquals(1, spool.files());
-            aborted.close();
-            assertFalse(Files.exists(target));
-            give(FileSink.create(spool, target), "who", "le");
+        try (SpoolDirectory spool = spool()) {
+            for (boolean complete : new boolean[] {false, true}) {
+                PartSink aborted = PartSink.toFile(spool, target);
+                write(aborted, "half");
+                if (complete) {
+                    aborted.complete();
+                }
+                assertFalse(Files.exists(target));
+                assertEquals(1, spool.files());
+                aborted.close();
+                assertFalse(Files.exists(target));
+            }
+            give(PartSink.toFile(spool, target), "who", "le");
             assertEquals("whole", Files.readString(target));
             Path empty = root.resolve("empty");
-            give(FileSink.create(spool, empty));
+            give(PartSink.toFile(spool, empty));
             assertEquals("", Files.readString(empty));
             assertEquals(0, spool.files());
         }
     }
 
     @Test
-    void aSpillSinkHandsOutItsContentOnce() throws IOException {
-        MemoryBudget budget = MemoryBudget.of(100_000);
-        try (SpoolDirectory spool =
-                SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open()) {
-            SpillSink sink = SpillSink.create(spool, 4, budget);
-            assertThrows(IllegalStateException.class, sink::takeContent);
-            give(sink, "abcd");
-            assertEquals(4, budget.used());
-            sink.takeContent().close(); // closed, but not lost
-            assertEquals(0, budget.used());
-            assertThrows(IllegalStateException.class, sink::takeContent);
-            SpillSink spilled = SpillSink.create(spool, 4, MemoryBudget.of(0));
-            write(spilled, "ab"); // no memory: to the file at once
-            spilled.complete();
-            try (PartContent content = spilled.takeContent()) {
-                assertFalse(content.isInMemory());
-                assertEquals(2, content.size());
+    void aFileGetsTheFirstNameThatIsFreeInTheEndAndReplacesNone() throws IOException {
+        List<Path> names = Stream.of("a", "a-1", "a-2").map(root::resolve).toList();
+        try (SpoolDirectory spool = spool()) {
+            for (int number = 1; number <= 3; number++) {
+                PartSink sink = PartSink.toFile(spool, names.iterator());
+                write(sink, "file " + number);
+                sink.complete();
+                Files.writeString(names.get(0), "of another");
+                if (number < 3) {
+                    sink.publish();
+                    assertEquals("file " + number, Files.readString(names.get(number)));
+                } else {
+                    assertThrows(FileAlreadyExistsException.class, sink::publish);
+                }
+                sink.close();
             }
-            assertThrows(IllegalStateException.class, spilled::takeContent);
-            spilled.close();
+            assertEquals("of another", Files.readString(names.get(0)));
             assertEquals(0, spool.files());
         }
     }
 
     @Test
-    void aSpillSinkThatIsDiscardedKeepsNothing() throws IOException {
-        MemoryBudget budget = MemoryBudget.of(100_000);
-        try (SpoolDirectory spool =
-                SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open()) {
-            for (long threshold : new long[] {0, 100}) {
-                SpillSink complete = SpillSink.create(spool, threshold, budget);
-                give(complete, "abcd");
-                assertEquals(threshold == 0 ? 1 : 0, spool.files());
-                complete.discard();
-                complete.discard();
-                assertThrows(IllegalStateException.class, complete::takeContent);
-                SpillSink half = SpillSink.create(spool, threshold, budget);
-                write(half, "abcd");
-                half.discard();
-                assertThrows(IllegalStateException.class, half::takeContent);
-                assertEquals(0, spool.files());
-                assertEquals(0, budget.used());
+    void aFileIsTakenBackUnlessItReplacedOne() throws IOException {
+        Path target = root.resolve("target");
+        try (SpoolDirectory spool = spool()) {
+            for (boolean replaces : new boolean[] {false, true}) {
+                PartSink sink = PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING);
+                write(sink, "new");
+                sink.complete();
+                sink.publish();
+                assertEquals("new", Files.readString(target));
+                if (replaces) {
+                    assertEquals(
+                            "the file that was replaced cannot be brought back: " + target,
+                            assertThrows(IOException.class, sink::retract).getMessage());
+                } else {
+                    sink.retract();
+                }
+                assertFalse(Files.exists(target));
+                sink.close();
+                Files.writeString(target, "old");
             }
         }
     }
 
+    /** Publishes, or fails to, when it is told; counts what is visible. */
+    private static final class Shown implements PartSink {
+        private final List<String> visible;
+        private final String name;
+        final Readiness publishing = Readiness.pending();
+
+        Shown(List<String> visible, String name) {
+            this.visible = visible;
+            this.name = name;
+        }
+
+        @Override
+        public Readiness write(ByteBuf data) {
+            return Readiness.READY;
+        }
+
+        @Override
+        public Readiness complete() {
+            return Readiness.READY;
+        }
+
+        @Override
+        public Readiness publish() {
+            return publishing;
+        }
+
+        @Override
+        public void retract() {
+            assertTrue(publishing.isReady() && publishing.failure() == null);
+            visible.remove(name);
+        }
+
+        @Override
+        public void close() {}
+    }
+
     @Test
-    void memoryIsReadableButNotChargedOnceItsSinkIsClosed() throws IOException {
-        MemoryBudget budget = MemoryBudget.of(100_000);
-        MemorySink sink = MemorySink.create(10, budget);
-        give(sink, "abcd");
-        assertEquals(0, budget.used());
-        assertEquals("abcd", new String(sink.toByteArray(), StandardCharsets.US_ASCII));
+    void ofATeeBothAreVisibleOrNone() throws IOException {
+        for (boolean firstFails : new boolean[] {false, true}) {
+            List<String> visible = new ArrayList<>();
+            Shown first = new Shown(visible, "first");
+            Shown second = new Shown(visible, "second");
+            PartSink tee = PartSink.tee(first, second);
+            tee.complete();
+            assertFalse(tee.publish().isReady());
+            Readiness fails = (firstFails ? first : second).publishing;
+            Shown works = firstFails ? second : first;
+            visible.add(works.name);
+            works.publishing.ready();
+            fails.fail(new IOException("broken"));
+            tee.close();
+            assertEquals(List.of(), visible);
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -18,8 +19,11 @@ public final class SpoolRoom {
         try {
             spool.reserve(bytes);
             return true;
-        } catch (CapacityException e) {
-            return false;
+        } catch (MultipartException e) {
+            if (e.reason() == MultipartException.Reason.SPOOL_FULL) {
+                return false;
+            }
+            throw new UncheckedIOException(e);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -42,7 +42,7 @@ class TortureTest {
             FormOptions options = FormOptions.builder(spool, budget)
                     .spillThreshold(100)
                     .decider(part -> part.name().equals("sink")
-                            ? PartDecision.to(FileSink.create(spool, targets.resolve("sink")))
+                            ? PartDecision.to(PartSink.toFile(spool, targets.resolve("sink")))
                             : PartDecision.spill())
                     .build();
             Upload upload = new Upload()

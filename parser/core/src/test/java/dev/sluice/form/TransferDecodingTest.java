@@ -41,9 +41,9 @@ class TransferDecodingTest {
     private static String push(String encoding, String encoded, int chunk) throws IOException {
         byte[] body = upload(encoding, encoded).toBytes();
         FormOptions options = FormOptions.inMemory(MemoryBudget.of(1 << 20))
-                .multipart(multipart -> multipart.preset(Preset.COMPATIBLE))
+                .preset(Preset.COMPATIBLE)
                 .build();
-        try (FormAssembler assembler = FormAssembler.create(Upload.BOUNDARY, options)) {
+        try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             Upload.feed(assembler, body, 0, body.length, chunk);
             try (MultipartForm form = assembler.finish();
                     InputStream in = form.part("f").inputStream()) {

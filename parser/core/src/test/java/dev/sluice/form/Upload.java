@@ -46,11 +46,11 @@ final class Upload {
     }
 
     MultipartForm read(FormOptions options) throws IOException {
-        return MultipartForm.read(toStream(), BOUNDARY, options);
+        return PushedForm.read(toStream(), BOUNDARY, options);
     }
 
     /** Feeds {@code bytes[from..to)} in chunks of pooled memory outside of the heap. */
-    static void feed(FormAssembler assembler, byte[] bytes, int from, int to, int chunkSize) throws IOException {
+    static void feed(PushedForm assembler, byte[] bytes, int from, int to, int chunkSize) throws IOException {
         for (int at = from; at < to; at += chunkSize) {
             int count = Math.min(chunkSize, to - at);
             ByteBuf chunk = PooledByteBufAllocator.DEFAULT.directBuffer(count);

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.ContentDisposition;
+import dev.sluice.Heads;
 import dev.sluice.MultipartException;
+import dev.sluice.PartHead;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -64,7 +66,7 @@ class ClientNamesTest {
     Path root;
 
     private MultipartForm read(SpoolDirectory spool, String body) throws IOException {
-        return MultipartForm.read(
+        return PushedForm.read(
                 new ByteArrayInputStream(Run.bytes(body)),
                 Uploads.BOUNDARY,
                 FormOptions.builder(spool, MemoryBudget.unlimited())
@@ -73,7 +75,6 @@ class ClientNamesTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2023_50164)
     void cve_2023_50164_namesAreComparedExactlyAndFilesAreNoParameters() throws IOException {
         String body = Uploads.file("upload", "innocent.txt", "file")
                 + Uploads.field("Upload", "capital")
@@ -101,7 +102,6 @@ class ClientNamesTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_24486)
     void cve_2026_24486_noNameOfTheClientIsPartOfAPath() throws IOException {
         for (String name : TRAVERSALS) {
             String sent =
@@ -125,7 +125,6 @@ class ClientNamesTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2021_28658)
     void cve_2021_28658_theSafeNameIsABaseNameAndTheOtherIsAsSent() throws MultipartException {
         SplittableRandom random = new SplittableRandom(28658);
         String alphabet = "ab./\\:. ~\u0000\u0007\u202e*?|<>\"COMNULcon1\u00b9\u2028\ud83d\ude00";
@@ -137,15 +136,14 @@ class ClientNamesTest {
             assertSafe(name.toString().replace("\"", ""));
         }
         TRAVERSALS.forEach(ClientNamesTest::assertSafe);
-        ContentDisposition raw = ContentDisposition.parse("form-data; name=a; filename=\"../../f\"");
+        PartHead raw = Heads.of("form-data; name=a; filename=\"../../f\"");
         assertEquals("../../f", raw.filename());
     }
 
     private static void assertSafe(String filename) {
         String safe;
         try {
-            safe = ContentDisposition.parse("form-data; name=a; filename=\"" + filename + '"')
-                    .safeFilename();
+            safe = Heads.of("form-data; name=a; filename=\"" + filename + '"').safeFilename();
         } catch (MultipartException e) {
             return; // a control character, which is refused
         }
@@ -165,7 +163,6 @@ class ClientNamesTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2022_21221)
     void cve_2022_21221_everyWayOutOfTheDirectoryIsClosed() throws IOException {
         Map<String, String> safe = Map.ofEntries(
                 Map.entry("../../etc/passwd", "passwd"),

@@ -35,7 +35,6 @@ import org.junit.jupiter.api.Test;
 class DefencesProof {
     private static final int SHORT = 6;
     private static final long SECONDS = 300;
-    private static final String DETECTOR = "io.netty.customResourceLeakDetector=dev.sluice.buffer.CountingDetector";
     private static final Path CORE = Path.of("parser/core");
     private static final Path SERVLET = Path.of("parser/servlet");
 
@@ -201,13 +200,10 @@ class DefencesProof {
         Set<Integer> codes = new TreeSet<>();
         for (Map.Entry<Suite, List<String>> suite : bySuite.entrySet()) {
             List<Path> path = overlaid(suite.getKey() == Suite.SERVLET ? servletPath : classPath, overlays);
-            String property = "sluice.rootDir=" + root;
-            if (suite.getKey() == Suite.BUFFER) { // these bring a leak detector of their own, and know no test kit
-                path.remove(root.resolve("parser/testkit/target/classes"));
+            if (suite.getKey() == Suite.BUFFER) {
                 path.add(root.resolve("buffer/target/test-classes"));
-                property = DETECTOR;
             }
-            codes.add(run(work, path, property, suite.getValue()));
+            codes.add(run(work, path, suite.getValue()));
         }
         return codes.size() == 1 ? codes.iterator().next() : ForkedRun.SOME_FAILED;
     }
@@ -224,14 +220,13 @@ class DefencesProof {
         return all;
     }
 
-    private static int run(Path work, List<Path> path, String property, List<String> tests)
-            throws IOException, InterruptedException {
+    private int run(Path work, List<Path> path, List<String> tests) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx768m",
                 "-XX:+UseParallelGC",
                 "-XX:TieredStopAtLevel=1",
-                "-D" + property,
+                "-Dsluice.rootDir=" + root,
                 "-cp",
                 join(path),
                 ForkedRun.class.getName()));

@@ -12,10 +12,10 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
 import dev.sluice.Preset;
-import dev.sluice.form.FormAssembler;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import dev.sluice.testkit.HostileBodies;
 import dev.sluice.transfer.TransferDecoder;
 import java.io.ByteArrayInputStream;
@@ -51,7 +51,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_41853)
     void cve_2026_41853_onlyATypeThatIsMultipartIsReadAsMultipart() throws IOException {
         for (String type : List.of(
                 "*/*",
@@ -70,14 +69,12 @@ class DifferentialsTest {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         for (String other : List.of("multipart/mixed", "multipart/form-datax", "multipart/form-data.x")) {
             MultipartException e = assertThrows(
-                    MultipartException.class,
-                    () -> FormAssembler.create(Boundary.from(other + "; boundary=x"), options));
+                    MultipartException.class, () -> PushedForm.create(Boundary.from(other + "; boundary=x"), options));
             assertEquals(415, e.httpStatus());
         }
     }
 
     @Test
-    @Covers(Threat.CVE_2026_26961)
     void cve_2026_26961_twoBoundariesAreRefusedEvenIfEqual() {
         for (String parameters : List.of(
                 "; boundary=a; boundary=b",
@@ -93,7 +90,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_26962)
     void cve_2026_26962_noValueHoldsALineEnd() throws IOException {
         String folded =
                 part("Content-Disposition: form-data;\r\n name=a;\r\n\tfilename=\"f\r\n g\"\r\nX: a\r\n  b\r\n", "v");
@@ -107,18 +103,17 @@ class DifferentialsTest {
                     Boundary.of("x"),
                     MultipartOptions.builder().preset(preset).build())) {
                 MultipartReader.Part part = reader.nextPart();
-                for (var header : part.headers()) {
+                for (var header : part.head().headers()) {
                     assertTrue(
                             header.value().indexOf('\r') < 0 && header.value().indexOf('\n') < 0, header.toString());
                 }
-                assertEquals("a b", part.headers().first("X"));
-                assertEquals("f g", part.headers().contentDisposition().filename());
+                assertEquals("a b", part.head().header("X"));
+                assertEquals("f g", part.head().filename());
             }
         }
     }
 
     @Test
-    @Covers(Threat.CVE_2026_21876)
     void cve_2026_21876_theCharsetOfAPartIsItsOwn() throws IOException {
         String body =
                 "--x\r\nContent-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset=utf-16be\r\n\r\n"
@@ -128,7 +123,7 @@ class DifferentialsTest {
                         + "--x\r\nContent-Disposition: form-data; name=c\r\n\r\n\u00c3\u00a4\r\n"
                         + "--x\r\nContent-Disposition: form-data; name=d\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
                         + "\u00c3\u00a4\r\n--x--";
-        try (MultipartForm form = MultipartForm.read(
+        try (MultipartForm form = PushedForm.read(
                 new ByteArrayInputStream(Run.bytes(body)),
                 Boundary.of("x"),
                 FormOptions.inMemory(MemoryBudget.unlimited()).build())) {
@@ -140,7 +135,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2022_39955)
     void cve_2022_39955_severalTypesEncodingsOrDispositionsOfAPartAreRefused() {
         for (String header :
                 List.of("Content-Type: text/plain\r\n", "Content-Transfer-Encoding: 7bit\r\n", Run.FIELD)) {
@@ -160,7 +154,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2022_48279)
     void cve_2022_48279_nulIsRefusedInHeadersAndIsDataInData() {
         for (Preset preset : PRESETS) {
             Run.of(disposition("form-data; name=\"a\u0000\""), preset).assertRefused(Reason.MALFORMED_HEADER);
@@ -203,7 +196,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2024_8925)
     void cve_2024_8925_dataThatBeginsLikeADelimiterIsNotLeftOut() {
         for (String data : List.of(
                 "\r\n--",
@@ -227,7 +219,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.BUSBOY_5C838C6)
     void busboy_5c838c6_textAfterAClosingQuoteAndLineEndsInParametersAreRefused() {
         for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT)) {
             for (String junk :
@@ -245,7 +236,6 @@ class DifferentialsTest {
 
     @Test
     @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
-    @Covers(Threat.CVE_2026_33033)
     void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherBytes() throws IOException {
         String head = "--x\r\n" + Run.FIELD + "Content-Transfer-Encoding: base64\r\n\r\n";
         List<String> tokens = List.of(" ", "\r\n", "QQ", "Q \r\n", "\t");
@@ -257,14 +247,14 @@ class DifferentialsTest {
         for (String token : tokens) {
             for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
                 FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
-                        .multipart(multipart -> multipart.preset(preset))
+                        .preset(preset)
                         .maxInMemoryBytes(64 << 20)
-                        .limits(limits -> limits.maxFieldBytes(64 << 20))
+                        .maxFieldBytes(64 << 20)
                         .build();
                 long times = (20 << 20) / token.length();
                 Repeated body = new Repeated(head, token, times, Run.TAIL);
                 long before = THREADS.getCurrentThreadAllocatedBytes();
-                try (MultipartForm form = MultipartForm.read(body, Boundary.of("x"), options)) {
+                try (MultipartForm form = PushedForm.read(body, Boundary.of("x"), options)) {
                     long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
                     assertTrue(allocated <= 4 * body.size(), "allocated: " + allocated);
                     long size = form.parts().get(0).size();
@@ -295,7 +285,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.MODSECURITY_460)
     void modSecurity_460_aSingleQuoteIsACharacterLikeOthers() {
         for (Preset preset : PRESETS) {
             Run run = Run.of(disposition("form-data; name='a'; filename='b'"), preset)
@@ -310,7 +299,6 @@ class DifferentialsTest {
     }
 
     @Test
-    @Covers(Threat.NETTY_17383)
     void netty_17383_noByteIsChangedOrLostWhereChunksMeet() throws MultipartException {
         for (HostileBodies.Body hostile : HostileBodies.all(120)) {
             String data =

@@ -8,6 +8,7 @@ import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -68,7 +69,7 @@ class HistoryTest {
         String part = Run.HEAD + "v".repeat(100 << 10) + "\r\n";
         try (SpoolDirectory spool =
                         SpoolDirectory.builder(root).keepFreeBytes(0).open();
-                MultipartForm form = MultipartForm.read(
+                MultipartForm form = PushedForm.read(
                         new Repeated("", part, 20, "--x--"),
                         Uploads.BOUNDARY,
                         FormOptions.builder(spool, budget).build())) {

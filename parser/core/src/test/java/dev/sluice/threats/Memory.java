@@ -3,6 +3,7 @@ package dev.sluice.threats;
 import dev.sluice.Boundary;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
@@ -31,12 +32,12 @@ final class Memory {
 
     /** {@return the heap that forms take, as a multiple of what is charged for them} */
     static double overhead(FormOptions options, Supplier<InputStream> body) throws IOException {
-        MultipartForm.read(body.get(), Boundary.of("x"), options).close();
+        PushedForm.read(body.get(), Boundary.of("x"), options).close();
         List<MultipartForm> forms = new ArrayList<>();
         long before = live();
         long chargedBefore = options.memory().used();
         do {
-            forms.add(MultipartForm.read(body.get(), Boundary.of("x"), options));
+            forms.add(PushedForm.read(body.get(), Boundary.of("x"), options));
         } while (options.memory().used() - chargedBefore < ENOUGH);
         double overhead = (double) (live() - before) / (options.memory().used() - chargedBefore);
         for (MultipartForm form : forms) {

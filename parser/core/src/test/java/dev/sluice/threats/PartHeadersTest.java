@@ -13,6 +13,7 @@ import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,7 +33,6 @@ class PartHeadersTest {
     private static final String PADDED = "--x\r\n" + Run.FIELD + "X-Padding: " + "p".repeat(7000) + "\r\n\r\nv\r\n";
 
     @Test
-    @Covers(Threat.CVE_2025_48976)
     void cve_2025_48976_allHeadersTogetherHaveALimitTheirMemoryDoesNotGrowWith() {
         for (int chunkSize : new int[] {1, 1000, 64 << 10}) {
             Run run = Run.of(new Repeated("", PADDED, 10_000, "--x--"), MultipartOptions.defaults(), chunkSize)
@@ -43,7 +43,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2025_48988)
     void cve_2025_48988_theErrorNamesTheSettingAndFits413() throws IOException {
         MultipartException inAll = Run.of(new Repeated("", PADDED, 100, "--x--"), MultipartOptions.defaults(), 1000)
                 .assertRefused(Reason.HEADERS_TOO_LARGE)
@@ -55,7 +54,7 @@ class PartHeadersTest {
                 .failure;
         assertTrue(ofOne.getMessage().contains("8192 bytes (maxHeaderBytesPerPart; part 0"), ofOne.getMessage());
         assertEquals(413, ofOne.httpStatus());
-        try (MultipartForm form = MultipartForm.read(
+        try (MultipartForm form = PushedForm.read(
                 new Repeated("", PADDED, 100, "--x--"),
                 Boundary.of("x"),
                 FormOptions.inMemory(MemoryBudget.unlimited())
@@ -68,7 +67,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers({Threat.CVE_2025_61772, Threat.CPP_HTTPLIB_2497})
     void cve_2025_61772_aHeaderSectionThatNeverEndsIsRefusedAtItsLimit() {
         String start = "--x\r\n";
         for (int chunkSize : new int[] {1, 64, 4096}) {
@@ -84,7 +82,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_42561)
     void cve_2026_42561_countAndSizeOfHeadersHoldToTheByte() {
         String start = "--x\r\n" + Run.FIELD;
         String field = "X: y\r\n";
@@ -96,7 +93,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers({Threat.PYTHON_MULTIPART_296, Threat.CVE_2017_12624})
     void pythonMultipart_296_aHeaderNameThatNeverEndsIsRefusedAtTheLimit() {
         for (int chunkSize : new int[] {1, 8192}) {
             Run run = Run.of(new Repeated("--x\r\n", "n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
@@ -108,7 +104,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_87908)
     void cve_2026_87908_headersInChunksTakeBoundedMemoryInEveryState() {
         for (String token : new String[] {"n", "n: v", " ", "X: y\r\n", "\t", "X:\r\n ", "\u00e9", "n:n:"}) {
             for (String start : new String[] {"", "X: y", "X: y\r\n ", "X:"}) {
@@ -121,7 +116,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2023_45290)
     void cve_2023_45290_aHeaderLineIsCountedWhileItIsRead() throws IOException {
         allocationOfALongLine();
         long allocated = allocationOfALongLine();
@@ -141,7 +135,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_94440)
     void cve_2026_94440_whateverIsLeftOfTheBudgetIsNotOverdrawn() {
         int used = Run.FIELD.length() + 2;
         for (int left = 0; left <= 1024; left++) {
@@ -159,7 +152,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2015_4024)
     void cve_2015_4024_foldedLinesAreJoinedInLinearTime() throws IOException {
         MultipartOptions large =
                 Run.options(limits -> limits.maxHeaderBytesPerPart(4 << 20).unlimitedHeaderBytes());
@@ -172,7 +164,7 @@ class PartHeadersTest {
                 MultipartReader.create(new ByteArrayInputStream(Run.bytes(folds)), Boundary.of("x"), large)) {
             MultipartReader.Part part = reader.nextPart();
             long before = THREADS.getCurrentThreadAllocatedBytes();
-            assertEquals(400_001, part.headers().value(1).length());
+            assertEquals(400_001, part.head().headers().get(1).value().length());
             long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
             assertTrue(allocated <= 8L * folds.length(), "allocated: " + allocated);
         }
@@ -181,7 +173,6 @@ class PartHeadersTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2023_24536)
     void cve_2023_24536_whatManyPartsAndHeadersReallyTakeIsWhatIsCounted() throws IOException {
         String fields = "--x\r\n" + Run.FIELD + "a:\r\n".repeat(31) + "\r\n\r\n";
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PlannedSpool;
+import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import java.io.ByteArrayInputStream;
 import java.io.File;
@@ -31,7 +33,7 @@ class PermissionsTest {
     Path root;
 
     private static MultipartForm read(SpoolDirectory spool) throws IOException {
-        return MultipartForm.read(
+        return PushedForm.read(
                 new ByteArrayInputStream(BODY),
                 Uploads.BOUNDARY,
                 FormOptions.builder(spool, MemoryBudget.unlimited())
@@ -40,7 +42,6 @@ class PermissionsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2021_21290)
     void cve_2021_21290_filesAreMadeForTheirOwnerOnlyEvenUnderTheUmask000() throws Exception {
         Process child = new ProcessBuilder(
                         "sh",
@@ -70,7 +71,7 @@ class PermissionsTest {
                             SpoolDirectory.builder(root).keepFreeBytes(0).open();
                     MultipartForm spooled = read(spool);
                     MultipartForm moved = read(spool);
-                    MultipartForm inMemory = MultipartForm.read(
+                    MultipartForm inMemory = PushedForm.read(
                             new ByteArrayInputStream(BODY),
                             Uploads.BOUNDARY,
                             FormOptions.inMemory(MemoryBudget.unlimited()).build())) {
@@ -92,7 +93,6 @@ class PermissionsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2023_0482)
     void cve_2023_0482_noFileIsMadeByACallThatChoosesItsPlaceOrItsPermissions() {
         noClasses()
                 .should()
@@ -118,7 +118,6 @@ class PermissionsTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2013_0248)
     void cve_2013_0248_noLinkIsFollowedAndNoDirectoryOfTheSystemIsTheDefault() throws IOException {
         Path victim = Files.writeString(root.resolve("victim"), "precious");
         try (SpoolDirectory spool = PlannedSpool.open(root.resolve("spool"), "home", "link", "file", "dangling")) {
@@ -134,6 +133,12 @@ class PermissionsTest {
             assertEquals(0, spool.files());
         }
         assertEquals("precious", Files.readString(victim));
-        assertEquals(List.of(), Sources.linesWith("java.io.tmpdir", "TMPDIR"));
+        assertEquals(List.of(), Sources.linesWith("TMPDIR"));
+        try (Forms forms = Forms.open()) { // the one place that has it for a default
+            Path own = forms.options().spool().path();
+            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(own)));
+            assertEquals(Path.of(System.getProperty("java.io.tmpdir")), own.getParent());
+        }
+        assertEquals(1, Sources.linesWith("java.io.tmpdir").size());
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
-import dev.sluice.Limits;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
@@ -14,7 +13,7 @@ import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.Work;
-import dev.sluice.buffer.CountingAllocator;
+import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -168,14 +167,11 @@ final class Run {
         return latin1.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    static MultipartOptions options(UnaryOperator<Limits.Builder> limits) {
+    static MultipartOptions options(UnaryOperator<MultipartOptions.Builder> limits) {
         return options(Preset.STANDARD, limits);
     }
 
-    static MultipartOptions options(Preset preset, UnaryOperator<Limits.Builder> limits) {
-        return MultipartOptions.builder()
-                .preset(preset)
-                .limits(limits.apply(Limits.builder()).build())
-                .build();
+    static MultipartOptions options(Preset preset, UnaryOperator<MultipartOptions.Builder> limits) {
+        return limits.apply(MultipartOptions.builder().preset(preset)).build();
     }
 }

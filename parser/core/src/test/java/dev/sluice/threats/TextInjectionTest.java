@@ -16,6 +16,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
+import dev.sluice.form.PushedForm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.Serializable;
@@ -83,6 +84,23 @@ class TextInjectionTest {
         assertTrue(text.chars().allMatch(c -> c >= ' ' && c < 0x7F), text);
     }
 
+    /** The name of the field is the only thing in a message that is quoted at length: escaped, and cut. */
+    private void assertHarmless(String mark, MultipartException e) {
+        String text = e.getMessage();
+        if (e.fieldName() != null) {
+            int from = text.indexOf(" \"", text.indexOf("part " + e.partIndex() + " "));
+            int to = text.lastIndexOf("\", offset ");
+            String quoted = text.substring(from + 2, to);
+            assertTrue(quoted.length() <= 64 + "...".length(), text);
+            assertTrue(
+                    quoted.chars()
+                            .allMatch(c -> !Character.isISOControl(c) && Character.getType(c) != Character.FORMAT),
+                    text);
+            text = text.substring(0, from) + text.substring(to + 1);
+        }
+        assertHarmless(mark, text);
+    }
+
     private void readAll(String mark, String body, Preset preset) throws IOException {
         MultipartOptions options = MultipartOptions.builder().preset(preset).build();
         for (String type : List.of("multipart/form-data", "multipart/mixed")) {
@@ -90,19 +108,19 @@ class TextInjectionTest {
             try (MultipartReader reader =
                     MultipartReader.create(new ByteArrayInputStream(Run.bytes(body)), boundary, options)) {
                 for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
-                    assertHarmless(mark, part.headers().toString());
+                    assertHarmless(mark, part.head().toString());
                     part.text();
                 }
                 reader.deviations().forEach(deviation -> assertHarmless(mark, deviation.toString()));
             } catch (MultipartException e) {
-                assertHarmless(mark, e.getMessage());
+                assertHarmless(mark, e);
             }
         }
-        try (MultipartForm form = MultipartForm.read(
+        try (MultipartForm form = PushedForm.read(
                 new ByteArrayInputStream(Run.bytes(body)),
                 Boundary.of("x"),
                 FormOptions.inMemory(MemoryBudget.unlimited())
-                        .multipart(multipart -> multipart.preset(preset))
+                        .preset(preset)
                         .decider(part -> {
                             assertHarmless(mark, part.toString());
                             return PartDecision.spill();
@@ -110,7 +128,7 @@ class TextInjectionTest {
                         .build())) {
             form.parts().forEach(part -> assertHarmless(mark, part.head() + " " + part));
         } catch (MultipartException e) {
-            assertHarmless(mark, e.getMessage());
+            assertHarmless(mark, e);
         }
     }
 
@@ -123,7 +141,7 @@ class TextInjectionTest {
                 try {
                     Boundary.from(contentType, preset);
                 } catch (MultipartException e) {
-                    assertHarmless(mark, e.getMessage());
+                    assertHarmless(mark, e);
                 }
             }
         }
@@ -131,13 +149,11 @@ class TextInjectionTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2017_5638)
     void cve_2017_5638_noMessageHoldsWhatThePeerSent() throws IOException {
         assertMessagesAreHarmless(MARK);
     }
 
     @Test
-    @Covers(Threat.CVE_2016_1000031)
     void cve_2016_1000031_nothingThatAFormIsMadeOfCanBeDeserialized() {
         noClasses()
                 .that()
@@ -160,7 +176,6 @@ class TextInjectionTest {
     }
 
     @Test
-    @Covers(Threat.CVE_2026_42507)
     void cve_2026_42507_controlsOfTheInputAreNotInMessages() throws IOException {
         for (String mark : List.of(
                 "a\u001b[2Jcmd",

@@ -3,8 +3,8 @@ package dev.sluice.threats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.Boundary;
-import dev.sluice.form.FormAssembler;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -31,7 +31,7 @@ final class Uploads {
     }
 
     /** Feeds {@code body[from..to)} in chunks. */
-    static void feed(FormAssembler assembler, ByteBufAllocator memory, byte[] body, int from, int to, int chunkSize)
+    static void feed(PushedForm assembler, ByteBufAllocator memory, byte[] body, int from, int to, int chunkSize)
             throws IOException {
         for (int at = from; at < to; at += chunkSize) {
             int count = Math.min(chunkSize, to - at);

@@ -1,6 +1,7 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -16,19 +17,21 @@ final class BrokenSink implements PartSink {
     }
 
     @Override
-    public void write(ByteBuf data) throws IOException {
+    public Readiness write(ByteBuf data) throws IOException {
         left -= data.readableBytes();
         held.add(data.retainedSlice());
         if (left < 0) {
             throw new IOException("the sink is broken");
         }
+        return Readiness.READY;
     }
 
     @Override
-    public void complete() throws IOException {
+    public Readiness complete() throws IOException {
         if (left == 0) {
             throw new IOException("the sink cannot complete");
         }
+        return Readiness.READY;
     }
 
     @Override

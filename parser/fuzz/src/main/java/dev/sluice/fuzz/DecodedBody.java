@@ -79,10 +79,7 @@ final class DecodedBody {
     private static long charge(MultipartDecoder decoder) {
         String filename = Objects.requireNonNullElse(decoder.filename(), "");
         int names = Objects.requireNonNull(decoder.name()).length() + filename.length();
-        return 512
-                + decoder.rawHeaders().readableBytes()
-                + 16L * decoder.headers().count()
-                + (long) Character.BYTES * names;
+        return 512 + decoder.rawHeaders().readableBytes() + (long) Character.BYTES * names;
     }
 
     /** {@return the parts that are whole} */

@@ -2,8 +2,7 @@ package dev.sluice.fuzz;
 
 import com.google.common.jimfs.Configuration;
 import com.google.common.jimfs.Jimfs;
-import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.SpillSink;
+import dev.sluice.form.PartSink;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.FaultyFileSystem;
 import io.netty.buffer.Unpooled;
@@ -36,7 +35,7 @@ final class Disk {
         large = SpoolDirectory.builder(files.getPath("/large")).keepFreeBytes(0).open();
         small = SpoolDirectory.builder(files.getPath("/small"))
                 .keepFreeBytes(0)
-                .maxBytes(SMALL_QUOTA)
+                .maxSpoolBytes(SMALL_QUOTA)
                 .open();
     }
 
@@ -101,10 +100,9 @@ final class Disk {
             if (!files.hasFailed()) {
                 return "files are left, and none could not be deleted";
             }
-            SpillSink retry = SpillSink.create(spool, 0, MemoryBudget.unlimited());
-            retry.write(Unpooled.wrappedBuffer(new byte[1]));
-            retry.complete();
-            retry.discard();
+            try (PartSink retry = PartSink.toFile(spool, targets().resolve("never"))) {
+                retry.write(Unpooled.wrappedBuffer(new byte[1]));
+            }
         }
         if (spool.files() != 0 || spool.bytes() != 0) {
             return spool.files() + " files of " + spool.bytes() + " bytes are left";

@@ -3,10 +3,10 @@ package dev.sluice.fuzz;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.form.FormAssembler;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
@@ -48,12 +48,12 @@ final class ExpectedForm {
             long maxTextBytes) {
         this.ends = ends;
         try {
-            long most = options.multipart().limits().maxBodyBytes();
+            long most = options.multipart().maxBodyBytes();
             if (length > most) {
-                throw MultipartException.of(Reason.BODY_TOO_LARGE, most, -1, "the body says that it is too large");
+                throw MultipartException.because(Reason.BODY_TOO_LARGE).at(most).build();
             }
             Boundary boundary = Boundary.from(contentType, options.multipart().preset());
-            try (FormAssembler assembler = FormAssembler.create(boundary, options)) {
+            try (PushedForm assembler = PushedForm.create(boundary, options)) {
                 assembler.feed(Unpooled.wrappedBuffer(bytes));
                 if (ends) {
                     take(assembler, charset, maxTextBytes, options);
@@ -64,7 +64,7 @@ final class ExpectedForm {
         }
     }
 
-    private void take(FormAssembler assembler, @Nullable Charset charset, long maxTextBytes, FormOptions options)
+    private void take(PushedForm assembler, @Nullable Charset charset, long maxTextBytes, FormOptions options)
             throws IOException {
         try (MultipartForm form = assembler.finish()) {
             long size = 0;
@@ -74,12 +74,12 @@ final class ExpectedForm {
                 parts.add(new Part(part.name(), part.filename(), content));
                 if (!part.isFile()) {
                     size += content.length;
-                    Charset named = unnamed == null || part.headers().contentTypeParameter("charset") != null
+                    Charset named = unnamed == null || part.head().contentTypeParameter("charset") != null
                             ? part.charset()
                             : unnamed;
                     texts.computeIfAbsent(part.name(), name -> new ArrayList<>())
                             .add(new String(content, named));
-                    if (content.length > options.multipart().limits().maxFieldBytes()) {
+                    if (content.length > options.multipart().maxFieldBytes()) {
                         textsRefusal = Reason.FIELD_TOO_LARGE;
                     }
                 }

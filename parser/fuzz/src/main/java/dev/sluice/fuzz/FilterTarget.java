@@ -4,10 +4,11 @@ import static dev.sluice.fuzz.FilterVerdict.require;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PoolProbe;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.servlet.FilterProbe;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
@@ -77,7 +78,7 @@ public final class FilterTarget {
     private final MultipartFilter filter;
     private final FilterApplication application;
     private final boolean drains;
-    private final long chunksBefore = FilterProbe.chunkMemory();
+    private final long chunksBefore = PoolProbe.chunkMemory();
 
     private FilterTarget(Disk disk, Input in) {
         this.disk = disk;
@@ -93,11 +94,12 @@ public final class FilterTarget {
         this.setup = Setup.of(in);
 
         this.budget = mishaps.budget(CHUNK);
+        MultipartOptions common = Mishaps.common(setup, ALLOCATOR);
         int drain = DRAINS[kind >> 3 & 3];
         this.options = mishaps.options(
-                        (kind & 4) != 0 ? FormOptions.inMemory(budget) : FormOptions.builder(spool, budget),
-                        setup,
-                        ALLOCATOR)
+                        (kind & 4) != 0
+                                ? FormOptions.inMemory(budget, common)
+                                : FormOptions.builder(spool, budget, common))
                 .maxDrainBytes(drain)
                 .build();
         this.eager = (kind & 1) != 0;
@@ -145,18 +147,23 @@ public final class FilterTarget {
     }
 
     private MultipartFilter filter(int pace, boolean tooSlow) {
-        MultipartFilter.Builder builder = MultipartFilter.builder(options).location(disk.targets());
+        MultipartFilter.Builder builder =
+                MultipartFilter.builder(paced(pace, tooSlow)).location(disk.targets());
         if (eager) {
             builder.eager();
         }
-        if (tooSlow) {
-            builder.minimumRate(1 << 30, Duration.ofNanos(1));
-        } else if (pace >= 200) {
-            builder.minimumRate(1, Duration.ofDays(1));
-        } else {
-            builder.noMinimumRate();
-        }
         return builder.build();
+    }
+
+    private FormOptions paced(int pace, boolean tooSlow) {
+        FormOptions.Builder builder = options.toBuilder();
+        if (tooSlow) {
+            return builder.minBytesPerSecond(1 << 30)
+                    .minRateGrace(Duration.ofNanos(1))
+                    .build();
+        }
+        return (pace >= 200 ? builder.minBytesPerSecond(1).minRateGrace(Duration.ofDays(1)) : builder.noMinimumRate())
+                .build();
     }
 
     private static @Nullable Charset charset(String encoding) {
@@ -172,9 +179,7 @@ public final class FilterTarget {
         if (charset != StandardCharsets.ISO_8859_1) { // of these the only one for header fields too
             return calm;
         }
-        return calm.toBuilder()
-                .multipart(multipart -> multipart.headerCharset(charset))
-                .build();
+        return calm.toBuilder().headerCharset(charset).build();
     }
 
     /** {@return what the decoder says by the limits and the charset of {@code by}, or null if it is not asked} */
@@ -303,7 +308,7 @@ public final class FilterTarget {
         filter.destroy();
         disk.noFaults();
         requireWholeTargets();
-        require(FilterProbe.chunkMemory() == chunksBefore, "chunks are held");
+        require(PoolProbe.chunkMemory() == chunksBefore, "chunks are held");
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held");
         require(budget.used() == 0, budget.used() + " bytes are charged");
         String left = disk.left(spool);

@@ -3,11 +3,8 @@ package dev.sluice.fuzz;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Kind;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.form.CapacityException;
 import dev.sluice.form.FormOptions;
-import dev.sluice.form.PartRefusedException;
 import dev.sluice.servlet.MultipartRequestException;
-import dev.sluice.servlet.SlowClientException;
 import org.jspecify.annotations.Nullable;
 
 /** Which ends of a request are right, by what its body is and by what goes wrong around it. */
@@ -122,20 +119,22 @@ final class FilterVerdict {
     }
 
     private boolean mayBe(@Nullable Throwable cause, boolean ofTexts) {
-        if (cause instanceof MultipartException malformed) {
-            return malformed.reason() == Reason.IN_MEMORY_TOO_LARGE && mishaps.hasSmallMemory()
-                    || ofTexts && form.isWhole() && malformed.reason() == form.textsRefusal()
-                    || isSame(form.refusal(), malformed);
+        if (!(cause instanceof MultipartException known)) {
+            return mayFailInStore();
         }
-        if (cause instanceof CapacityException full) {
-            return full.resource() == CapacityException.Resource.MEMORY ? mishaps.hasSmallBudget() : smallSpool;
-        }
-        if (cause instanceof PartRefusedException refused) {
-            return form.refusal() instanceof PartRefusedException wanted
-                    && wanted.httpStatus() == refused.httpStatus()
-                    && wanted.partIndex() == refused.partIndex();
-        }
-        return cause instanceof SlowClientException ? tooSlow : mayFailInStore();
+        return switch (known.reason()) {
+            case MEMORY_FULL -> mishaps.hasSmallBudget();
+            case SPOOL_FULL, DISK_FULL -> smallSpool;
+            case CLIENT_TOO_SLOW -> tooSlow;
+            case PART_REFUSED ->
+                form.refusal() instanceof MultipartException wanted
+                        && wanted.httpStatus() == known.httpStatus()
+                        && wanted.partIndex() == known.partIndex();
+            default ->
+                known.reason() == Reason.IN_MEMORY_TOO_LARGE && mishaps.hasSmallMemory()
+                        || ofTexts && form.isWhole() && known.reason() == form.textsRefusal()
+                        || isSame(form.refusal(), known);
+        };
     }
 
     private boolean mayFailInStore() {
@@ -152,19 +151,17 @@ final class FilterVerdict {
 
     /** {@return the status that the documentation has for a reason} */
     private static int status(@Nullable Throwable cause) {
-        if (cause instanceof MultipartException malformed) {
-            if (malformed.reason() == Reason.UNSUPPORTED_MEDIA_TYPE) {
-                return 415;
-            }
-            return malformed.kind() == Kind.LIMIT_EXCEEDED ? 413 : 400;
+        if (!(cause instanceof MultipartException known)) {
+            return 500;
         }
-        if (cause instanceof CapacityException full) {
-            return full.resource() == CapacityException.Resource.MEMORY ? 503 : 507;
-        }
-        if (cause instanceof PartRefusedException refused) {
-            return refused.httpStatus();
-        }
-        return cause instanceof SlowClientException ? 408 : 500;
+        return switch (known.reason()) {
+            case UNSUPPORTED_MEDIA_TYPE -> 415;
+            case MEMORY_FULL -> 503;
+            case SPOOL_FULL, DISK_FULL -> 507;
+            case CLIENT_TOO_SLOW -> 408;
+            case PART_REFUSED -> known.httpStatus();
+            default -> known.kind() == Kind.LIMIT_EXCEEDED ? 413 : 400;
+        };
     }
 
     /** Requires that the form of a request may be refused so, of which the exception has not been seen. */
@@ -185,6 +182,7 @@ final class FilterVerdict {
 
     /** {@return whether reading a part from a stream that is not stored may fail so} */
     boolean isRightForReader(Exception e) {
-        return e == stream.failure() || e instanceof SlowClientException && tooSlow;
+        return e == stream.failure()
+                || e instanceof MultipartException slow && slow.reason() == Reason.CLIENT_TOO_SLOW && tooSlow;
     }
 }

@@ -1,11 +1,11 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.Preset;
-import dev.sluice.form.FormAssembler;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -48,7 +48,7 @@ public final class FormTarget {
         this.source = setup.source();
         this.random = setup.cuts();
         this.budget = mishaps.budget(0);
-        this.options = mishaps.options(FormOptions.builder(spool, budget), setup, ALLOCATOR)
+        this.options = mishaps.options(FormOptions.builder(spool, budget, Mishaps.common(setup, ALLOCATOR)))
                 .build();
     }
 
@@ -75,12 +75,11 @@ public final class FormTarget {
         DecodedBody decoded =
                 new DecodedBody(setup.boundary(), options.multipart(), source.slice(0, source.size()), true);
         mishaps.begin();
-        try (FormAssembler assembler = FormAssembler.create(setup.boundary(), options)) {
-            assembler.expectedBytes(source.size());
+        try (PushedForm assembler = PushedForm.create(setup.boundary(), options, source.size())) {
             if (feed(assembler)) {
                 form(assembler, decoded);
             }
-            assembler.ending();
+            require(assembler.intake().demand() <= options.maxDrainBytes() + 1, "more is dropped than is worth it");
         } catch (BrokenApplication e) {
             require(mishaps.hasBug(), "no bug was asked for");
         } catch (IOException e) {
@@ -92,7 +91,7 @@ public final class FormTarget {
     }
 
     /** {@return whether the form is to be finished} */
-    private boolean feed(FormAssembler assembler) throws IOException {
+    private boolean feed(PushedForm assembler) throws IOException {
         int to = end < 5 ? source.size() : random.nextInt(source.size() + 1);
         int shift = random.nextInt(8);
         for (int at = 0; at < to; ) {
@@ -110,7 +109,7 @@ public final class FormTarget {
         return true;
     }
 
-    private void form(FormAssembler assembler, DecodedBody decoded) throws IOException {
+    private void form(PushedForm assembler, DecodedBody decoded) throws IOException {
         try (MultipartForm form = assembler.finish()) {
             boolean refused = decoded.failure() != null;
             require(!refused || setup.preset() == Preset.COMPATIBLE || end == 7, "the decoder refuses this");

@@ -1,16 +1,16 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.Boundary;
-import dev.sluice.ContentDisposition;
-import dev.sluice.DecoderProbe;
+import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
+import dev.sluice.PartHead;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
+import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -108,101 +108,66 @@ public final class HeaderTarget {
 
     private static void disposition(byte[] bytes, MultipartOptions options) {
         String value = new String(bytes, StandardCharsets.UTF_8);
-        byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
-        ContentDisposition disposition;
+        byte[] body = body(value);
+        Outcome outcome = ReferenceParser.parse(
+                "multipart/form-data; boundary=x", body, options.preset().toString());
+        Outcome.Part expected =
+                outcome.parts().isEmpty() ? outcome.partial() : outcome.parts().get(0);
+        PartHead head;
         try {
-            disposition = ContentDisposition.parse(value, options);
+            head = head(body, options);
         } catch (MultipartException e) {
+            Outcome.Error error = outcome.error();
+            boolean refused = expected == null
+                    && error != null
+                    && error.reason().equals(e.reason().name())
+                    && error.offset() == e.offset();
+            require(refused, "refused, unlike " + error + ": " + e.getMessage(), options.preset(), value);
+            return;
+        }
+        String name = Objects.requireNonNull(head.name());
+        String filename = head.filename();
+        boolean same =
+                expected != null && name.equals(expected.name()) && Objects.equals(filename, expected.filename());
+        require(same, "name " + name + ", filename " + filename + ", not " + expected, options.preset(), value);
+        rewritten(head, options, value);
+        if (filename != null) {
+            safe(Objects.requireNonNull(head.safeFilename()), options, value);
+        }
+    }
+
+    private static byte[] body(String value) {
+        return ("--x\r\nContent-Disposition:" + value + "\r\n\r\n\r\n--x--").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static PartHead head(byte[] body, MultipartOptions options) throws MultipartException {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options)) {
+            decoder.feed(Unpooled.wrappedBuffer(body));
+            decoder.next();
+            return decoder.head();
+        }
+    }
+
+    private static void rewritten(PartHead head, MultipartOptions options, String value) {
+        String name = Objects.requireNonNull(head.name());
+        String filename = head.filename();
+        if (name.chars().anyMatch(HeaderTarget::isControl)
+                || filename != null && filename.chars().anyMatch(HeaderTarget::isControl)) {
+            return;
+        }
+        String again = "form-data; name=" + quoted(name) + (filename == null ? "" : "; filename=" + quoted(filename));
+        try {
+            PartHead same = head(body(again), options);
             require(
-                    e.offset() >= 0 && e.offset() <= encoded.length,
-                    "refused at " + e.offset(),
+                    name.equals(same.name())
+                            && Objects.equals(filename, same.filename())
+                            && Objects.equals(head.safeFilename(), same.safeFilename()),
+                    "another when written again: " + again,
                     options.preset(),
                     value);
-            require(!isTakenByReference(encoded, options), "refused: " + e.getMessage(), options.preset(), value);
-            return;
-        }
-        comparedWithReference(encoded, disposition, options);
-        if (disposition.name() != null) {
-            rewritten(disposition, options, value);
-        }
-        String filename = disposition.filename();
-        if (filename != null) {
-            safe(Objects.requireNonNull(disposition.safeFilename()), options, value);
-        }
-    }
-
-    private static Outcome reference(byte[] value, MultipartOptions options) {
-        byte[] body = new Bytes(value.length + 64)
-                .add("--x\r\nContent-Disposition:")
-                .add(value)
-                .add("\r\n\r\n\r\n--x--")
-                .toArray();
-        return ReferenceParser.parse(
-                "multipart/form-data; boundary=x", body, options.preset().toString());
-    }
-
-    /** Whether it is one line, so that it can stand in a body as it is. */
-    private static boolean isOneLine(byte[] value) {
-        for (byte b : value) {
-            if (b == '\r' || b == '\n') {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean isTakenByReference(byte[] value, MultipartOptions options) {
-        return isOneLine(value) && reference(value, options).isAccepted() && !startsOrEndsWithBlank(value);
-    }
-
-    /** A body has no blanks around a value; {@link ContentDisposition#parse} takes what it is given. */
-    private static boolean startsOrEndsWithBlank(byte[] value) {
-        return value.length > 0 && (isBlank(value[0]) || isBlank(value[value.length - 1]));
-    }
-
-    private static boolean isBlank(byte b) {
-        return b == ' ' || b == '\t';
-    }
-
-    private static void comparedWithReference(byte[] value, ContentDisposition disposition, MultipartOptions options) {
-        Outcome outcome = reference(value, options);
-        if (!outcome.isAccepted() || !isOneLine(value)) {
-            return; // the rules of a part may refuse what the grammar takes
-        }
-        Outcome.Part part = outcome.parts().get(0);
-        boolean same = Objects.equals(part.name(), disposition.name())
-                && Objects.equals(part.filename(), disposition.filename())
-                && Arrays.equals(part.rawName(), disposition.rawName());
-        require(
-                same,
-                "name " + disposition.name() + ", filename " + disposition.filename() + ", not " + part.name() + ", "
-                        + part.filename(),
-                options.preset(),
-                new String(value, StandardCharsets.UTF_8));
-    }
-
-    private static void rewritten(ContentDisposition disposition, MultipartOptions options, String value) {
-        String name = Objects.requireNonNull(disposition.name());
-        String filename = disposition.filename();
-        String again = disposition.type() + "; name=" + quoted(name)
-                + (filename == null ? "" : "; filename=" + quoted(filename));
-        ContentDisposition same;
-        try {
-            same = ContentDisposition.parse(again, options);
         } catch (MultipartException e) {
-            boolean controls = filename != null && filename.chars().anyMatch(HeaderTarget::isControl)
-                    || name.chars().anyMatch(HeaderTarget::isControl);
-            require(controls, "refused when written again: " + again + ": " + e.getMessage(), options.preset(), value);
-            return;
+            require(false, "refused when written again: " + again + ": " + e.getMessage(), options.preset(), value);
         }
-        require(
-                disposition.type().equals(same.type())
-                        && name.equals(same.name())
-                        && Objects.equals(filename, same.filename())
-                        && Objects.equals(disposition.safeFilename(), same.safeFilename()),
-                "another when written again: " + again,
-                options.preset(),
-                value);
     }
 
     /** Percent-encoded names may have any. */
@@ -219,11 +184,13 @@ public final class HeaderTarget {
         boolean plain = safe.chars().noneMatch(c -> isControl(c) || "/\\:*?\"<>|".indexOf(c) >= 0);
         require(small && plain, "unsafe: " + safe, options.preset(), value);
         require(!safe.equals(".") && !safe.equals(".."), "unsafe: " + safe, options.preset(), value);
-        require(
-                DecoderProbe.safeFilename(safe).equals(safe),
-                "safer still: " + safe + ", " + DecoderProbe.safeFilename(safe),
-                options.preset(),
-                value);
+        try {
+            String field = "form-data; name=a; filename=" + quoted(safe);
+            String safer = head(body(field), options).safeFilename();
+            require(safe.equals(safer), "safer still: " + safe + ", " + safer, options.preset(), value);
+        } catch (MultipartException e) {
+            throw new AssertionError("refused: " + safe, e);
+        }
     }
 
     private static void require(boolean holds, @Nullable String what, Preset preset, String value) {

@@ -1,11 +1,11 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.MultipartOptions;
+import dev.sluice.PartHead;
 import dev.sluice.Preset;
-import dev.sluice.form.FileSink;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartHead;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.SpoolDirectory;
 import io.netty.buffer.ByteBufAllocator;
@@ -82,24 +82,23 @@ final class Mishaps {
     }
 
     /** {@return the options of a form, all of them} */
-    FormOptions.Builder options(FormOptions.Builder builder, Setup setup, ByteBufAllocator allocator) {
-        return common(builder, setup, allocator)
-                .spillThreshold((sizes & 15) * 4L)
+    FormOptions.Builder options(FormOptions.Builder builder) {
+        return builder.spillThreshold((sizes & 15) * 4L)
                 .maxInMemoryBytes(hasSmallMemory() ? 1400 : 1 << 20)
                 .decider(this::decide);
     }
 
     /** {@return the same options, but for a form in memory, of which there is enough, and with sinks that work} */
     FormOptions calmOptions(Setup setup, ByteBufAllocator allocator) {
-        return common(FormOptions.inMemory(MemoryBudget.unlimited()), setup, allocator)
+        return FormOptions.inMemory(MemoryBudget.unlimited(), common(setup, allocator))
                 .maxInMemoryBytes(1 << 24)
                 .decider(this::decideCalmly)
                 .build();
     }
 
-    private static FormOptions.Builder common(FormOptions.Builder builder, Setup setup, ByteBufAllocator allocator) {
-        return builder.multipart(multipart -> setup.options(allocator).toBuilder())
-                .limits(limits -> setup.decoderLimits().toBuilder().maxFieldBytes(LARGEST_FIELD));
+    /** {@return what all forms start from} */
+    static MultipartOptions common(Setup setup, ByteBufAllocator allocator) {
+        return setup.options(allocator).toBuilder().maxFieldBytes(LARGEST_FIELD).build();
     }
 
     // ---- decisions
@@ -111,7 +110,7 @@ final class Mishaps {
     private PartDecision decide(PartHead part) {
         return switch (kindOf(part.index())) {
             case MEMORY -> PartDecision.memory();
-            case FILE -> PartDecision.to(FileSink.create(spool, disk.targets().resolve(target(part.index()))));
+            case FILE -> PartDecision.to(PartSink.toFile(spool, disk.targets().resolve(target(part.index()))));
             case SINK -> PartDecision.to(new BrokenSink(application));
             case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.refuse(415, "not this one");
             case LOOK ->
@@ -193,6 +192,6 @@ final class Mishaps {
     @Override
     public String toString() {
         return "fault " + fault + ", space " + space + ", sizes " + sizes + ", decisions " + decisions
-                + ", application " + application + ", quota " + spool.maxBytes();
+                + ", application " + application + ", quota " + spool.maxSpoolBytes();
     }
 }

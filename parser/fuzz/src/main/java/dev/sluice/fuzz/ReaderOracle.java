@@ -74,13 +74,13 @@ final class ReaderOracle {
     /** {@return the transfer encoding that is undone, in lower case; empty where none is} */
     private String encoding(MultipartReader.Part part) {
         boolean undone = verdict.options().multipart().preset() == Preset.COMPATIBLE;
-        String encoding = undone ? part.headers().first("Content-Transfer-Encoding") : null;
+        String encoding = undone ? part.head().transferEncoding() : null;
         return encoding == null ? "" : encoding.toLowerCase(Locale.ROOT);
     }
 
     /** Requires that reading may fail so; {@code destroyed} if the filter has been ended. */
     void requireRight(IOException e, boolean destroyed) {
-        if (e instanceof MultipartException malformed) {
+        if (e instanceof MultipartException malformed && malformed.reason() != Reason.CLIENT_TOO_SLOW) {
             require(
                     FilterVerdict.isSame(decoded.failure(), malformed)
                             || malformed.reason() == Reason.MALFORMED_TRANSFER_ENCODING

@@ -1,10 +1,10 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.Boundary;
-import dev.sluice.Limits;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
+import dev.sluice.Setting;
 import dev.sluice.testkit.ReferenceLimits;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -89,19 +89,23 @@ final class Setup {
     private static ReferenceLimits limits(int kind, int value) {
         ReferenceLimits none = ReferenceLimits.DEFAULTS;
         return switch (kind) {
-            case 8 -> none.withMaxBodyBytes(3L * value);
-            case 9 -> none.withMaxPartBytes(value % 48);
-            case 10 -> none.withMaxParts(value % 4, value / 4 % 4);
-            case 11 -> none.withMaxOutside(value % 16, value / 16);
-            case 12 -> none.withMaxHeaders(value % 4, 8 << 10, 256 << 10);
-            case 13 -> none.withMaxHeaders(32, value, 256 << 10);
-            case 14 -> none.withMaxHeaders(32, 8 << 10, 2L * value);
+            case 8 -> none.with("maxBodyBytes", 3L * value);
+            case 9 -> none.with("maxPartBytes", value % 48);
+            case 10 -> none.with("maxParts", value % 4).with("maxFiles", value / 4 % 4);
+            case 11 -> none.with("maxPreambleBytes", value % 16).with("maxEpilogueBytes", value / 16);
+            case 12 -> none.with("maxHeadersPerPart", value % 4);
+            case 13 -> none.with("maxHeaderBytesPerPart", value);
+            case 14 -> none.with("maxHeaderBytes", 2L * value);
             case 15 ->
-                none.withMaxBodyBytes(100 + value)
-                        .withMaxPartBytes(value % 16)
-                        .withMaxParts(value / 16, value % 3)
-                        .withMaxHeaders(1 + value % 3, 60 + value / 2, 100 + value)
-                        .withMaxOutside(value % 5, value % 7);
+                none.with("maxBodyBytes", 100 + value)
+                        .with("maxPartBytes", value % 16)
+                        .with("maxParts", value / 16)
+                        .with("maxFiles", value % 3)
+                        .with("maxHeadersPerPart", 1 + value % 3)
+                        .with("maxHeaderBytesPerPart", 60 + value / 2)
+                        .with("maxHeaderBytes", 100 + value)
+                        .with("maxPreambleBytes", value % 5)
+                        .with("maxEpilogueBytes", value % 7);
             default -> none;
         };
     }
@@ -135,28 +139,28 @@ final class Setup {
     }
 
     MultipartOptions options(ByteBufAllocator allocator) {
+        return decoderLimits().preset(preset).allocator(allocator).build();
+    }
+
+    MultipartOptions.Builder decoderLimits() {
+        return limits == ReferenceLimits.DEFAULTS ? MultipartOptions.builder() : limited();
+    }
+
+    private MultipartOptions.Builder limited() {
         return MultipartOptions.builder()
-                .preset(preset)
-                .limits(decoderLimits())
-                .allocator(allocator)
-                .build();
-    }
-
-    Limits decoderLimits() {
-        return limits == ReferenceLimits.DEFAULTS ? Limits.defaults() : limits(Limits.builder());
-    }
-
-    private Limits limits(Limits.Builder builder) {
-        return builder.maxBodyBytes(limits.maxBodyBytes())
-                .maxPartBytes(limits.maxPartBytes())
-                .maxParts(limits.maxParts())
-                .maxFiles(limits.maxFiles())
+                .set(Setting.MAX_BODY_BYTES, text(limits.maxBodyBytes()))
+                .set(Setting.MAX_PART_BYTES, text(limits.maxPartBytes()))
+                .set(Setting.MAX_PARTS, text(limits.maxParts()))
+                .set(Setting.MAX_FILES, text(limits.maxFiles()))
                 .maxHeadersPerPart(limits.maxHeadersPerPart())
                 .maxHeaderBytesPerPart(limits.maxHeaderBytesPerPart())
-                .maxHeaderBytes(limits.maxHeaderBytes())
+                .set(Setting.MAX_HEADER_BYTES, text(limits.maxHeaderBytes()))
                 .maxPreambleBytes(limits.maxPreambleBytes())
-                .maxEpilogueBytes(limits.maxEpilogueBytes())
-                .build();
+                .maxEpilogueBytes(limits.maxEpilogueBytes());
+    }
+
+    private static String text(long limit) {
+        return limit == Long.MAX_VALUE ? "unlimited" : String.valueOf(limit);
     }
 
     /** {@return an allocator that counts exactly and whose buffers cost little} */

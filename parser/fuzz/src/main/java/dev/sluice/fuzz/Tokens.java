@@ -1,86 +1,17 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What multipart bodies are made of, one byte each: few bytes of the fuzzer become a body with parts. */
 final class Tokens {
     /** In a token, the boundary; a tilde is a boundary without its last byte. */
-    private static final String[] TOKENS = {
-        "--#\r\n",
-        "\r\n--#\r\n",
-        "\r\n--#--\r\n",
-        "--#--",
-        "--#",
-        "\r\n--#",
-        "\r\n--~",
-        "--~",
-        "\n--#\n",
-        "\r\n--# \t\r\n",
-        "\r\n--#-",
-        "\r\n--#--",
-        "\r\n--#\r",
-        "\r\n--#\r\r\n",
-        "\r\n--#--\r",
-        "\r\n--#-- \r\n",
-        "Content-Disposition: form-data; name=\"a\"\r\n\r\n",
-        "Content-Disposition: form-data; name=\"f\"; filename=\"f.txt\"\r\n\r\n",
-        "Content-Disposition: form-data; name=\"a\"\r\n",
-        "Content-Disposition: form-data; name=",
-        "Content-Disposition: ",
-        "Content-Disposition:\r\n ",
-        "Content-Type: text/plain\r\n",
-        "Content-Type: text/plain; charset=utf-8\r\n\r\n",
-        "Content-Type: multipart/mixed; boundary=y\r\n",
-        "Content-Transfer-Encoding: base64\r\n",
-        "Content-Transfer-Encoding: quoted-printable\r\n",
-        "Content-Transfer-Encoding: binary\r\n",
-        "\r\n--y\r\n",
-        "\r\n--y--\r\n",
-        "--y\r\n",
-        "X: y\r\n",
-        "X: y\r\n z\r\n",
-        "X: y\n",
-        "\r\n\r\n",
-        "\r\n",
-        "\r\n ",
-        "\r\n\t \r\n",
-        "\r\n-",
-        "\r\n--",
-        "\r\r\n",
-        "\n\r",
-        "; name=\"",
-        "; name=a",
-        "; name*=UTF-8''a",
-        "; filename=\"",
-        "; filename=f",
-        "; filename=\"f\"; filename*=UTF-8''f",
-        "; filename*=UTF-8''",
-        "; filename*0=\"f\"; filename*1*=%41",
-        "; filename*0*=UTF-8''%42",
-        "; filename*=iso-8859-1''%e9",
-        "form-data",
-        "attachment",
-        "\\\"",
-        "\\\\",
-        "\"\r\n\r\n",
-        "\"; ",
-        "=?utf-8?b?Zg==?=",
-        "%e2%82%ac",
-        "\u00e2\u0082\u00ac",
-        "\u00ff",
-        "\u00c3(",
-        "\u0000",
-        "\u007f",
-        "0123456789abcdef0123456789abcdef",
-        "\t                                                              ",
-        "                                                                                                                                ",
-        "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n",
-        "--------------------------------",
-        "QUJDREVGR0hJSktMTU5P",
-        "=3D=\r\n",
-    };
+    private static final String[] TOKENS = Objects.requireNonNull(
+                    TextTable.sections("fuzz-tokens.txt").get("tokens"))
+            .toArray(String[]::new);
 
     private final String boundary;
 

@@ -3,7 +3,7 @@ package dev.sluice.fuzz;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.PartHeaders;
+import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.testkit.Outcome;
 import io.netty.buffer.ByteBuf;
@@ -102,11 +102,11 @@ final class Transcript {
     }
 
     Transcript partOf(MultipartDecoder decoder) {
-        PartHeaders headers = decoder.headers();
-        partBegins(
-                decoder.partIndex(), decoder.partOffset(), decoder.name(), decoder.filename(), decoder.contentType());
-        for (int i = 0; i < headers.count(); i++) {
-            header(headers.name(i), headers.rawValue(i));
+        PartHead head = decoder.head();
+        partBegins(head.index(), head.offset(), head.name(), head.filename(), head.contentType());
+        List<PartHead.Header> headers = head.headers();
+        for (int i = 0; i < headers.size(); i++) {
+            header(headers.get(i).name(), head.rawHeader(i));
         }
         return dataBegins();
     }

@@ -4,15 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.ProofSize;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A short run with the engine, and the record of what was run. */
+@Tag("sized")
 class FuzzerTest {
     private static final String CLASS_PATH =
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
@@ -24,7 +27,7 @@ class FuzzerTest {
     @ValueSource(booleans = {true, false})
     void aShortRunGetsBeyondTheSeedsAndFindsNothing(boolean comparisons) throws Exception {
         Fuzzer fuzzer = new Fuzzer(Target.EVERY, directory, CLASS_PATH);
-        Fuzzer.Run run = fuzzer.run(60, 20_000, comparisons);
+        Fuzzer.Run run = fuzzer.run(60, ProofSize.of("sluice.fuzz.executions", 4_000, 20_000), comparisons);
         assertFalse(run.found(), run.output());
         assertTrue(run.executions() > Seeds.of(Target.EVERY).size(), run.output());
         assertTrue(run.coverage() > 1000, run.output());

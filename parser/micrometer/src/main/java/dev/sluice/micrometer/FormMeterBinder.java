@@ -106,7 +106,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     private void bind(SpoolDirectory of, MeterRegistry registry) {
         gauge(registry, "sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
         gauge(registry, "sluice.spool.used", BYTES, "Bytes in the spool", of, SpoolDirectory::bytes);
-        gauge(registry, "sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxBytes()));
+        gauge(registry, "sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxSpoolBytes()));
         counter(registry, "sluice.spool.written", BYTES, "Bytes written in all", of, SpoolDirectory::writtenBytes);
         gauge(registry, "sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);
         counter(registry, "sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);

@@ -4,17 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.form.CapacityException;
-import dev.sluice.form.FormAssembler;
+import dev.sluice.form.FormHead;
+import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSource;
 import dev.sluice.form.FormSummary;
+import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartRefusedException;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.LeakCheck;
 import io.micrometer.core.instrument.Meter;
@@ -29,6 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -42,7 +43,21 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What a registry says of forms. */
 @ExtendWith(LeakCheck.class)
 class FormMeterBinderTest {
-    private static final Boundary BOUNDARY = Boundary.of("x");
+    private static final String TYPE = "multipart/form-data; boundary=x";
+
+    /** A source whose bytes the test offers. */
+    private static final FormSource SOURCE = new FormSource() {
+        @Override
+        public FormHead head() {
+            return FormHead.of(TYPE);
+        }
+
+        @Override
+        public void wanted() {}
+
+        @Override
+        public void resume(Runnable work) {}
+    };
 
     @TempDir
     Path root;
@@ -54,7 +69,10 @@ class FormMeterBinderTest {
 
     @BeforeEach
     void bind() throws IOException {
-        spool = SpoolDirectory.builder(root).keepFreeBytes(0).maxBytes(5000).open();
+        spool = SpoolDirectory.builder(root)
+                .keepFreeBytes(0)
+                .maxSpoolBytes(5000)
+                .open();
         meters = FormMeterBinder.of(spool, memory);
         meters.bindTo(registry);
     }
@@ -87,7 +105,7 @@ class FormMeterBinderTest {
     }
 
     private static MultipartForm read(byte[] body, FormOptions options) throws IOException {
-        return MultipartForm.read(new ByteArrayInputStream(body), BOUNDARY, options);
+        return Forms.of(options).read(new ByteArrayInputStream(body), TYPE);
     }
 
     private double gauge(String name) {
@@ -143,18 +161,20 @@ class FormMeterBinderTest {
     @Test
     void activeFormsAndTheirBytesAreSeenWhileTheyStream() throws IOException {
         byte[] body = body("1");
-        try (FormAssembler first = FormAssembler.create(BOUNDARY, options().build());
-                FormAssembler second = FormAssembler.create(BOUNDARY, options().build())) {
-            assertEquals(2, gauge("sluice.forms.active"));
-            first.feed(Unpooled.copiedBuffer(body, 0, 10));
-            assertEquals(10, counter("sluice.forms.received"));
-            second.feed(Unpooled.copiedBuffer(body, 0, 4));
-            first.feed(Unpooled.copiedBuffer(body, 10, body.length - 10));
-            assertEquals(body.length + 4, counter("sluice.forms.received"));
-            assertTrue(gauge("sluice.memory.used") > 0);
-            first.finish().close();
-            assertEquals(1, gauge("sluice.forms.active"));
-        }
+        FormIntake first = Forms.of(options().build()).receive(SOURCE, options().build());
+        FormIntake second =
+                Forms.of(options().build()).receive(SOURCE, options().build());
+        assertEquals(2, gauge("sluice.forms.active"));
+        first.offer(Unpooled.copiedBuffer(body, 0, 10));
+        assertEquals(10, counter("sluice.forms.received"));
+        second.offer(Unpooled.copiedBuffer(body, 0, 4));
+        first.offer(Unpooled.copiedBuffer(body, 10, body.length - 10));
+        assertEquals(body.length + 4, counter("sluice.forms.received"));
+        assertTrue(gauge("sluice.memory.used") > 0);
+        first.finish();
+        first.completion().thenAccept(MultipartForm::close);
+        assertEquals(1, gauge("sluice.forms.active"));
+        second.abort(new CancellationException());
         assertEquals(1, ended(FormSummary.Outcome.COMPLETED, "none").count());
         assertEquals(1, ended(FormSummary.Outcome.ABORTED, "none").count());
         assertEquals(2, registry.get("sluice.forms").timers().size());
@@ -162,7 +182,7 @@ class FormMeterBinderTest {
 
     @Test
     void whatThePeerDidWrongIsTheReason() {
-        FormOptions options = options().limits(limits -> limits.maxPartBytes(2)).build();
+        FormOptions options = options().maxPartBytes(2).build();
         assertThrows(MultipartException.class, () -> read(body("123"), options));
         assertThrows(MultipartException.class, () -> read(bytes("--x\r\n"), options));
         assertThrows(MultipartException.class, () -> read(bytes("--x\r\n\r\n\r\n--x--\r\n"), options));
@@ -176,21 +196,21 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void whatTheServerRefusedOrFailedInIsAnOutcomeWithoutReason() {
+    void whatTheServerRefusedHasItsReasonAndWhatFailedHasNone() {
         FormOptions refusing =
                 options().decider(part -> PartDecision.refuseForm(403, "no")).build();
-        assertThrows(PartRefusedException.class, () -> read(body("1"), refusing));
-        assertEquals(1, ended(FormSummary.Outcome.REFUSED, "none").count());
+        assertThrows(MultipartException.class, () -> read(body("1"), refusing));
+        assertEquals(1, ended(FormSummary.Outcome.REFUSED, "part_refused").count());
         assertThrows(
-                CapacityException.class,
+                MultipartException.class,
                 () -> read(body("q".repeat(6000)), options().build()));
-        assertEquals(1, ended(FormSummary.Outcome.OVERLOADED, "none").count());
+        assertEquals(1, ended(FormSummary.Outcome.OVERLOADED, "spool_full").count());
         InputStream broken = InputStream.nullInputStream();
         assertThrows(IOException.class, () -> {
             broken.close();
-            MultipartForm.read(broken, BOUNDARY, options().build());
+            Forms.of(options().build()).read(broken, TYPE);
         });
-        assertEquals(1, ended(FormSummary.Outcome.FAILED, "none").count());
+        assertEquals(1, ended(FormSummary.Outcome.ABORTED, "none").count());
     }
 
     @Test
@@ -198,16 +218,11 @@ class FormMeterBinderTest {
         try (MemoryBudget.Account hog = memory.open()) {
             assertTrue(hog.tryReserve(70_000));
             for (int i = 0; i < 3; i++) {
-                assertThrows(
-                        CapacityException.class,
-                        () -> FormAssembler.create(
-                                BOUNDARY,
-                                options()
-                                        .limits(limits -> limits.maxHeaderBytesPerPart(50_000))
-                                        .build()));
+                FormOptions large = options().maxHeaderBytesPerPart(50_000).build();
+                assertTrue(Forms.of(large).receive(SOURCE, large).isOver());
             }
         }
-        assertEquals(3, ended(FormSummary.Outcome.OVERLOADED, "none").count());
+        assertEquals(3, ended(FormSummary.Outcome.OVERLOADED, "memory_full").count());
         assertEquals(3, registry.get("sluice.memory.refusals").functionCounter().count());
     }
 

@@ -3,7 +3,6 @@ package dev.sluice.servlet;
 import dev.sluice.form.FormOptions;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Objects;
 
 /**
@@ -12,25 +11,20 @@ import java.util.Objects;
  * {@code destroy}: its thread ends then, and so does every form that is still coming in. Thread-safe.
  */
 public final class AsyncForms implements AutoCloseable {
-    private final Reception reception;
+    private final FormService service;
 
-    private AsyncForms(Builder builder) {
-        this.reception = new Reception(builder.options, builder.minBytesPerSecond, builder.grace, null);
-    }
-
-    /** {@return one with the default minimum rate: 240 bytes per second after 5 seconds of grace} */
-    public static AsyncForms create(FormOptions options) {
-        return builder(options).build();
+    private AsyncForms(FormOptions options) {
+        this.service = new FormService(Objects.requireNonNull(options, "options"), null);
     }
 
     /**
-     * {@return a builder}
+     * {@return one for the web application}
      *
      * @param options spool and budget stay the caller's. Where they have netty's default allocator, memory comes from
      *     one that keeps nothing per thread
      */
-    public static Builder builder(FormOptions options) {
-        return new Builder(options);
+    public static AsyncForms create(FormOptions options) {
+        return new AsyncForms(options);
     }
 
     /**
@@ -41,7 +35,7 @@ public final class AsyncForms implements AutoCloseable {
      * @throws IOException of the connection, as it comes
      */
     public AsyncForm receive(HttpServletRequest request) throws IOException {
-        return receive(request, reception.options());
+        return receive(request, service.forms().options());
     }
 
     /**
@@ -53,9 +47,9 @@ public final class AsyncForms implements AutoCloseable {
      */
     public AsyncForm receive(HttpServletRequest request, FormOptions options) throws IOException {
         RequestState known = RequestState.of(request);
-        RequestState state = known != null ? known : RequestState.attach(request, reception);
+        RequestState state = known != null ? known : RequestState.attach(request, service);
         try {
-            return AsyncForm.start(state, request, Reception.withoutThreadCaches(options));
+            return AsyncForm.start(state, request, options);
         } catch (IOException | RuntimeException | Error e) {
             if (known == null && !state.isAsync()) {
                 state.detach(); // nobody would tell of its end
@@ -66,52 +60,12 @@ public final class AsyncForms implements AutoCloseable {
 
     /** {@return how many requests whose forms this has received are not over yet} */
     public int live() {
-        return reception.live();
+        return service.live();
     }
 
     /** Cancels the forms that come in, closes those that are there, and stops the thread. Idempotent. */
     @Override
     public void close() {
-        reception.close();
-    }
-
-    /** Collects settings; not thread-safe. */
-    public static final class Builder {
-        private final FormOptions options;
-        private long minBytesPerSecond = Reception.MIN_BYTES_PER_SECOND;
-        private Duration grace = Reception.MIN_RATE_GRACE;
-
-        private Builder(FormOptions options) {
-            this.options = Objects.requireNonNull(options, "options");
-        }
-
-        /**
-         * Sets how fast a client has to send; 240 bytes per second by default. Only its own time counts, not that in
-         * which the form is paused or a sink is busy.
-         *
-         * @param bytesPerSecond 1 or more
-         * @param grace how long it may send nothing at first, more than 0; 5 seconds by default
-         * @return this builder
-         */
-        public Builder minimumRate(long bytesPerSecond, Duration grace) {
-            this.minBytesPerSecond = Reception.checkRate(bytesPerSecond, grace);
-            this.grace = grace;
-            return this;
-        }
-
-        /**
-         * Lets clients send as slowly as the container does.
-         *
-         * @return this builder
-         */
-        public Builder noMinimumRate() {
-            this.minBytesPerSecond = 0;
-            return this;
-        }
-
-        /** {@return what was built; to be closed} */
-        public AsyncForms build() {
-            return new AsyncForms(this);
-        }
+        service.close();
     }
 }

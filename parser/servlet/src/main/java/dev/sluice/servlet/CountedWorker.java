@@ -14,34 +14,35 @@ final class CountedWorker implements Runnable {
     }
 
     private final Runnable worker;
-    private final RequestState state;
+    private final RequestLife life;
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.AWAITED);
+    private final Runnable letGo = this::letGo;
 
-    CountedWorker(Runnable worker, RequestState state) {
+    CountedWorker(Runnable worker, RequestLife life) {
         this.worker = worker;
-        this.state = state;
-        state.hold();
-        state.awaits(this);
+        this.life = life;
+        life.hold();
+        life.awaits(letGo);
     }
 
     @Override
     public void run() {
         boolean counted = stage.compareAndSet(Stage.AWAITED, Stage.BEGUN);
-        state.awaitsNoMore(this);
+        life.awaitsNoMore(letGo);
         try {
             worker.run();
         } finally {
             if (counted) {
-                state.release();
+                life.release();
             }
         }
     }
 
     /** Releases the form, unless the worker has begun. */
     void letGo() {
-        state.awaitsNoMore(this);
+        life.awaitsNoMore(letGo);
         if (stage.compareAndSet(Stage.AWAITED, Stage.LET_GO)) {
-            state.release();
+            life.release();
         }
     }
 }

@@ -7,21 +7,27 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 
-/** The container's, but whoever it starts keeps the form until he is done. */
+/** The container's, but a worker that it starts keeps the form until it is done. */
 final class CountingAsyncContext implements AsyncContext {
     private final AsyncContext context;
-    private final MultipartRequest request;
-    private final RequestState state;
+    private final ServletRequest seen;
+    private final ServletRequest behind;
+    private final RequestLife life;
 
-    CountingAsyncContext(AsyncContext context, MultipartRequest request, RequestState state) {
+    /**
+     * @param seen the request that the application sees
+     * @param behind the one behind it
+     */
+    CountingAsyncContext(AsyncContext context, ServletRequest seen, ServletRequest behind, RequestLife life) {
         this.context = context;
-        this.request = request;
-        this.state = state;
+        this.seen = seen;
+        this.behind = behind;
+        this.life = life;
     }
 
     @Override
     public void start(Runnable worker) {
-        CountedWorker counted = new CountedWorker(worker, state);
+        CountedWorker counted = new CountedWorker(worker, life);
         try {
             context.start(counted);
         } catch (RuntimeException | Error e) {
@@ -34,7 +40,7 @@ final class CountingAsyncContext implements AsyncContext {
     @Override
     public ServletRequest getRequest() {
         ServletRequest original = context.getRequest();
-        return original == request.getRequest() ? request : original;
+        return original == behind ? seen : original;
     }
 
     @Override

@@ -34,8 +34,8 @@ final class FieldTexts implements AutoCloseable {
      * {@return the texts of the fields}
      *
      * @param charset where neither the part nor the form says one; UTF-8 where null
-     * @throws MultipartException if one of them, or all together, are larger than may be in memory
-     * @throws dev.sluice.form.CapacityException if the process has no memory for them now
+     * @throws MultipartException if one of them, or all together, are larger than may be in memory, or the process has no
+     *     memory for them now
      */
     static FieldTexts of(MultipartForm form, FormOptions options, @Nullable Charset charset) throws IOException {
         List<FormPart> fields = form.fields();
@@ -46,13 +46,11 @@ final class FieldTexts implements AutoCloseable {
         for (FormPart field : fields) {
             size += field.size();
             if (size > options.maxInMemoryBytes()) {
-                throw MultipartException.of(
-                        Reason.IN_MEMORY_TOO_LARGE,
-                        field.head().offset(),
-                        field.head().index(),
-                        "the size of the parameters of the form exceeds the limit of " + options.maxInMemoryBytes()
-                                + " bytes (maxInMemoryBytes; part "
-                                + field.head().index() + ")");
+                throw MultipartException.because(Reason.IN_MEMORY_TOO_LARGE)
+                        .part(field.head().index(), field.name())
+                        .at(field.head().offset())
+                        .limit(options.maxInMemoryBytes())
+                        .build();
             }
         }
         MemoryBudget.Account account = options.memory().open();
@@ -74,7 +72,7 @@ final class FieldTexts implements AutoCloseable {
         String text = field.text(); // is for the limit too
         if (unnamed == null
                 || unnamed.equals(field.charset())
-                || field.headers().contentTypeParameter("charset") != null) {
+                || field.head().contentTypeParameter("charset") != null) {
             return text;
         }
         try (InputStream in = field.inputStream()) {

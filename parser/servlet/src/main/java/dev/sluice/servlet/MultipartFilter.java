@@ -1,5 +1,6 @@
 package dev.sluice.servlet;
 
+import dev.sluice.Setting;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.SpoolDirectory;
 import jakarta.servlet.AsyncContext;
@@ -15,7 +16,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -43,29 +43,26 @@ import org.jspecify.annotations.Nullable;
  * sendError}: 400, 408, 413, 415, 500, 503 or 507, or what the application refused with. An {@link IOException} of the
  * connection passes as it is, out of {@code getParameter} too once it leaves the chain.
  *
- * <p><b>Init parameters</b>, all optional; sizes in bytes, or with the suffix {@code KiB}, {@code MiB} or {@code GiB};
- * the word {@code unlimited} where marked (*). An unknown one is an error.
+ * <p><b>Init parameters</b>, all optional, are the {@linkplain Setting settings} by their keys, with the defaults of a
+ * form; sizes in bytes, or with the suffix {@code KiB}, {@code MiB} or {@code GiB}; the word {@code unlimited} where there
+ * is such a call. An unknown one is an error. Their meanings are those of {@link FormOptions.Builder}; those of the process
+ * and of the filter are
  *
  * <ul>
- *   <li>{@code preset}: {@code standard} (default), {@code strict} or {@code compatible}
- *   <li>{@code maxBodyBytes}* 64 MiB, {@code maxPartBytes}* as the body, {@code maxParts}* 1000, {@code maxFiles}* 100,
- *       {@code maxFieldBytes}* 256 KiB, {@code maxHeaderBytesPerPart} 8 KiB, {@code maxHeadersPerPart} 32, {@code
- *       maxHeaderBytes}* 256 KiB: see {@link dev.sluice.Limits}
- *   <li>{@code spillThreshold} 64 KiB, {@code maxInMemoryBytes} 1 MiB, {@code maxDrainBytes} 1 MiB: see {@link
- *       FormOptions.Builder}. The texts of all parameters together have to be within {@code maxInMemoryBytes} too
  *   <li>{@code directory}, where the filter makes its {@link SpoolDirectory} (default: the temporary directory that the
- *       container gives the web application), {@code maxSpoolBytes}* 1 GiB, {@code keepFreeBytes} 256 MiB
+ *       container gives the web application), {@code maxSpoolBytes} 1 GiB, {@code keepFreeBytes} 256 MiB
+ *   <li>{@code memoryBudgetBytes} for all requests of the filter together (default: a quarter of the heap)
  *   <li>{@code location}, for {@code Part.write} (default: {@code directory})
- *   <li>{@code memoryBudgetBytes}* for all requests of the filter together (default: a quarter of the heap)
  *   <li>{@code parse}: {@code lazy} (default: when parts or parameters are first asked for) or {@code eager} (before the
  *       chain is called)
- *   <li>{@code minBytesPerSecond} 240, or {@code none}; {@code minRateGrace} {@code 5s} (or {@code 500ms}): only the time
- *       counts in which the server waits for the client
  * </ul>
+ *
+ * <p>The texts of all parameters together have to be within {@code maxInMemoryBytes} too; {@code minBytesPerSecond} may be
+ * {@code none}.
  */
 public final class MultipartFilter implements Filter {
     private final @Nullable Builder configured;
-    private @Nullable Reception reception;
+    private @Nullable FormService service;
     private @Nullable SpoolDirectory ownSpool;
     private boolean eager;
 
@@ -98,15 +95,16 @@ public final class MultipartFilter implements Filter {
         Builder settings = configured;
         if (settings == null) {
             FilterParameters parameters = new FilterParameters(config);
-            settings = parameters.read();
+            settings = builder(parameters.options());
             ownSpool = settings.options.spool();
+            parameters.each(settings::set);
         } else if (config.getInitParameterNames().hasMoreElements()) {
             throw new ServletException(
                     "this MultipartFilter is configured in code and takes no init parameters; it has "
                             + config.getInitParameterNames().nextElement());
         }
         eager = settings.eager;
-        reception = new Reception(settings.options, settings.minBytesPerSecond, settings.grace, settings.location);
+        service = new FormService(settings.options, settings.location);
     }
 
     @Override
@@ -142,11 +140,11 @@ public final class MultipartFilter implements Filter {
         }
     }
 
-    private Reception started() {
-        return Objects.requireNonNull(reception, "init has not been called");
+    private FormService started() {
+        return Objects.requireNonNull(service, "init has not been called");
     }
 
-    Reception reception() {
+    FormService service() {
         return started();
     }
 
@@ -230,14 +228,14 @@ public final class MultipartFilter implements Filter {
 
     /** {@return how many requests are not over yet} */
     public int live() {
-        Reception now = reception;
+        FormService now = service;
         return now == null ? 0 : now.live();
     }
 
     /** Closes the forms that are left, held ones too, stops the threads of the filter and removes its own spool. */
     @Override
     public void destroy() {
-        Reception ending = reception;
+        FormService ending = service;
         try {
             if (ending != null) {
                 ending.close();
@@ -263,8 +261,6 @@ public final class MultipartFilter implements Filter {
     /** Collects settings; not thread-safe. */
     public static final class Builder {
         private final FormOptions options;
-        private long minBytesPerSecond = Reception.MIN_BYTES_PER_SECOND;
-        private Duration grace = Reception.MIN_RATE_GRACE;
         private @Nullable Path location;
         private boolean eager;
 
@@ -272,60 +268,34 @@ public final class MultipartFilter implements Filter {
             this.options = Objects.requireNonNull(options, "options");
         }
 
-        /**
-         * Parses before the chain is called, so that trouble never reaches the application.
-         *
-         * @return this builder
-         */
+        /** {@return this builder; forms are parsed before the chain is called: trouble never reaches the application} */
         public Builder eager() {
             this.eager = true;
             return this;
         }
 
-        /**
-         * Parses when parts or parameters are first asked for: the default.
-         *
-         * @return this builder
-         */
+        /** {@return this builder; forms are parsed when parts or parameters are first asked for: the default} */
         public Builder lazy() {
             this.eager = false;
             return this;
         }
 
         /**
-         * Sets how fast a client has to send; 240 bytes per second by default. Only its own time counts, in which the
-         * server waits for it. Where a thread waits, this shows once something comes; a client that sends nothing at all
-         * is the container's idle timeout.
-         *
-         * @param bytesPerSecond 1 or more
-         * @param grace how long it may send nothing at first, more than 0; 5 seconds by default
-         * @return this builder
-         */
-        public Builder minimumRate(long bytesPerSecond, Duration grace) {
-            this.minBytesPerSecond = Reception.checkRate(bytesPerSecond, grace);
-            this.grace = grace;
-            return this;
-        }
-
-        /**
-         * Lets clients send as slowly as the container does.
-         *
-         * @return this builder
-         */
-        public Builder noMinimumRate() {
-            this.minBytesPerSecond = 0;
-            return this;
-        }
-
-        /**
-         * Sets where {@code Part.write} puts relative names; where the spool is by default, and without one in the
-         * temporary directory of the web application.
-         *
-         * @return this builder
+         * {@return this builder; {@code Part.write} puts relative names into {@code directory}: by default where the spool is,
+         * and without one in the temporary directory of the web application}
          */
         public Builder location(Path directory) {
             this.location = Objects.requireNonNull(directory, "directory");
             return this;
+        }
+
+        /** {@return this builder, as of {@link dev.sluice.BodySettings#set}; for settings of {@link Setting.Scope#FILTER}} */
+        public Builder set(Setting setting, String text) {
+            return switch (setting) {
+                case LOCATION -> location(Path.of((String) setting.parse(text)));
+                case PARSE -> setting.parse(text).equals("eager") ? eager() : lazy();
+                default -> throw new IllegalArgumentException(setting + " is not a setting of the filter alone");
+            };
         }
 
         /** {@return the filter} */

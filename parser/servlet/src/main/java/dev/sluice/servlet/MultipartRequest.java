@@ -87,7 +87,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
             return super.getParameterMap();
         } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig
             try {
-                return QueryString.parameters(getQueryString(), state.body().charset());
+                return QueryString.parameters(getQueryString(), state.charset());
             } catch (IllegalArgumentException broken) {
                 throw e;
             }
@@ -157,11 +157,15 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     private AsyncContext started(AsyncContext context) {
         state.asyncStarted(context);
-        return new CountingAsyncContext(context, this, state);
+        return counting(context);
     }
 
     @Override
     public AsyncContext getAsyncContext() {
-        return new CountingAsyncContext(super.getAsyncContext(), this, state);
+        return counting(super.getAsyncContext());
+    }
+
+    private AsyncContext counting(AsyncContext context) {
+        return new CountingAsyncContext(context, this, getRequest(), state.life());
     }
 }

@@ -1,8 +1,7 @@
 package dev.sluice.servlet;
 
 import dev.sluice.MultipartException;
-import dev.sluice.form.CapacityException;
-import dev.sluice.form.PartRefusedException;
+import dev.sluice.MultipartException.Reason;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +10,8 @@ import org.jspecify.annotations.Nullable;
  * belongs to them throw because of what the client sent, or for want of room; an {@link IllegalStateException}, as the
  * servlet specification says.
  *
- * <p>The cause is the {@link MultipartException}, {@link CapacityException}, {@link PartRefusedException}, {@link
- * SlowClientException}, or the {@link IOException} of a sink or the disk; the message is that of the cause, except for
- * the last, which is not for clients. If it leaves the filter chain, {@link MultipartFilter} answers it.
+ * <p>The cause is the {@link MultipartException}, whose status and message this has, or the {@link IOException} of a sink
+ * or the disk, which is not for clients. If it leaves the filter chain, {@link MultipartFilter} answers it.
  */
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
@@ -24,7 +22,7 @@ public final class MultipartRequestException extends IllegalStateException {
     private final boolean clientGone;
 
     private MultipartRequestException(
-            int httpStatus, String message, Throwable cause, boolean closesConnection, boolean clientGone) {
+            int httpStatus, @Nullable String message, Throwable cause, boolean closesConnection, boolean clientGone) {
         super(message, cause);
         this.httpStatus = httpStatus;
         this.closesConnection = closesConnection;
@@ -33,21 +31,13 @@ public final class MultipartRequestException extends IllegalStateException {
 
     /** {@return what to throw for trouble other than that of the connection} */
     static MultipartRequestException of(IOException cause, boolean closesConnection) {
-        String message = String.valueOf(cause.getMessage());
-        int status;
-        if (cause instanceof MultipartException malformed) {
-            status = malformed.httpStatus();
-        } else if (cause instanceof CapacityException full) {
-            status = full.httpStatus();
-        } else if (cause instanceof PartRefusedException refused) {
-            status = refused.httpStatus();
-        } else if (cause instanceof SlowClientException slow) {
-            status = slow.httpStatus();
-        } else {
-            status = 500;
-            message = "the form could not be stored";
-        }
-        return new MultipartRequestException(status, message, cause, closesConnection, false);
+        return cause instanceof MultipartException known
+                ? new MultipartRequestException(known.httpStatus(), known.getMessage(), known, closesConnection, false)
+                : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
+    }
+
+    static boolean isTooSlow(IOException cause) {
+        return cause instanceof MultipartException known && known.reason() == Reason.CLIENT_TOO_SLOW;
     }
 
     /** {@return the trouble of the connection, for methods that cannot throw it as it is} */

@@ -36,7 +36,7 @@ public final class MultipartRequests {
         @Override
         public void close() {
             if (closed.compareAndSet(false, true)) {
-                state.release();
+                state.life().release();
             }
         }
     }
@@ -78,7 +78,7 @@ public final class MultipartRequests {
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = filtered(request);
-        return AsyncForm.start(state, request, state.reception().options());
+        return AsyncForm.start(state, request, state.service().forms().options());
     }
 
     /**
@@ -96,8 +96,7 @@ public final class MultipartRequests {
     }
 
     static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
-        return Reception.withoutThreadCaches(
-                change.apply(state.reception().options().toBuilder()).build());
+        return change.apply(state.service().forms().options().toBuilder()).build();
     }
 
     /**
@@ -111,10 +110,8 @@ public final class MultipartRequests {
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
         RequestState state = RequestState.of(request);
-        MultipartOptions options = state != null
-                ? state.reception().options().multipart()
-                : MultipartOptions.builder().allocator(ChunkPool.ALLOCATOR).build();
-        return reader(request, options);
+        return reader(
+                request, state != null ? state.service().forms().options().multipart() : MultipartOptions.defaults());
     }
 
     /**
@@ -132,7 +129,7 @@ public final class MultipartRequests {
         if (state == null) {
             body = request.getInputStream();
         } else if (state.take(Use.READER)) {
-            body = state.body().open();
+            body = state.open(state.service().forms().options());
         } else {
             throw state.taken();
         }
@@ -147,7 +144,7 @@ public final class MultipartRequests {
      */
     public static Hold hold(ServletRequest request) {
         RequestState state = filtered(request);
-        state.hold();
+        state.life().hold();
         return new Hold(state);
     }
 

@@ -1,35 +1,28 @@
 package dev.sluice.servlet;
 
+import dev.sluice.form.FormHead;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.time.Duration;
+import java.nio.charset.Charset;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What is known of the body of one request, over all its dispatches: an attribute of the request.
- *
- * <p>The form dies when nobody holds the request any more: the request itself until it is over, whoever parses, workers
- * that are counted, and those who asked for a {@link MultipartRequests.Hold}.
- */
-final class RequestState {
+/** What is known of the body of one request, over all its dispatches: an attribute of the request. */
+final class RequestState implements FormService.Member, AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
-
-    /** How long after the end of the request a worker may begin. */
-    private static final Duration WORKER_GRACE = Duration.ofSeconds(5);
 
     /** Who has the body. */
     enum Use {
@@ -42,33 +35,31 @@ final class RequestState {
 
     private final HttpServletRequest source;
     private final ServletContext context;
-    private final Reception reception;
-    private final RequestBody body;
+    private final FormService service;
+    private final RequestLife life;
     private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
     private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
-    private final AtomicInteger holds = new AtomicInteger(1);
-    private final AtomicBoolean over = new AtomicBoolean();
-    private final Set<CountedWorker> awaited = ConcurrentHashMap.newKeySet();
     private volatile FormOptions options;
     private volatile @Nullable MultipartRequestException textsRefusal;
+    private volatile @Nullable BodyStream body;
     private volatile @Nullable Thread parser;
-    private volatile @Nullable AsyncForm asyncForm;
+    private volatile @Nullable Consumer<Throwable> abort;
     private volatile boolean async;
 
-    private RequestState(HttpServletRequest source, Reception reception) {
+    private RequestState(HttpServletRequest source, FormService service) {
         this.source = source;
         this.context = source.getServletContext();
-        this.reception = reception;
-        this.body = new RequestBody(source, reception);
-        this.options = reception.options();
+        this.service = service;
+        this.life = new RequestLife(service.watch(), this::end);
+        this.options = service.forms().options();
     }
 
     /** {@return the state of a request that has none yet} */
-    static RequestState attach(HttpServletRequest request, Reception reception) {
-        RequestState state = new RequestState(request, reception);
+    static RequestState attach(HttpServletRequest request, FormService service) {
+        RequestState state = new RequestState(request, service);
         request.setAttribute(ATTRIBUTE, state);
-        reception.remember(state);
+        service.add(state);
         return state;
     }
 
@@ -83,8 +74,8 @@ final class RequestState {
         return request.getAttribute(ATTRIBUTE) instanceof RequestState state ? state : null;
     }
 
-    Reception reception() {
-        return reception;
+    FormService service() {
+        return service;
     }
 
     HttpServletRequest source() {
@@ -95,8 +86,8 @@ final class RequestState {
         return context;
     }
 
-    RequestBody body() {
-        return body;
+    RequestLife life() {
+        return life;
     }
 
     // ---- who has the body
@@ -129,11 +120,53 @@ final class RequestState {
         return now == Use.NOBODY || now == Use.FORM || now == Use.ASYNC_FORM && form.isDone();
     }
 
+    // ---- the body
+
+    /** {@return what the head of the request says of the body} */
+    FormHead head() {
+        return new FormHead(source.getContentType(), source.getContentLengthLong(), source.getHeader("Expect") != null);
+    }
+
+    /**
+     * {@return the bytes, for whoever has taken the body}
+     *
+     * @param paced options with the minimum rate, where nobody else looks at it
+     */
+    BodyStream open(@Nullable FormOptions paced) throws IOException {
+        BodyStream opened = new BodyStream(source.getInputStream(), service::isClosed, paced);
+        body = opened;
+        return opened;
+    }
+
+    /** {@return the charset that the request or the application named for it, if it is known; or null} */
+    @Nullable
+    Charset charset() {
+        String name = source.getCharacterEncoding();
+        try {
+            return name == null ? null : Charset.forName(name);
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    /** {@return the options with names in the charset of the request, where it has one} */
+    FormOptions inCharset(FormOptions given) {
+        Charset named = charset();
+        if (named == null || named.equals(given.multipart().headerCharset())) {
+            return given;
+        }
+        try {
+            return given.toBuilder().headerCharset(named).build();
+        } catch (IllegalArgumentException e) {
+            return given; // no charset for header fields, as UTF-16
+        }
+    }
+
     // ---- the form
 
     /** {@return the form, which is parsed now if it has not been; other threads that ask meanwhile wait} */
     MultipartForm form() throws IOException {
-        checkNotOver();
+        life.checkNotOver();
         if (use.compareAndSet(Use.NOBODY, Use.FORM)) {
             parse();
         } else if (!hasForm()) {
@@ -144,7 +177,7 @@ final class RequestState {
 
     /** {@return the form, parsed now by {@code changed}} */
     MultipartForm formBy(FormOptions changed) throws IOException {
-        checkNotOver();
+        life.checkNotOver();
         if (!take(Use.FORM)) {
             throw taken();
         }
@@ -160,47 +193,53 @@ final class RequestState {
         try {
             return form.join();
         } catch (CompletionException e) {
-            throw rethrow(e);
+            Throwable cause = e.getCause();
+            if (cause instanceof IOException gone) {
+                throw gone;
+            } else if (cause instanceof RuntimeException unchecked) {
+                throw unchecked;
+            } else if (cause instanceof Error error) {
+                throw error;
+            }
+            throw e;
         }
-    }
-
-    private static IOException rethrow(CompletionException wrapped) {
-        Throwable cause = wrapped.getCause();
-        if (cause instanceof IOException gone) {
-            return gone;
-        }
-        if (cause instanceof RuntimeException unchecked) {
-            throw unchecked;
-        }
-        if (cause instanceof Error error) {
-            throw error;
-        }
-        throw wrapped;
     }
 
     private void parse() {
         try {
-            hold();
+            life.hold();
         } catch (IllegalStateException e) { // the request has just ended; others may wait already
             form.completeExceptionally(e);
             return;
         }
         parser = Thread.currentThread();
         try {
-            complete(body.readForm(options));
+            complete(read());
         } catch (IOException | RuntimeException | Error e) {
             form.completeExceptionally(e);
         } finally {
             parser = null;
-            release();
+            life.release();
+        }
+    }
+
+    private MultipartForm read() throws IOException {
+        BodyStream in = open(null);
+        try {
+            return service.forms().read(in, head(), inCharset(options));
+        } catch (IOException e) {
+            if (in.isClientFailure(e)) {
+                throw e;
+            }
+            throw MultipartRequestException.of(e, !in.hasEnded());
         }
     }
 
     /** Hands the form to whoever waits for it, or closes it if the request ended meanwhile. */
     void complete(MultipartForm parsed) {
         form.complete(parsed);
-        if (holds.get() <= 0) {
-            close(parsed);
+        if (life.isOver()) {
+            parsed.close();
         }
     }
 
@@ -211,14 +250,14 @@ final class RequestState {
     /**
      * {@return the texts of the fields of the body; none where somebody else has the body}
      *
-     * @throws MultipartRequestException if the form is not to be had
+     * @throws MultipartRequestException if there is no form
      */
     FieldTexts texts() {
         FieldTexts known = texts.get();
         if (known != null) {
             return known;
         }
-        if (!hasForm() || holds.get() <= 0) {
+        if (!hasForm() || life.isOver()) {
             return FieldTexts.NONE;
         }
         MultipartRequestException refusal = textsRefusal;
@@ -235,14 +274,14 @@ final class RequestState {
         }
         FieldTexts read;
         try {
-            read = FieldTexts.of(parsed, options, body.charset());
+            read = FieldTexts.of(parsed, options, charset());
         } catch (IOException e) {
             refusal = MultipartRequestException.of(e, false);
             textsRefusal = refusal;
             throw refusal;
         }
         if (texts.compareAndSet(null, read)) {
-            if (holds.get() <= 0) {
+            if (life.isOver()) {
                 read.close(); // the end came meanwhile, and has not seen them
             }
             return read;
@@ -256,100 +295,38 @@ final class RequestState {
         try {
             texts();
         } catch (IllegalStateException e) {
-            // not to be had: whoever asks for them will hear of it
+            // there is no form: whoever asks for them will hear of it
         }
     }
 
-    // ---- life
-
-    /** Keeps the form until as many calls of {@link #release()}. */
-    void hold() {
-        for (; ; ) {
-            int now = holds.get();
-            if (now <= 0) {
-                throw isOver();
-            }
-            if (holds.compareAndSet(now, now + 1)) {
-                return;
-            }
-        }
-    }
-
-    private void checkNotOver() {
-        if (holds.get() <= 0) {
-            throw isOver();
-        }
-    }
-
-    private static IllegalStateException isOver() {
-        return new IllegalStateException("the request is over, and its form closed: hold it with"
-                + " MultipartRequests.hold, or start the worker with AsyncContext.start");
-    }
-
-    void release() {
-        if (holds.decrementAndGet() == 0) {
-            end();
-        }
-    }
+    // ---- the end
 
     /** The container is done with the request; idempotent. */
     void requestOver() {
-        if (over.compareAndSet(false, true)) {
-            AsyncForm running = asyncForm;
-            if (running != null) {
-                running.requestOver();
-            }
-            letGoLater();
-            release();
-        }
-    }
-
-    void awaits(CountedWorker worker) {
-        awaited.add(worker);
-        if (over.get()) { // since when it was asked for: who ended the request may not have seen it
-            letGoLater();
-        }
-    }
-
-    private void letGoLater() {
-        if (!awaited.isEmpty()) {
-            reception.watch().later(() -> awaited.forEach(CountedWorker::letGo), WORKER_GRACE);
-        }
-    }
-
-    void awaitsNoMore(CountedWorker worker) {
-        awaited.remove(worker);
+        abort(new CancellationException("the request was completed before its form"));
+        life.requestOver();
     }
 
     /** The web application ends, whoever holds what. */
-    void shutDown() {
-        AsyncForm running = asyncForm;
-        if (running != null) {
-            running.cancel();
+    @Override
+    public void shutDown() {
+        abort(new CancellationException("the web application is being stopped"));
+        BodyStream open = body;
+        if (open != null) {
+            open.shutDown();
         }
-        body.shutDown();
-        if (holds.getAndSet(0) > 0) {
-            end();
-        }
+        life.shutDown();
     }
 
     private void end() {
         if (form.isDone() && !form.isCompletedExceptionally()) {
-            close(form.join());
+            form.join().close();
         }
         FieldTexts known = texts.get();
         if (known != null) {
             known.close();
         }
-        reception.forget(this); // last: what is not live any more has nothing left
-    }
-
-    private void close(MultipartForm ended) {
-        try {
-            ended.close();
-        } catch (IOException e) {
-            context.log("a file of a form could not be deleted; it will be tried again", e);
-        }
+        service.remove(this); // last: what is not live any more has nothing left
     }
 
     // ---- asynchronous requests
@@ -362,19 +339,44 @@ final class RequestState {
     /** The request goes on after the dispatch: listens for its end. */
     void asyncStarted(AsyncContext started) {
         async = true;
-        started.addListener(new RequestEnd(this));
+        started.addListener(this);
     }
 
-    void receives(AsyncForm started, FormOptions changed) {
+    /** A form comes in while no thread waits for it. */
+    void receives(FormOptions changed, Consumer<Throwable> abortion) {
         options = changed;
-        asyncForm = started;
-        if (reception.isClosed()) { // whoever closed it may have looked for the form before it was there
-            started.cancel();
+        abort = abortion;
+        if (service.isClosed()) { // whoever closed it may have looked for the form before it was there
+            shutDown();
         }
     }
 
-    @Nullable
-    AsyncForm asyncForm() {
-        return asyncForm;
+    private void abort(Throwable reason) {
+        Consumer<Throwable> running = abort;
+        if (running != null) {
+            running.accept(reason);
+        }
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        requestOver();
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+        abort(new TimeoutException("the asynchronous request has timed out"));
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        @Nullable Throwable cause = event.getThrowable();
+        abort(cause != null ? cause : new IllegalStateException("the asynchronous request has failed"));
+    }
+
+    /** Another cycle of the same request: listeners have to be added again. */
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+        event.getAsyncContext().addListener(this);
     }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.servlet;
 
-import dev.sluice.PartHeaders;
+import dev.sluice.PartHead;
 import dev.sluice.form.FormPart;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.Part;
@@ -85,7 +85,7 @@ final class ServletPart implements Part {
     }
 
     private Path location() throws IOException {
-        Path location = state.reception().location();
+        Path location = state.service().location();
         if (location != null) {
             return location.toAbsolutePath().normalize();
         }
@@ -103,12 +103,12 @@ final class ServletPart implements Part {
 
     @Override
     public @Nullable String getHeader(String name) {
-        return part.headers().first(name);
+        return part.head().header(name);
     }
 
     @Override
     public Collection<String> getHeaders(String name) {
-        return part.headers().all(name);
+        return part.head().headers(name);
     }
 
     /** {@return each name once, as it was first written} */
@@ -116,7 +116,7 @@ final class ServletPart implements Part {
     public Collection<String> getHeaderNames() {
         TreeMap<String, String> known = new TreeMap<>();
         Set<String> names = new LinkedHashSet<>();
-        for (PartHeaders.Header header : part.headers()) {
+        for (PartHead.Header header : part.head().headers()) {
             if (known.putIfAbsent(header.name().toLowerCase(Locale.ROOT), header.name()) == null) {
                 names.add(header.name());
             }

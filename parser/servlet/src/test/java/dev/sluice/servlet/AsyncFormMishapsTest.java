@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
@@ -20,10 +23,8 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -37,7 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(30)
 class AsyncFormMishapsTest {
     private static final Duration GRACE = Duration.ofMillis(200);
-    private static final Duration LONG_GRACE = Duration.ofMillis(900);
 
     @TempDir
     private Path directory;
@@ -56,11 +56,6 @@ class AsyncFormMishapsTest {
 
     private static FormBody form() {
         return new FormBody().field("a", "1").file("f", "f.txt", FormBody.bytes(100_000));
-    }
-
-    private static void pass(Duration time) {
-        long end = System.nanoTime() + time.toNanos();
-        JettyApp.eventually("time stands still", () -> System.nanoTime() - end > 0);
     }
 
     /** A request whose workers go where the test wants them. */
@@ -129,10 +124,12 @@ class AsyncFormMishapsTest {
         AssertionError error = new AssertionError("of the sink");
         Throwable failure = failureOf(new PartSink() {
             @Override
-            public void write(ByteBuf data) {}
+            public Readiness write(ByteBuf data) {
+                return Readiness.READY;
+            }
 
             @Override
-            public void complete() {
+            public Readiness complete() {
                 throw error;
             }
 
@@ -148,12 +145,14 @@ class AsyncFormMishapsTest {
         StackOverflowError error = new StackOverflowError();
         Throwable failure = failureOf(new PartSink() {
             @Override
-            public void write(ByteBuf data) {
+            public Readiness write(ByteBuf data) {
                 throw new IllegalArgumentException("of the sink");
             }
 
             @Override
-            public void complete() {}
+            public Readiness complete() {
+                return Readiness.READY;
+            }
 
             @Override
             public void close() {
@@ -173,12 +172,15 @@ class AsyncFormMishapsTest {
                     request,
                     options -> options.decider(part -> PartDecision.to(new PartSink() {
                         @Override
-                        public void write(ByteBuf data) {
+                        public Readiness write(ByteBuf data) {
                             written.complete(null);
+                            return Readiness.READY;
                         }
 
                         @Override
-                        public void complete() {}
+                        public Readiness complete() {
+                            return Readiness.READY;
+                        }
 
                         @Override
                         public void close() {
@@ -291,8 +293,10 @@ class AsyncFormMishapsTest {
     void aContainerWithoutMemoryForThreadsDoesNotStopTheWatch() throws Exception {
         CompletableFuture<Throwable> first = new CompletableFuture<>();
         CompletableFuture<Throwable> second = new CompletableFuture<>();
-        try (AsyncForms forms =
-                AsyncForms.builder(app.formOptions()).minimumRate(1, GRACE).build()) {
+        try (AsyncForms forms = AsyncForms.create(app.formOptions().toBuilder()
+                .minBytesPerSecond(1)
+                .minRateGrace(GRACE)
+                .build())) {
             app.on("/*", (request, response) -> {
                 request.startAsync().setTimeout(0);
                 AsyncContext async = request.getAsyncContext();
@@ -311,47 +315,11 @@ class AsyncFormMishapsTest {
             for (CompletableFuture<Throwable> each : List.of(first, second)) {
                 try (RawClient client = app.connect()) {
                     client.send(FormBody.head("POST", each == first ? "/?1" : "/?2", FormBody.TYPE, 1000));
-                    assertInstanceOf(
-                            SlowClientException.class,
+                    MultipartException slow = assertInstanceOf(
+                            MultipartException.class,
                             each.get(10, TimeUnit.SECONDS).getCause());
+                    assertEquals(Reason.CLIENT_TOO_SLOW, slow.reason());
                 }
-            }
-        }
-    }
-
-    @Test
-    void pausingAgainBeforeTheFormGoesOnIsNotTheClientsTimeEither() throws Exception {
-        Queue<Runnable> workers = new ConcurrentLinkedQueue<>();
-        CompletableFuture<AsyncForm> received = new CompletableFuture<>();
-        CompletableFuture<String> result = new CompletableFuture<>();
-        try (AsyncForms forms =
-                AsyncForms.builder(app.formOptions()).minimumRate(1, LONG_GRACE).build()) {
-            app.on("/*", (request, response) -> {
-                request.startAsync().setTimeout(0);
-                AsyncContext async = request.getAsyncContext();
-                AsyncForm form = forms.receive(withWorkersTo(workers::add, request));
-                form.pause();
-                form.completion().whenComplete((done, failure) -> {
-                    result.complete(String.valueOf(failure));
-                    async.complete();
-                });
-                received.complete(form);
-            });
-            app.startBare();
-            try (RawClient client = app.connect()) {
-                byte[] body = form().closed();
-                client.send(FormBody.head("POST", "/", FormBody.TYPE, body.length));
-                AsyncForm form = received.get(10, TimeUnit.SECONDS);
-                pass(LONG_GRACE.multipliedBy(2));
-                form.resume();
-                form.pause();
-                workers.remove().run();
-                form.resume();
-                workers.remove().run();
-                pass(LONG_GRACE.dividedBy(3)); // the watch looks four times in a grace
-                workers.forEach(Runnable::run);
-                client.send(body);
-                assertEquals("null", result.get(10, TimeUnit.SECONDS));
             }
         }
     }

@@ -1,13 +1,15 @@
 package dev.sluice.servlet;
 
+import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -26,14 +28,17 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
 import org.jetbrains.lincheck.util.LoggingLevel;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * What may happen to an asynchronous form at the same time: schedules of the threads are tried one by one, each with a
- * container of its own; one that hangs is a failure too. With {@code -Dsluice.races=N} there are N times as many.
+ * container of its own; one that hangs is a failure too. A quarter of them
+ * is for each build, {@code -Dsluice.races=N} for N quarters.
  */
+@Tag("sized")
 class AsyncFormRaceTest {
-    private static final int FACTOR = Integer.getInteger("sluice.races", 1);
+    private static final int FACTOR = ProofSize.of("sluice.races", 1, 4);
     private static final int SCHEDULES = 500;
 
     /** More than any loop here has. */
@@ -52,14 +57,11 @@ class AsyncFormRaceTest {
     /** {@return whether threads need not be switched within: it is the same thread's for long, or has tests of its own} */
     private static boolean isAside(String className) {
         return className.startsWith("io.netty.")
-                || className.startsWith("dev.sluice.") && !className.startsWith("dev.sluice.servlet.")
-                || className.equals(AsyncPace.class.getName())
-                || className.equals(ChunkPool.class.getName())
-                || className.equals(SlowClientWatch.class.getName());
-    }
-
-    private static long allocated() {
-        return ((ByteBufAllocatorMetricProvider) ChunkPool.ALLOCATOR).metric().usedHeapMemory();
+                || className.startsWith("dev.sluice.")
+                        && !className.startsWith("dev.sluice.servlet.")
+                        && !className.equals(FormIntake.class.getName())
+                        && !className.equals(Readiness.class.getName())
+                || className.equals(PaceWatch.class.getName());
     }
 
     private static void require(boolean condition, String what) {
@@ -76,8 +78,22 @@ class AsyncFormRaceTest {
         private int bytes;
         private ByteBuf kept;
 
+        /** Null until {@link #open}: whether it is ready for more is not said yet. */
+        private volatile Readiness gate = Readiness.READY;
+
         Store(SmallContainer container) {
             this.container = container;
+        }
+
+        Store shut() {
+            gate = Readiness.pending();
+            return this;
+        }
+
+        void open() {
+            Readiness waiting = gate;
+            gate = Readiness.READY;
+            waiting.ready();
         }
 
         /** What is thrown here might be taken for a reason that comes too late. */
@@ -86,18 +102,20 @@ class AsyncFormRaceTest {
         }
 
         @Override
-        public void write(ByteBuf data) {
+        public Readiness write(ByteBuf data) {
             demand(!complete && !closed, "written to after its end");
             if (kept == null) {
                 kept = data.retain();
             }
             bytes += data.readableBytes();
+            return gate;
         }
 
         @Override
-        public void complete() {
+        public Readiness complete() {
             demand(!complete && !closed, "completed after its end");
             complete = true;
+            return gate;
         }
 
         @Override
@@ -113,13 +131,12 @@ class AsyncFormRaceTest {
 
     /** One form that comes in, and who waits for it. */
     private static final class Upload {
-        private final long allocatedBefore = allocated();
         private final SmallContainer container = new SmallContainer(BODY);
         private final MemoryBudget memory = MemoryBudget.of(1 << 20);
         private final Store store = new Store(container);
         private final AtomicInteger ended = new AtomicInteger();
         private final AtomicInteger told = new AtomicInteger();
-        private final Reception reception;
+        private final FormService service;
         private final boolean answers;
         private volatile AsyncForm form;
         private volatile FormSummary.Outcome outcome;
@@ -132,10 +149,12 @@ class AsyncFormRaceTest {
             FormOptions options = FormOptions.inMemory(memory)
                     .decider(part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(store))
                     .metrics(this::ended)
+                    .minBytesPerSecond(1)
+                    .minRateGrace(Duration.ofHours(1))
                     .build();
-            this.reception = new Reception(options, 1, Duration.ofHours(1), null);
+            this.service = new FormService(options, null);
             this.answers = answers;
-            reception.watch().close(); // it would look for slow clients by the clock
+            service.watch().close(); // it would look for slow clients by the clock
         }
 
         private void ended(FormSummary summary) {
@@ -150,8 +169,9 @@ class AsyncFormRaceTest {
         }
 
         void receive() throws IOException {
-            RequestState state = RequestState.attach(container.request, reception);
-            AsyncForm started = AsyncForm.start(state, container.request, reception.options());
+            RequestState state = RequestState.attach(container.request, service);
+            AsyncForm started =
+                    AsyncForm.start(state, container.request, service.forms().options());
             form = started;
             started.completion().whenComplete((done, failure) -> container.attempt(() -> hear(done, failure)));
         }
@@ -203,7 +223,7 @@ class AsyncFormRaceTest {
         }
 
         void isTooSlow() {
-            form.endIfTooSlow(later());
+            form.intake().checkPace(later());
         }
 
         private static long later() {
@@ -212,7 +232,7 @@ class AsyncFormRaceTest {
 
         void stops() {
             stopped = true;
-            reception.close();
+            service.close();
         }
 
         /** Lets all of it happen at the same time. */
@@ -242,7 +262,7 @@ class AsyncFormRaceTest {
             }
             require(container.completions() <= 1, "completed " + container.completions() + " times");
             if (!container.isOver() && !stopped) {
-                require(reception.live() == 1, "forgotten before its request is over");
+                require(service.live() == 1, "forgotten before its request is over");
                 if (whole != null) {
                     read();
                 }
@@ -253,9 +273,9 @@ class AsyncFormRaceTest {
 
         void requireNothingIsLeft() {
             requireNothingIsHeld();
-            require(reception.live() == 0, "the request is remembered");
-            reception.close();
-            require(allocated() == allocatedBefore, "a buffer is left");
+            require(service.live() == 0, "the request is remembered");
+            service.close();
+            require(store.kept == null || store.kept.refCnt() == 0, "a buffer is left");
         }
     }
 
@@ -300,42 +320,32 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** By somebody who does not know how far it is. */
-        @Operation
-        public void pausedForAWhile() throws Exception {
-            attempt(() -> {
-                Upload upload = Upload.received(true);
-                upload.together(upload::comesIn, () -> {
-                    upload.form.pause();
-                    upload.form.resume();
-                });
-                upload.requireOneEnd(List.of());
-            });
-        }
-
-        /** A worker reads what is there, and finds that there is no more just when there is. */
+        /** Its sink is ready again just when more comes. */
         @Operation
         public void resumedWhileMoreComesIn() throws Exception {
             attempt(() -> {
-                Upload upload = Upload.received(true);
-                upload.form.pause();
+                Upload upload = new Upload(true);
+                upload.store.shut();
+                upload.receive();
                 upload.container.arrive(CUT);
-                upload.form.resume();
-                upload.together(() -> {
-                    upload.container.arrive(BODY.length - CUT);
-                    upload.container.end();
-                });
+                upload.together(
+                        () -> {
+                            upload.container.arrive(BODY.length - CUT);
+                            upload.container.end();
+                        },
+                        upload.store::open);
                 upload.requireOneEnd(List.of());
             });
         }
 
         /** Two do not agree. */
         @Operation
-        public void cancelledAndResumedAfterAPause() throws Exception {
+        public void cancelledAndResumed() throws Exception {
             attempt(() -> {
-                Upload upload = Upload.received(true);
-                upload.form.pause();
-                upload.together(upload::comesIn, upload.form::cancel, upload.form::resume);
+                Upload upload = new Upload(true);
+                upload.store.shut();
+                upload.receive();
+                upload.together(upload::comesIn, upload.form::cancel, upload.store::open);
                 upload.requireOneEnd(List.of(CancellationException.class));
             });
         }
@@ -434,7 +444,7 @@ class AsyncFormRaceTest {
     void whateverHappensAtTheSameTimeAFormHasOneEndAndLeavesNothing() throws Exception {
         ModelCheckingOptions options = new ModelCheckingOptions()
                 .iterations(0)
-                .invocationsPerIteration(SCHEDULES * FACTOR)
+                .invocationsPerIteration(SCHEDULES * FACTOR / 4)
                 .verifier(EpsilonVerifier.class)
                 .invocationTimeout$lincheck(PATIENCE.toMillis())
                 .loopIterationsBeforeThreadSwitch(LOOPS)

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
@@ -163,8 +166,7 @@ class AsyncFormTest {
 
     @Test
     void whatIsNoFormIsRefusedWithoutTheFilterToo() throws Exception {
-        try (AsyncForms forms =
-                AsyncForms.builder(app.formOptions()).noMinimumRate().build()) {
+        try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
             app.on("/*", (request, response) -> {
                 AsyncForm form = forms.receive(request);
                 form.completion().whenComplete((done, failure) -> answer(request.getAsyncContext(), failure));
@@ -203,7 +205,7 @@ class AsyncFormTest {
 
     @Test
     void aBodyBeyondALimitWithALargeRestIsAnsweredAtOnce() throws Exception {
-        serve(options -> options.limits(limits -> limits.maxBodyBytes(50_000)).maxDrainBytes(10_000));
+        serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         try (RawClient client = app.connect()) {
             client.send(FormBody.head("POST", "/", FormBody.TYPE, -1));
             client.send("100000\r\n").send(form().open());
@@ -215,7 +217,7 @@ class AsyncFormTest {
 
     @Test
     void aBodyThatSaysThatItIsTooLargeIsAnsweredBeforeItComes() throws Exception {
-        serve(options -> options.limits(limits -> limits.maxBodyBytes(50_000)).maxDrainBytes(10_000));
+        serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         try (RawClient client = app.connect()) {
             client.send(FormBody.head("POST", "/", FormBody.TYPE, 1 << 30));
             RawClient.Answer answer = client.answer();
@@ -246,8 +248,6 @@ class AsyncFormTest {
             assertEquals(0, app.spool.files());
             assertEquals(500, client.answer().status());
             form.cancel();
-            form.resume();
-            form.pause();
         }
     }
 
@@ -260,58 +260,64 @@ class AsyncFormTest {
     }
 
     @Test
-    void aPausedFormReadsNoMoreThanOneChunkAndGoesOnAfterwards() throws Exception {
-        AtomicLong bytes = new AtomicLong();
-        serve(options -> options.decider(part ->
-                part.filename() == null ? PartDecision.memory() : PartDecision.to(new CountingSink(bytes, () -> {}))));
+    void aSinkThatIsNotReadyStopsTheClientAndNoThread() throws Exception {
+        GateSink gate = new GateSink();
+        serve(options ->
+                options.decider(part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(gate)));
         try (RawClient client = app.connect()) {
             byte[] start = form().open();
             client.send(FormBody.head("POST", "/", FormBody.TYPE, start.length + 200_000 + 9));
             client.send(start);
-            AsyncForm form = next();
-            JettyApp.eventually("what was sent comes in", () -> bytes.get() > 99_990);
-            form.pause();
-            long before = bytes.get();
+            JettyApp.eventually("what was sent comes in", () -> gate.bytes() > 99_990);
+            gate.shut();
+            long before = gate.bytes();
             client.send(FormBody.bytes(200_000));
             client.send("\r\n--B--\r\n");
             long begin = System.nanoTime();
             JettyApp.eventually("time goes by", () -> System.nanoTime() - begin > 200_000_000L);
-            assertTrue(bytes.get() - before <= ChunkPool.CHUNK_SIZE, bytes + " after " + before);
-            form.resume();
+            assertTrue(gate.bytes() - before <= 32 << 10, gate.bytes() + " after " + before);
+            gate.open();
             assertEquals("1 0", client.answer().body());
         }
     }
 
     @Test
-    void aSinkMayPauseItsOwnForm() throws Exception {
+    void aSinkThatIsReadyBeforeItHasReturnedGoesOnAtOnce() throws Exception {
         AtomicLong bytes = new AtomicLong();
-        serve(options -> options.decider(part -> part.filename() == null
-                ? PartDecision.memory()
-                : PartDecision.to(new CountingSink(bytes, () -> {
-                    AsyncForm form = received.peek();
-                    form.pause();
-                    CompletableFuture.runAsync(form::resume);
-                }))));
+        serve(options -> options.decider(
+                part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(new ImpatientSink(bytes))));
         try (RawClient client = app.connect()) {
             byte[] body = form().file("g", "g", FormBody.bytes(1_000_000)).closed();
             client.send(FormBody.head("POST", "/", FormBody.TYPE, body.length));
-            JettyApp.eventually("the form is there", () -> !received.isEmpty());
             client.send(body);
             assertEquals("1 0", client.answer().body());
             assertEquals(1_100_000, bytes.get());
         }
     }
 
-    /** Counts, and says that it was written to. */
-    private record CountingSink(AtomicLong bytes, Runnable after) implements PartSink {
-        @Override
-        public void write(ByteBuf data) {
-            bytes.addAndGet(data.readableBytes());
-            after.run();
+    /** Has somebody else say that it is ready, who may be faster. */
+    private record ImpatientSink(AtomicLong bytes) implements PartSink {
+        private static Readiness soon() {
+            Readiness soon = Readiness.pending();
+            CompletableFuture.runAsync(soon::ready);
+            return soon;
         }
 
         @Override
-        public void complete() {}
+        public Readiness write(ByteBuf data) {
+            bytes.addAndGet(data.readableBytes());
+            return soon();
+        }
+
+        @Override
+        public Readiness complete() {
+            return soon();
+        }
+
+        @Override
+        public Readiness publish() {
+            return soon();
+        }
 
         @Override
         public void close() {}
@@ -387,8 +393,7 @@ class AsyncFormTest {
                 response.getWriter().print(request.getParameter("a").length());
             } else {
                 AsyncForm form = MultipartRequests.receive(
-                        request,
-                        options -> options.maxInMemoryBytes(4 << 20).limits(limits -> limits.maxFieldBytes(4 << 20)));
+                        request, options -> options.maxInMemoryBytes(4 << 20).maxFieldBytes(4 << 20));
                 form.completion().thenRun(request.getAsyncContext()::dispatch);
             }
         });
@@ -414,7 +419,7 @@ class AsyncFormTest {
 
     @Test
     void aClientThatSendsNothingIsTooSlow() throws Exception {
-        app.filter(builder -> builder.minimumRate(240, Duration.ofMillis(200)));
+        app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofMillis(200)));
         serve(options -> options);
         try (RawClient client = app.connect()) {
             client.send(FormBody.head("POST", "/", FormBody.TYPE, 1 << 20));
@@ -422,25 +427,25 @@ class AsyncFormTest {
             assertEquals(408, answer.status());
             assertEquals("close", answer.headers().get("connection"));
         }
-        assertInstanceOf(
-                SlowClientException.class,
+        MultipartException slow = assertInstanceOf(
+                MultipartException.class,
                 failure(MultipartRequestException.class).getCause());
+        assertEquals(Reason.CLIENT_TOO_SLOW, slow.reason());
     }
 
     @Test
-    void theTimeInWhichTheFormIsPausedIsNotTheClients() throws Exception {
-        app.filter(builder -> builder.minimumRate(240, Duration.ofMillis(300)));
-        serve(options -> options);
+    void theTimeInWhichASinkIsNotReadyIsNotTheClients() throws Exception {
+        GateSink gate = new GateSink().shut();
+        app.options(options -> options.minRateGrace(Duration.ofMillis(300)));
+        serve(options -> options.decider(part -> PartDecision.to(gate)));
         byte[] body = new FormBody().field("a", "1").closed();
         try (RawClient client = app.connect()) {
             client.send(FormBody.head("POST", "/", FormBody.TYPE, body.length));
-            AsyncForm form = next();
-            form.pause();
+            client.send(body);
             long begin = System.nanoTime();
             JettyApp.eventually("time goes by", () -> System.nanoTime() - begin > 700_000_000L);
-            form.resume();
-            client.send(body);
-            assertEquals("1 0", client.answer().body());
+            gate.open();
+            assertEquals("0 0", client.answer().body());
         }
     }
 

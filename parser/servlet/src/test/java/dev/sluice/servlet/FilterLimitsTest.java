@@ -3,9 +3,9 @@ package dev.sluice.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.Limits;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartReader;
+import dev.sluice.form.FormOptions;
 import dev.sluice.testkit.LimitCase;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
@@ -88,9 +88,9 @@ class FilterLimitsTest {
         return failure.toString();
     }
 
-    private static Limits.Builder limited(Limits.Builder builder, LimitCase limit) {
+    private static FormOptions.Builder limited(FormOptions.Builder builder, LimitCase limit) {
         try {
-            return (Limits.Builder) Arrays.stream(Limits.Builder.class.getMethods())
+            return (FormOptions.Builder) Arrays.stream(FormOptions.Builder.class.getMethods())
                     .filter(method -> method.getName().equals(limit.setting()))
                     .findFirst()
                     .orElseThrow()
@@ -126,7 +126,7 @@ class FilterLimitsTest {
     void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
         JettyApp app = new JettyApp(directory);
         try {
-            app.options(options -> options.limits(limits -> limited(limits, limit)));
+            app.options(options -> limited(options, limit));
             app.on("/*", (request, response) -> {
                 try {
                     face.take(request, response);

@@ -46,7 +46,7 @@ final class JettyApp {
     private final ServerConnector connector = new ServerConnector(server);
     private final ServletContextHandler context = new ServletContextHandler();
     private UnaryOperator<FormOptions.Builder> options = builder -> builder;
-    private UnaryOperator<MultipartFilter.Builder> settings = MultipartFilter.Builder::noMinimumRate;
+    private UnaryOperator<MultipartFilter.Builder> settings = builder -> builder;
     private MultipartFilter filter;
 
     /** Not one of the usual base classes: those are serializable, and what they serve is not. */
@@ -113,7 +113,7 @@ final class JettyApp {
     }
 
     FormOptions formOptions() {
-        return options.apply(FormOptions.builder(spool, memory)).build();
+        return options.apply(FormOptions.builder(spool, memory).noMinimumRate()).build();
     }
 
     ServletContextHandler context() {

@@ -2,18 +2,15 @@ package dev.sluice.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartContent;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
@@ -26,10 +23,8 @@ import java.util.EnumSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,34 +63,6 @@ class RequestLifeTest {
     }
 
     @Test
-    void filesGoWhenTheServletReturns() throws Exception {
-        app.on("/*", (request, response) -> {
-            request.getParts();
-            response.getWriter().print(app.spool.files());
-        });
-        app.start();
-        assertEquals("1", app.post("/", form()).body());
-        app.assertNothingLeft();
-    }
-
-    @Test
-    void filesGoWhenTheServletThrowsAndWhenItSendsAnError() throws Exception {
-        app.on("/throws", (request, response) -> {
-            request.getParts();
-            throw new ServletException("mine");
-        });
-        app.on("/sends", (request, response) -> {
-            request.getParts();
-            response.sendError(409, "mine");
-        });
-        app.start();
-        assertEquals(500, app.post("/throws", form()).status());
-        app.assertNothingLeft();
-        assertEquals(409, app.post("/sends", form()).status());
-        app.assertNothingLeft();
-    }
-
-    @Test
     void aDetachedFileOutlivesTheRequest() throws Exception {
         BlockingQueue<PartContent> detached = new ArrayBlockingQueue<>(1);
         app.on(
@@ -108,31 +75,6 @@ class RequestLifeTest {
             JettyApp.eventually("the request is over", () -> app.filter().live() == 0);
             assertEquals(100_000, content.toByteArray().length);
         }
-    }
-
-    @Test
-    void aWorkerOfTheContainerKeepsTheFormUntilItIsDone() throws Exception {
-        CountDownLatch completed = new CountDownLatch(1);
-        BlockingQueue<Object> found = new ArrayBlockingQueue<>(1);
-        app.on("/*", (request, response) -> {
-            AsyncContext async = request.startAsync();
-            Part part = request.getPart("f");
-            async.start(() -> {
-                try {
-                    response.getWriter().print("ok");
-                    async.complete();
-                    completed.await();
-                    found.add(part.getInputStream().readAllBytes().length);
-                } catch (Exception e) {
-                    found.add(e);
-                }
-            });
-        });
-        app.start();
-        assertEquals("ok", app.post("/", form()).body());
-        assertEquals(1, app.spool.files());
-        completed.countDown();
-        assertEquals(100_000, next(found));
     }
 
     @Test
@@ -186,25 +128,6 @@ class RequestLifeTest {
     }
 
     @Test
-    void aHoldKeepsTheFormOfAnyWorker() throws Exception {
-        BlockingQueue<MultipartRequests.Hold> holds = new ArrayBlockingQueue<>(1);
-        AtomicReference<Part> part = new AtomicReference<>();
-        app.on("/*", (request, response) -> {
-            part.set(request.getPart("f"));
-            holds.add(MultipartRequests.hold(request));
-        });
-        app.start();
-        assertEquals(200, app.post("/", form()).status());
-        MultipartRequests.Hold hold = next(holds);
-        JettyApp.eventually("the response is out", () -> part.get() != null);
-        assertEquals(100_000, part.get().getInputStream().readAllBytes().length);
-        hold.close();
-        hold.close();
-        app.assertNothingLeft();
-        assertThrows(IllegalStateException.class, () -> part.get().getInputStream());
-    }
-
-    @Test
     void afterTheRequestThereIsNoFormAndNoHold() throws Exception {
         BlockingQueue<HttpServletRequest> requests = new ArrayBlockingQueue<>(1);
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -241,32 +164,6 @@ class RequestLifeTest {
         app.start();
         assertEquals(200, app.post("/", form()).status());
         done.get(10, TimeUnit.SECONDS);
-    }
-
-    @Test
-    void filesGoWhenAnAsynchronousRequestTimesOut() throws Exception {
-        app.on("/*", (request, response) -> {
-            request.getParts();
-            request.startAsync().setTimeout(50);
-        });
-        app.start();
-        assertEquals(500, app.post("/", form()).status());
-    }
-
-    @Test
-    void aDispatchSeesTheSameForm() throws Exception {
-        AtomicReference<MultipartForm> first = new AtomicReference<>();
-        app.on("/*", (request, response) -> {
-            if (request.getDispatcherType() == DispatcherType.ASYNC) {
-                assertSame(first.get(), MultipartRequests.form(request));
-                response.getWriter().print(request.getParts().size() + request.getParameter("a"));
-            } else {
-                first.set(MultipartRequests.form(request));
-                request.startAsync().dispatch();
-            }
-        });
-        app.start();
-        assertEquals("21", app.post("/", form()).body());
     }
 
     @Test
@@ -348,23 +245,6 @@ class RequestLifeTest {
         second.setAsyncSupported(true);
         app.context().addFilter(second, "/*", EnumSet.allOf(DispatcherType.class));
         assertEquals("2", app.post("/", form()).body());
-    }
-
-    @Test
-    void destroyingTheFilterClosesWhatIsHeld() throws Exception {
-        AtomicReference<Part> part = new AtomicReference<>();
-        AtomicReference<MultipartRequests.Hold> hold = new AtomicReference<>();
-        app.on("/*", (request, response) -> {
-            part.set(request.getPart("f"));
-            hold.set(MultipartRequests.hold(request));
-        });
-        app.start();
-        assertEquals(200, app.post("/", form()).status());
-        assertEquals(1, app.spool.files());
-        app.stop();
-        assertEquals(0, app.spool.files());
-        assertThrows(IllegalStateException.class, () -> part.get().getInputStream());
-        hold.get().close();
     }
 
     @Test

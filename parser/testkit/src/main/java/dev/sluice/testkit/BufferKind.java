@@ -127,7 +127,17 @@ public enum BufferKind {
     private static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
 
     /** One arena each and no thread caches: what is released is free at once, so that the count is exact. */
-    private static final PooledByteBufAllocator POOLED = new PooledByteBufAllocator(true, 1, 1, 8192, 3, 0, 0, false);
+    private static final PooledByteBufAllocator POOLED = new PooledByteBufAllocator(true, 1, 1, 8192, 3, 0, 0, false) {
+        @Override
+        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+            return LeakDetection.asAsked(super.newHeapBuffer(initialCapacity, maxCapacity));
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+            return LeakDetection.asAsked(super.newDirectBuffer(initialCapacity, maxCapacity));
+        }
+    };
 
     private final Mode mode;
 

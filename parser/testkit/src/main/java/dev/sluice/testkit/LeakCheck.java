@@ -1,7 +1,7 @@
 package dev.sluice.testkit;
 
+import dev.sluice.testkit.LeakDetection.Scope;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.LeakPresenceDetector.ResourceScope;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -11,8 +11,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *
  * <p>Use: {@code @ExtendWith(LeakCheck.class)}. Counted are all buffers that netty tracks (pooled ones, and unpooled
  * ones outside of the heap) and all memory of {@link BufferKind}'s allocators. Tests must not run in parallel within
- * one JVM. With {@code -Dio.netty.util.LeakPresenceDetector.trackCreationStack=true} the failure shows where the
- * buffers came from.
+ * one JVM. With {@code -Dsluice.leaks.stacks=true} the failure shows where the buffers came from.
  */
 public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(LeakCheck.class);
@@ -22,18 +21,18 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        ResourceScope scope = LeakDetection.begin(context.getDisplayName());
+        Scope scope = LeakDetection.begin();
         requireTracking(scope);
         context.getStore(NAMESPACE).put("scope", scope);
         context.getStore(NAMESPACE).put("open", BufferKind.open());
     }
 
     /** A check that sees nothing would pass always. */
-    private static void requireTracking(ResourceScope scope) {
+    private static void requireTracking(Scope scope) {
         ByteBuf probe = BufferKind.LEAK_AWARE_HEAP.wrap(new byte[1], 0, 1);
-        boolean seen = scope.hasOpenResources();
+        boolean seen = !scope.isEmpty();
         probe.release();
-        if (!seen || scope.hasOpenResources()) {
+        if (!seen || !scope.isEmpty()) {
             throw new IllegalStateException("netty's buffers are not tracked: a buffer class was loaded before "
                     + LeakDetection.class.getName() + " was installed by the launcher");
         }
@@ -43,14 +42,14 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     public void afterEach(ExtensionContext context) {
         long before = context.getStore(NAMESPACE).getOrDefault("open", Long.class, 0L);
         long after = BufferKind.open();
-        ResourceScope scope = context.getStore(NAMESPACE).get("scope", ResourceScope.class);
-        LeakDetection.begin("outside of tests");
+        Scope scope = context.getStore(NAMESPACE).get("scope", Scope.class);
+        LeakDetection.begin();
         if (after != before) {
             throw new AssertionError("the test left buffers unreleased (" + (after - before)
                     + " bytes of unpooled memory or pooled buffers)");
         }
-        if (scope != null) {
-            scope.close();
+        if (scope != null && !scope.isEmpty()) {
+            throw scope.failure();
         }
     }
 }

@@ -25,6 +25,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "TEXT_AFTER_CLOSE_DELIMITER",
             "CLOSE_DELIMITER_AFTER_PREAMBLE",
             "BARE_LF",
+            "BARE_LF_IN_HEADER",
             "FOLDED_HEADER",
             "TRANSFER_ENCODING",
             "UNDECODABLE_HEADER",
@@ -70,6 +71,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "NESTED_MULTIPART"),
             Set.of(
                     "BARE_LF",
+                    "BARE_LF_IN_HEADER",
                     "UNDECODABLE_HEADER",
                     "DISPOSITION_TYPE",
                     "DISPOSITION_SYNTAX",

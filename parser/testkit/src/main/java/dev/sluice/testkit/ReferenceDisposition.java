@@ -18,6 +18,7 @@ final class ReferenceDisposition {
 
     private final ReferenceField field;
     private final int part;
+    private final boolean formData;
     private final PresetRules rules;
     private final DeviationLog log;
     private final List<Parameter> parameters = new ArrayList<>(2);
@@ -27,9 +28,10 @@ final class ReferenceDisposition {
     private byte @Nullable [] rawName;
     private byte @Nullable [] rawFilename;
 
-    ReferenceDisposition(ReferenceField field, int part, PresetRules rules, DeviationLog log) {
+    ReferenceDisposition(ReferenceField field, int part, boolean formData, PresetRules rules, DeviationLog log) {
         this.field = field;
         this.part = part;
+        this.formData = formData;
         this.rules = rules;
         this.log = log;
     }
@@ -61,11 +63,12 @@ final class ReferenceDisposition {
         type();
         parameters();
         Parameter nameParameter = parameter("name");
-        if (nameParameter == null) {
+        if (nameParameter != null) {
+            rawName = nameParameter.value;
+            name = utf8(rawName);
+        } else if (formData) {
             throw new Failure("MISSING_NAME", field.offset(0), part);
         }
-        rawName = nameParameter.value;
-        name = utf8(rawName);
         fileNames();
     }
 
@@ -74,7 +77,7 @@ final class ReferenceDisposition {
         if (type.isEmpty()) {
             throw malformed(at);
         }
-        if (!type.equalsIgnoreCase("form-data")) {
+        if (formData && !type.equalsIgnoreCase("form-data")) {
             log.met("DISPOSITION_TYPE", MALFORMED, part, field.offset(0));
         }
     }
@@ -229,7 +232,7 @@ final class ReferenceDisposition {
             join(pieces);
         }
         verdicts.sort(Comparator.comparingInt(Verdict::offset));
-        for (Verdict verdict : verdicts) {
+        for (Verdict verdict : formData ? verdicts : List.<Verdict>of()) {
             log.met(verdict.deviation, MALFORMED, part, verdict.offset);
         }
     }

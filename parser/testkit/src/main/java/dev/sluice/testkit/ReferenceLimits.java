@@ -28,73 +28,17 @@ public record ReferenceLimits(
     public static final ReferenceLimits DEFAULTS = new ReferenceLimits(
             Long.MAX_VALUE, Long.MAX_VALUE, 1000, Long.MAX_VALUE, 32, 8 << 10, 256 << 10, 4 << 10, 4 << 10);
 
-    /** {@return these limits with another size of the whole body} */
-    public ReferenceLimits withMaxBodyBytes(long value) {
+    /** {@return these limits with another one of this name, an {@code int}} */
+    public ReferenceLimits with(String setting, long value) {
         return new ReferenceLimits(
-                value,
-                maxPartBytes,
-                maxParts,
-                maxFiles,
-                maxHeadersPerPart,
-                maxHeaderBytesPerPart,
-                maxHeaderBytes,
-                maxPreambleBytes,
-                maxEpilogueBytes);
-    }
-
-    /** {@return these limits with another size of a part} */
-    public ReferenceLimits withMaxPartBytes(long value) {
-        return new ReferenceLimits(
-                maxBodyBytes,
-                value,
-                maxParts,
-                maxFiles,
-                maxHeadersPerPart,
-                maxHeaderBytesPerPart,
-                maxHeaderBytes,
-                maxPreambleBytes,
-                maxEpilogueBytes);
-    }
-
-    /** {@return these limits with other counts of parts and of parts with a file name} */
-    public ReferenceLimits withMaxParts(long parts, long files) {
-        return new ReferenceLimits(
-                maxBodyBytes,
-                maxPartBytes,
-                parts,
-                files,
-                maxHeadersPerPart,
-                maxHeaderBytesPerPart,
-                maxHeaderBytes,
-                maxPreambleBytes,
-                maxEpilogueBytes);
-    }
-
-    /** {@return these limits with other limits of the header sections} */
-    public ReferenceLimits withMaxHeaders(int fieldsPerPart, int bytesPerPart, long bytes) {
-        return new ReferenceLimits(
-                maxBodyBytes,
-                maxPartBytes,
-                maxParts,
-                maxFiles,
-                fieldsPerPart,
-                bytesPerPart,
-                bytes,
-                maxPreambleBytes,
-                maxEpilogueBytes);
-    }
-
-    /** {@return these limits with other sizes of preamble and epilogue} */
-    public ReferenceLimits withMaxOutside(int preamble, int epilogue) {
-        return new ReferenceLimits(
-                maxBodyBytes,
-                maxPartBytes,
-                maxParts,
-                maxFiles,
-                maxHeadersPerPart,
-                maxHeaderBytesPerPart,
-                maxHeaderBytes,
-                preamble,
-                epilogue);
+                setting.equals("maxBodyBytes") ? value : maxBodyBytes,
+                setting.equals("maxPartBytes") ? value : maxPartBytes,
+                setting.equals("maxParts") ? value : maxParts,
+                setting.equals("maxFiles") ? value : maxFiles,
+                setting.equals("maxHeadersPerPart") ? (int) value : maxHeadersPerPart,
+                setting.equals("maxHeaderBytesPerPart") ? (int) value : maxHeaderBytesPerPart,
+                setting.equals("maxHeaderBytes") ? value : maxHeaderBytes,
+                setting.equals("maxPreambleBytes") ? (int) value : maxPreambleBytes,
+                setting.equals("maxEpilogueBytes") ? (int) value : maxEpilogueBytes);
     }
 }

@@ -397,7 +397,7 @@ public final class ReferenceParser {
                 }
                 return at + 2;
             }
-            log.met("BARE_LF", "MALFORMED_HEADER", index, at);
+            log.met("BARE_LF_IN_HEADER", "MALFORMED_HEADER", index, at);
             return at + 1;
         }
 
@@ -433,7 +433,7 @@ public final class ReferenceParser {
                 if (field == null) {
                     throw new Failure("MISSING_CONTENT_DISPOSITION", blankLine, index);
                 }
-                disposition = new ReferenceDisposition(field, index, rules, log);
+                disposition = new ReferenceDisposition(field, index, true, rules, log);
                 disposition.parse();
                 if (type != null && type.text().regionMatches(true, 0, "multipart/", 0, 10)) {
                     log.met("NESTED_MULTIPART", "UNSUPPORTED_MEDIA_TYPE", index, type.offset(0));
@@ -441,6 +441,8 @@ public final class ReferenceParser {
                 if (disposition.filename() != null && ++files > limits.maxFiles()) {
                     throw new Failure("TOO_MANY_FILES", field.offset(0), index);
                 }
+            } else {
+                disposition = readable(first("Content-Disposition"));
             }
             return new Outcome.Part(
                     index,
@@ -452,6 +454,21 @@ public final class ReferenceParser {
                     type == null ? null : type.text(),
                     end,
                     new byte[0]);
+        }
+
+        /** Outside of form-data there need not be one, nor one that can be read, and nothing of it is reported. */
+        private @Nullable ReferenceDisposition readable(@Nullable ReferenceField field) {
+            if (field == null) {
+                return null;
+            }
+            ReferenceDisposition disposition =
+                    new ReferenceDisposition(field, index, false, rules, new DeviationLog(rules));
+            try {
+                disposition.parse();
+                return disposition;
+            } catch (Failure unreadable) {
+                return null;
+            }
         }
 
         private void checkDuplicates() {

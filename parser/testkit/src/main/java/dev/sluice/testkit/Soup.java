@@ -2,6 +2,9 @@ package dev.sluice.testkit;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -9,231 +12,30 @@ import java.util.SplittableRandom;
  * soups of the tokens that matter. A seed always makes the same body.
  */
 public final class Soup {
-    private static final String[] CONTENT_TYPES = {
-        "multipart/form-data; boundary=#",
-        "multipart/form-data;boundary=\"#\"",
-        "Multipart/Form-Data; charset=utf-8; BOUNDARY=# ;",
-        "multipart/mixed; boundary=\"#\"; type=\"a\\\"b\"",
-        "multipart/related;; x ; boundary=#",
-    };
-    private static final String[] ODD_CONTENT_TYPES = {
-        "multipart/form-data",
-        "multipart/form-data; boundary*0=#",
-        "multipart/form-data; boundary=#; boundary=#",
-        "multipart/form-data; boundary=\"#",
-        "multipart/form-data; boundary=",
-        "multipart/form-data; boundary=# x",
-        "multipart/form-data; boundary=\"# \"",
-        "multipart/form-data; boundary = #",
-        "multipart/form-data, boundary=#",
-        "application/x-www-form-urlencoded",
-        "text/plain; boundary=#",
-        "multipart/; boundary=#",
-    };
-    private static final String[] BOUNDARIES = {"x", "xy", "--", "-x", "xx", "x-x", "a'b", "----WebKitFormBoundaryA1"};
-    private static final String[] ODD_BOUNDARIES = {"*****", "a=b", "\\/\\/x", "a!b", "x:y"};
+    private static final Map<String, List<String>> WORDS = TextTable.sections("soup.txt");
+    private static final String[] CONTENT_TYPES = texts("content types");
+    private static final String[] ODD_CONTENT_TYPES = texts("odd content types");
+    private static final String[] BOUNDARIES = texts("boundaries");
+    private static final String[] ODD_BOUNDARIES = texts("odd boundaries");
     private static final String LONG_BOUNDARY = "0123456789".repeat(8);
 
-    private static final byte[][] DISPOSITIONS = bytes(
-            "form-data; name=\"a\"",
-            "form-data; name=a",
-            "form-data; name=\"a\"; filename=\"f.txt\"",
-            "form-data; filename=f.txt; name=b",
-            "FORM-DATA;NAME=\"\";FILENAME=\"\";",
-            "form-data ; name=\"a\\\"b\\\\c\\d\" ; filename=\"C:\\dir\\f.txt\" ;; x; y=\"z\"",
-            "form-data; name='a;b'; filename=caf\u00e9",
-            "form-data; name=\"\u20ac%22\"; filename=\"=?utf-8?q?x?=\"",
-            "form-data; name=\"a\";\tfilename=\"&#233;\"");
-    private static final byte[][] ODD_DISPOSITIONS = bytes(
-            "form-data; name=a; filename*=UTF-8''%e2%82%ac.txt",
-            "form-data; name=a; filename*=iso-8859-1'en'%A4",
-            "form-data; name=a; filename=f; filename*=UTF-8''f",
-            "form-data; name=a; filename*=utf-8''g; filename=f",
-            "form-data; name=a; filename=\"=?utf-8?b?Zg==?=\"; filename*=utf-8''f",
-            "form-data; name=a; filename*=UTF-8''%e2%82",
-            "form-data; name=a; filename*=UTF-8''%zz; filename*0=b; filename*1=c",
-            "form-data; name=a; filename*=KOI8-R''x; filename=f",
-            "form-data; filename*0=\"b\"; filename*1*=%41; name=a",
-            "form-data; filename*1=\"c\"; filename*0*=UTF-8''%42; name=a",
-            "form-data; name=a; filename*0=a; filename*2=c",
-            "form-data; name=a; name*=UTF-8''b",
-            "form-data; name=a; name*0=x; filename*0=y",
-            "form-data; name=\"\u00ff",
-            "form-data; name = \"a\"; filename= f.txt",
-            "form-data; name=a b c; filename=d e ; x=y",
-            "form-data; name=\"a\"b\"; filename=\"c\" d\" ",
-            "form-data; name=\"a\"b",
-            "attachment; name=a; filename=f",
-            "file; name=\"a\"");
-    private static final byte[][] BAD_DISPOSITIONS = bytes(
-            "form-data",
-            "form-data; filename=\"f\"",
-            "form-data; name",
-            "form-data; name*=UTF-8''a",
-            "form-data; name=a; name=b",
-            "form-data; name=a; FileName=f; filename=g",
-            "form-data; name=a; filename*=UTF-8''f; filename*=UTF-8''f",
-            "form-data; name=\"a",
-            "form-data; name=\"a\"; filename=\"C:\\dir\\\"",
-            "form-data name=a",
-            "form-data; name=",
-            "form-data; name=; filename=f",
-            "form-data; name=a,b",
-            "form-data; name=a\"b\"",
-            "form-data; =a",
-            "form-data; na me=a",
-            "form-data, name=a",
-            "; name=a",
-            "\"form-data\"; name=a",
-            "");
-    private static final byte[][] DISPOSITION_TOKENS = bytes(
-            "; ",
-            "; ",
-            ";",
-            ";",
-            " ",
-            "\t",
-            "\r\n ",
-            " \t\r\n\t ",
-            "\r\n  ",
-            "=",
-            "=",
-            " = ",
-            "\"",
-            "\"",
-            "\\\"",
-            "\\\\",
-            "\\",
-            ",",
-            "'",
-            "name=a",
-            "name=\"b\"",
-            "filename=\"f\"",
-            "filename=f",
-            "name",
-            "filename",
-            "filename*",
-            "name*",
-            "filename*0",
-            "filename*1*",
-            "filename*=UTF-8''f",
-            "filename*0*=utf-8''%66",
-            "UTF-8''",
-            "%41",
-            "%",
-            "%e2%82%ac",
-            "\u00e9",
-            "a",
-            "=?x?=",
-            "FileName=g",
-            "x=\"y;z\"",
-            "form-data");
-    private static final String[] CONTENT_TYPE_TOKENS = {
-        "; ",
-        ";",
-        " ",
-        "\t",
-        "=",
-        "\"",
-        "\\",
-        ",",
-        "boundary=x",
-        "boundary=\"x\"",
-        "boundary",
-        "Boundary=",
-        "boundary*0=x",
-        "charset=utf-8",
-        "a",
-        "x",
-        "'",
-        "/",
-        "*",
-        "\u00e9",
-        "\u0001",
-        "type=\"a\\\"b\"",
-        "multipart/mixed",
-        " boundary=x ",
-        ";;"
-    };
+    private static final byte[][] DISPOSITIONS = bytes("dispositions");
+    private static final byte[][] ODD_DISPOSITIONS = bytes("odd dispositions");
+    private static final byte[][] BAD_DISPOSITIONS = bytes("bad dispositions");
+    private static final byte[][] DISPOSITION_TOKENS = bytes("disposition tokens");
+    private static final String[] CONTENT_TYPE_TOKENS = texts("content type tokens");
     private static final byte[] INVALID_UTF8 = {'f', '-', (byte) 0xC3, '(', (byte) 0xE2, (byte) 0x82};
 
-    private static final byte[][] HEADERS = bytes(
-            "Content-Type: text/plain\r\n",
-            "content-type:text/plain;charset=utf-8 \t\r\n",
-            "Content-Type: multipart/mixed; boundary=y\r\n",
-            "Content-Transfer-Encoding: binary\r\n",
-            "CONTENT-TRANSFER-ENCODING: 7BIT\r\n",
-            "Content-Length: 7\r\n",
-            "X-a: 1\r\n",
-            "X:\r\n",
-            "!#$%&'*+-.^_`|~0: \u20ac\r\n");
-    private static final byte[][] ODD_HEADERS = bytes(
-            "Content-Transfer-Encoding: base64\r\n",
-            "Content-Transfer-Encoding:\r\n",
-            "X: a\r\n b\r\n",
-            "X:\r\n\tb \r\n  c\r\n",
-            "Content-Type: text/plain;\r\n charset=x\r\n",
-            "X: lf\n",
-            "X: lf\n fold\r\n",
-            "Content-Type: Multipart/Mixed\r\n",
-            "Content-Transfer-Encoding: x-unknown\r\n");
-    private static final byte[][] BAD_HEADERS = bytes(
-            " X: a\r\n",
-            "X : a\r\n",
-            "X\r\n",
-            ": a\r\n",
-            "X: a\r\n \t\r\n",
-            "X: \u0000\r\n",
-            "X: \u007f\r\n",
-            "X: a\rb\r\n",
-            "X\u00e9: a\r\n",
-            "X: a\r\r\n",
-            "\r",
-            "Content-Type: a/b\r\nContent-Type: a/b\r\n",
-            "Content-Disposition: form-data; name=a\r\n",
-            "Content-Transfer-Encoding: 8bit\r\ncontent-transfer-encoding: 8bit\r\n");
+    private static final byte[][] HEADERS = bytes("headers");
+    private static final byte[][] ODD_HEADERS = bytes("odd headers");
+    private static final byte[][] BAD_HEADERS = bytes("bad headers");
 
-    private static final byte[][] AFTER_DELIMITER = bytes("\r\n", "\r\n", "\r\n", " \r\n", "\t \r\n");
-    private static final byte[][] ODD_AFTER_DELIMITER =
-            bytes("\n", "x\r\n", "-\r\n", "\r", "\rx", "\r\r\n", " --", " x\r\n", "--", "-x", "\u0000", "--\r\n");
-    private static final byte[][] AFTER_CLOSE = bytes("--", "--\r\n", "--\r\n", "-- ", "-- \t\r\n");
-    private static final byte[][] ODD_AFTER_CLOSE =
-            bytes("--\r", "--\n", "--x", "-- x\r\n", "--\r\r\n", "---", "--\r\n\r\n", "--\r\nepilogue", "--\r\nx\r\n");
-    private static final byte[][] PREAMBLES = bytes(
-            "\n",
-            "text\r\n",
-            "text\n",
-            "\r\n\r\n",
-            "\rx\r\n",
-            "x",
-            "--\r\n",
-            "\r",
-            "\r\n-\r\n",
-            "a\r\nb\r\n",
-            "\r\nx\r\n");
-    private static final byte[][] TEXTS = bytes(
-            "",
-            "",
-            "a",
-            "value",
-            "\r\n",
-            "\r\n\r\n",
-            "\n",
-            "\r",
-            "--",
-            "-",
-            "\r\n-",
-            "\r\n--",
-            "a\r",
-            "a\r\n",
-            "\r\r\n",
-            "\r\n \r\n",
-            "\u20ac",
-            "name=\"a\"",
-            "\r\n\r",
-            "\n--",
-            "\r--",
-            " ");
+    private static final byte[][] AFTER_DELIMITER = bytes("after delimiter");
+    private static final byte[][] ODD_AFTER_DELIMITER = bytes("odd after delimiter");
+    private static final byte[][] AFTER_CLOSE = bytes("after close");
+    private static final byte[][] ODD_AFTER_CLOSE = bytes("odd after close");
+    private static final byte[][] PREAMBLES = bytes("preambles");
+    private static final byte[][] TEXTS = bytes("texts");
 
     private final SplittableRandom random;
     private final byte[] boundary;
@@ -304,12 +106,13 @@ public final class Soup {
             return limits;
         }
         return switch (random.nextInt(6)) {
-            case 0 -> limits.withMaxBodyBytes(random.nextInt(size + 3));
-            case 1 -> limits.withMaxPartBytes(random.nextInt(12));
-            case 2 -> limits.withMaxParts(random.nextInt(4), random.nextInt(3));
-            case 3 -> limits.withMaxOutside(random.nextInt(8), random.nextInt(8));
-            case 4 -> limits.withMaxHeaders(random.nextInt(4), 8 << 10, 256 << 10);
-            default -> limits.withMaxHeaders(32, random.nextInt(150), random.nextInt(250));
+            case 0 -> limits.with("maxBodyBytes", random.nextInt(size + 3));
+            case 1 -> limits.with("maxPartBytes", random.nextInt(12));
+            case 2 -> limits.with("maxParts", random.nextInt(4)).with("maxFiles", random.nextInt(3));
+            case 3 -> limits.with("maxPreambleBytes", random.nextInt(8)).with("maxEpilogueBytes", random.nextInt(8));
+            case 4 -> limits.with("maxHeadersPerPart", random.nextInt(4));
+            default ->
+                limits.with("maxHeaderBytesPerPart", random.nextInt(150)).with("maxHeaderBytes", random.nextInt(250));
         };
     }
 
@@ -560,8 +363,12 @@ public final class Soup {
         return choices[random.nextInt(choices.length)];
     }
 
-    private static byte[][] bytes(String... texts) {
-        return Arrays.stream(texts)
+    private static String[] texts(String section) {
+        return Objects.requireNonNull(WORDS.get(section), section).toArray(String[]::new);
+    }
+
+    private static byte[][] bytes(String section) {
+        return Objects.requireNonNull(WORDS.get(section), section).stream()
                 .map(text -> text.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
     }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /** Ways to cut a body into chunks. */
 public final class Splits {
@@ -36,6 +37,13 @@ public final class Splits {
         /** {@return chunk {@code i} of {@code body}, to be released by the caller} */
         public ByteBuf chunk(byte[] body, int i, BufferKind kind) {
             return kind.wrap(body, from(i), to(i));
+        }
+
+        /** {@return the chunks of {@code body}, to be released by the caller} */
+        public List<ByteBuf> chunks(byte[] body, BufferKind kind) {
+            return IntStream.range(0, ends.length)
+                    .mapToObj(i -> chunk(body, i, kind))
+                    .toList();
         }
 
         /** {@return this partition with an empty chunk before, between and after all chunks} */

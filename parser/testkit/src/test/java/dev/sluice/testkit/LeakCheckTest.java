@@ -6,6 +6,9 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetector.Level;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -30,10 +33,32 @@ class LeakCheckTest {
                 .selectors(selectClass(Examples.class))
                 .execute()
                 .testEvents()
-                .assertStatistics(statistics -> statistics.started(6).failed(5).succeeded(1))
+                .assertStatistics(statistics -> statistics.started(7).failed(6).succeeded(1))
                 .succeeded()
                 .assertEventsMatchExactly(EventConditions.test("releasesAll"));
         assertEquals(5, LEFT.size());
+    }
+
+    @Test
+    void aScopeSetsTheLevelAndRestoresTheOneBefore() {
+        Level before = ResourceLeakDetector.getLevel();
+        for (Level level : Level.values()) {
+            LeakLevel scope = LeakLevel.of(level);
+            assertEquals(level, ResourceLeakDetector.getLevel());
+            scope.close();
+            assertEquals(before, ResourceLeakDetector.getLevel());
+        }
+    }
+
+    @Test
+    void aScopeClosedTwiceRestoresOnce() {
+        Level before = ResourceLeakDetector.getLevel();
+        LeakLevel outer = LeakLevel.of(Level.SIMPLE);
+        LeakLevel inner = LeakLevel.of(Level.ADVANCED);
+        inner.close();
+        outer.close();
+        inner.close();
+        assertEquals(before, ResourceLeakDetector.getLevel());
     }
 
     /** Run by the test above alone: it is not found by its name. */
@@ -66,6 +91,17 @@ class LeakCheckTest {
         @Test
         void leavesAPooledBufferOfTheDefaultAllocator() {
             LEFT.add(PooledByteBufAllocator.DEFAULT.heapBuffer());
+        }
+
+        @Test
+        void leavesABufferThatTheGarbageCollectorTakes() {
+            WeakReference<ByteBuf> taken = new WeakReference<>(UnpooledByteBufAllocator.DEFAULT.directBuffer());
+            while (taken.get() != null) {
+                System.gc();
+            }
+            for (int i = 0; i < 9; i++) { // netty looks for what was taken when it tracks the next
+                UnpooledByteBufAllocator.DEFAULT.directBuffer().release();
+            }
         }
 
         @Test

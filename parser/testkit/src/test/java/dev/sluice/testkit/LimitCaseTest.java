@@ -17,23 +17,12 @@ class LimitCaseTest {
         return LimitCase.all().stream().filter(limit -> !limit.text()).toList();
     }
 
-    private static ReferenceLimits limits(LimitCase limit) {
-        return switch (limit.setting()) {
-            case "maxBodyBytes" -> DEFAULTS.withMaxBodyBytes(LIMIT);
-            case "maxPartBytes" -> DEFAULTS.withMaxPartBytes(LIMIT);
-            case "maxParts" -> DEFAULTS.withMaxParts(LIMIT, Long.MAX_VALUE);
-            case "maxFiles" -> DEFAULTS.withMaxParts(1000, LIMIT);
-            case "maxHeadersPerPart" -> DEFAULTS.withMaxHeaders(LIMIT, 8 << 10, 256 << 10);
-            case "maxHeaderBytesPerPart" -> DEFAULTS.withMaxHeaders(32, LIMIT, 256 << 10);
-            case "maxHeaderBytes" -> DEFAULTS.withMaxHeaders(32, 8 << 10, LIMIT);
-            case "maxPreambleBytes" -> DEFAULTS.withMaxOutside(LIMIT, 4 << 10);
-            case "maxEpilogueBytes" -> DEFAULTS.withMaxOutside(4 << 10, LIMIT);
-            default -> throw new AssertionError(limit);
-        };
-    }
-
     private static Outcome.Error error(LimitCase limit, int used) {
-        return ReferenceParser.parse(limit.contentType(), limit.body().apply(used), "STANDARD", limits(limit))
+        return ReferenceParser.parse(
+                        limit.contentType(),
+                        limit.body().apply(used),
+                        "STANDARD",
+                        DEFAULTS.with(limit.setting(), LIMIT))
                 .error();
     }
 

@@ -1,8 +1,8 @@
 package dev.sluice.tika;
 
+import dev.sluice.PartHead;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartHead;
 import java.io.IOException;
 import java.util.Objects;
 import org.apache.tika.io.TikaInputStream;

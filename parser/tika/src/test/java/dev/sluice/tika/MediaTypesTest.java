@@ -4,20 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.sluice.Boundary;
 import dev.sluice.Preset;
-import dev.sluice.form.FormAssembler;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
+import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
 import dev.sluice.testkit.LeakCheck;
-import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
@@ -38,6 +37,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a part is said to be, and what it is. */
 @ExtendWith(LeakCheck.class)
 class MediaTypesTest {
+    private static final String TYPE = "multipart/form-data; boundary=x";
+
     /** A picture of one transparent pixel. */
     private static final byte[] PNG = Base64.getDecoder()
             .decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==");
@@ -101,7 +102,16 @@ class MediaTypesTest {
     }
 
     private MultipartForm read(byte[] body, PartDecider decider) throws IOException {
-        return MultipartForm.read(new ByteArrayInputStream(body), Boundary.of("x"), options(decider));
+        return Forms.of(options(decider)).read(new ByteArrayInputStream(body), TYPE);
+    }
+
+    private static InputStream byteByByte(byte[] body) {
+        return new ByteArrayInputStream(body) {
+            @Override
+            public synchronized int read(byte[] target, int offset, int length) {
+                return super.read(target, offset, Math.min(length, 1));
+            }
+        };
     }
 
     private String typeOf(byte[] body, PartDecider decider) throws IOException {
@@ -127,15 +137,9 @@ class MediaTypesTest {
             byte[] body = body(disguise.split(" ")[0], disguise.split(" ")[1], content);
             assertEquals(type, typeOf(body, decider), disguise);
             types.clear();
-            try (FormAssembler assembler = FormAssembler.create(Boundary.of("x"), options(decider))) {
-                for (byte b : body) {
-                    assembler.feed(Unpooled.wrappedBuffer(new byte[] {b}));
-                }
-                try (MultipartForm form = assembler.finish()) {
-                    assertEquals(List.of(type), types);
-                    assertArrayEquals(
-                            content, form.parts().get(0).inputStream().readAllBytes(), "nothing of it is lost");
-                }
+            try (MultipartForm form = Forms.of(options(decider)).read(byteByByte(body), TYPE)) {
+                assertEquals(List.of(type), types);
+                assertArrayEquals(content, form.parts().get(0).inputStream().readAllBytes(), "nothing of it is lost");
             }
         }
     }
@@ -225,10 +229,10 @@ class MediaTypesTest {
                 + "Content-Transfer-Encoding: base64\r\n\r\n"
                 + Base64.getEncoder().encodeToString(PNG) + "\r\n--x--\r\n");
         FormOptions options = FormOptions.inMemory(memory)
-                .multipart(multipart -> multipart.preset(Preset.COMPATIBLE))
+                .preset(Preset.COMPATIBLE)
                 .decider(MediaTypes.sniff(64, (part, type) -> keep(type)))
                 .build();
-        try (MultipartForm form = MultipartForm.read(new ByteArrayInputStream(body), Boundary.of("x"), options)) {
+        try (MultipartForm form = Forms.of(options).read(new ByteArrayInputStream(body), TYPE)) {
             FormPart part = form.parts().get(0);
             assertArrayEquals(PNG, part.inputStream().readAllBytes());
         }

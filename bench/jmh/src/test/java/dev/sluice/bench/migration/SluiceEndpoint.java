@@ -1,8 +1,8 @@
 package dev.sluice.bench.migration;
 
-import dev.sluice.Boundary;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
+import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.SpoolDirectory;
@@ -14,16 +14,17 @@ import java.util.UUID;
 
 /** The endpoint, written for Sluice. */
 final class SluiceEndpoint implements UploadEndpoint {
-    private final FormOptions options;
+    private final Forms forms;
 
     SluiceEndpoint(SpoolDirectory spool) {
-        this.options = FormOptions.builder(spool, MemoryBudget.of(256 << 20)).build(); // once per process
+        this.forms =
+                Forms.of(FormOptions.builder(spool, MemoryBudget.of(256 << 20)).build()); // once per process
     }
 
     // tag::endpoint[]
     @Override
     public Receipt receive(InputStream body, String contentType, Path store) throws IOException {
-        try (MultipartForm form = MultipartForm.read(body, Boundary.from(contentType), options)) {
+        try (MultipartForm form = forms.read(body, contentType)) {
             String title = Objects.requireNonNullElse(form.text("title"), "");
             long bytes = 0;
             for (FormPart file : form.files()) {

@@ -1,8 +1,7 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.Limits;
-import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
+import dev.sluice.Setting;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.SluiceOptions;
 import dev.sluice.form.FormOptions;
@@ -52,14 +51,10 @@ final class ServletPeer implements Peer {
     }
 
     private static FormOptions options(Body body) {
-        MultipartOptions like = SluiceOptions.of(body);
-        Limits limits = like.limits();
-        return FormOptions.inMemory(MemoryBudget.of(MEMORY))
+        return FormOptions.inMemory(MemoryBudget.of(MEMORY), SluiceOptions.of(body))
                 .maxInMemoryBytes(MEMORY)
-                .multipart(multipart -> multipart.preset(like.preset()))
-                .limits(form -> form.maxPreambleBytes(limits.maxPreambleBytes())
-                        .maxEpilogueBytes(limits.maxEpilogueBytes())
-                        .maxFiles(MANY_FILES))
+                .maxBodyBytes(Setting.MAX_BODY_BYTES.formDefault())
+                .maxFiles(MANY_FILES)
                 .build();
     }
 

@@ -137,7 +137,8 @@ class AbortMatrixTest {
 
     private FormOptions.Builder options(AbortedApp.Visit visit, Trap trap) {
         return FormOptions.builder(spool, memory)
-                .multipart(multipart -> multipart.preset(Preset.COMPATIBLE).allocator(allocator))
+                .preset(Preset.COMPATIBLE)
+                .allocator(allocator)
                 .spillThreshold(10)
                 .metrics(visit)
                 .decider(trap);
@@ -185,7 +186,7 @@ class AbortMatrixTest {
         AbortedApp.Visit visit = new AbortedApp.Visit(way == Way.CONSUMER_THROWS);
         FormOptions.Builder options = options(visit, new Trap(failure, at, spool, target()));
         if (way == Way.LIMIT_THEN_ABORT) {
-            options.limits(limits -> limits.maxBodyBytes(at));
+            options.maxBodyBytes(at);
         }
         MultipartFilter filter = app.next(visit, options.build());
         try (Socket client = new Socket(InetAddress.getLoopbackAddress(), app.port())) {

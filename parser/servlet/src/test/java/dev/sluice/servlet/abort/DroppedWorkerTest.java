@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.GateSink;
 import dev.sluice.servlet.MultipartFilter;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -42,13 +45,15 @@ class DroppedWorkerTest {
         spool.close();
     }
 
-    private MultipartFilter filter(AbortedApp.Visit visit, Duration grace) throws Exception {
+    private MultipartFilter filter(AbortedApp.Visit visit, Duration grace, PartDecider decider) throws Exception {
         FormOptions options = FormOptions.builder(spool, memory)
                 .spillThreshold(0)
                 .metrics(visit)
                 .build();
         return app.next(
-                visit, MultipartFilter.builder(options).minimumRate(240, grace).build());
+                visit,
+                MultipartFilter.of(
+                        options.toBuilder().minRateGrace(grace).decider(decider).build()));
     }
 
     private Socket connect() throws Exception {
@@ -72,7 +77,7 @@ class DroppedWorkerTest {
     @Test
     void aSlowFormEndsWithItsRequest() throws Exception {
         AbortedApp.Visit visit = new AbortedApp.Visit(false);
-        MultipartFilter filter = filter(visit, Duration.ofMillis(100));
+        MultipartFilter filter = filter(visit, Duration.ofMillis(100), part -> PartDecision.spill());
         try (Socket client = connect()) {
             sendStart(client);
             visit.awaitBytes(START.length());
@@ -86,12 +91,12 @@ class DroppedWorkerTest {
     @Test
     void aFormThatWasToGoOnEndsWithItsRequest() throws Exception {
         AbortedApp.Visit visit = new AbortedApp.Visit(false);
-        MultipartFilter filter = filter(visit, Duration.ofSeconds(20));
+        GateSink gate = new GateSink().shut();
+        MultipartFilter filter = filter(visit, Duration.ofSeconds(20), part -> PartDecision.to(gate));
         try (Socket client = connect()) {
             sendStart(client);
-            visit.awaitBytes(START.length());
-            visit.form().pause();
-            visit.form().resume();
+            AbortedApp.eventually("the sink is written to", () -> gate.bytes() > 0);
+            gate.open();
             app.awaitDropped();
             visit.context().complete();
             assertNothingIsLeft(filter);

@@ -1,11 +1,10 @@
 package dev.sluice.servlet.abort;
 
-import dev.sluice.form.DigestSink;
-import dev.sluice.form.FileSink;
+import dev.sluice.PartHead;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartHead;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -39,7 +38,7 @@ final class Trap implements PartDecider {
     public PartDecision decide(PartHead part) throws IOException {
         check(part.offset());
         return switch (part.name()) {
-            case "target" -> PartDecision.to(DigestSink.create("SHA-256", FileSink.create(spool, target)));
+            case "target" -> PartDecision.to(PartSink.tee(PartSink.discard(), PartSink.toFile(spool, target)));
             case "sink" -> PartDecision.to(new Sink(part.offset()));
             default -> PartDecision.spill();
         };
@@ -71,18 +70,20 @@ final class Trap implements PartDecider {
         }
 
         @Override
-        public void write(ByteBuf data) throws IOException {
+        public Readiness write(ByteBuf data) throws IOException {
             seen = data.alloc();
             if (held == null) {
                 held = data.retain();
             }
             position += data.readableBytes();
             check(position);
+            return Readiness.READY;
         }
 
         @Override
-        public void complete() throws IOException {
+        public Readiness complete() throws IOException {
             check(position);
+            return Readiness.READY;
         }
 
         @Override

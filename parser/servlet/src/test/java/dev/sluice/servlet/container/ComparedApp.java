@@ -53,7 +53,8 @@ final class ComparedApp implements AutoCloseable {
 
     private MultipartFilter filter(String mount) {
         return MultipartFilter.builder(store.options()
-                        .limits(limits -> limits.maxPartBytes(MAX_PART).maxBodyBytes(MAX_BODY))
+                        .maxPartBytes(MAX_PART)
+                        .maxBodyBytes(MAX_BODY)
                         .spillThreshold(THRESHOLD)
                         .build())
                 .location(locations.get(mount))

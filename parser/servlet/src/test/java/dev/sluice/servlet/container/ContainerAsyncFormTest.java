@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.form.DigestSink;
+import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import dev.sluice.servlet.AsyncForm;
+import dev.sluice.servlet.GateSink;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
@@ -28,13 +30,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -72,11 +74,9 @@ class ContainerAsyncFormTest {
         return start(kind, builder -> builder);
     }
 
-    private RunningContainer start(ServletContainer kind, UnaryOperator<MultipartFilter.Builder> settings)
-            throws Exception {
-        MultipartFilter filter = settings.apply(MultipartFilter.builder(
-                        store.options().spillThreshold(0).build()))
-                .build();
+    private RunningContainer start(ServletContainer kind, UnaryOperator<FormOptions.Builder> change) throws Exception {
+        MultipartFilter filter = MultipartFilter.of(
+                change.apply(store.options().spillThreshold(0)).build());
         return kind.start(new WebApp(Files.createDirectory(directory.resolve("container")))
                 .largeBodies()
                 .servlet("/app/*", servlet)
@@ -221,13 +221,15 @@ class ContainerAsyncFormTest {
         }
 
         @Override
-        public void write(ByteBuf data) throws IOException {
+        public Readiness write(ByteBuf data) throws IOException {
             data.getBytes(data.readerIndex(), bytes, data.readableBytes());
+            return Readiness.READY;
         }
 
         @Override
-        public void complete() {
+        public Readiness complete() {
             all.complete(bytes.toByteArray());
+            return Readiness.READY;
         }
 
         @Override
@@ -238,14 +240,14 @@ class ContainerAsyncFormTest {
 
     @ParameterizedTest
     @EnumSource
-    void aPausedFormHoldsTheClientBackUntilItIsResumed(ServletContainer kind) throws Exception {
-        AtomicLong received = new AtomicLong();
+    void aSinkThatIsNotReadyHoldsTheClientBackUntilItIs(ServletContainer kind) throws Exception {
+        GateSink gate = new GateSink().shut();
         CompletableFuture<byte[]> digest = new CompletableFuture<>();
         servlet.at("/work", (request, response) -> {
-            DigestSink sink = DigestSink.create("SHA-256", new Counting(received, started));
-            AsyncForm form =
-                    MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(sink)));
-            form.completion().thenRun(() -> digest.complete(sink.digest()));
+            MessageDigest sum = sha256();
+            AsyncForm form = MultipartRequests.receive(
+                    request, options -> options.decider(part -> PartDecision.to(PartSink.digest(sum, gate))));
+            form.completion().thenRun(() -> digest.complete(sum.digest()));
             answer(request, response, form);
         });
         byte[] content = Form.noise(LARGE, 11);
@@ -262,38 +264,30 @@ class ContainerAsyncFormTest {
                 channel.write(request);
             }
             int sent = request.position();
-            long before = received.get();
-            assertTrue(sent < LARGE, "all was sent to a form that is paused");
-            assertTrue(before < 1 << 20, before + " bytes went on to a form that is paused");
-            assertEquals(0, selector.select(1000), "the client may send although the form is paused");
-            assertEquals(before, received.get());
+            long before = gate.bytes();
+            assertTrue(sent < LARGE, "all was sent to a sink that is not ready");
+            assertTrue(before < 1 << 20, before + " bytes went on to a sink that is not ready");
+            assertEquals(0, selector.select(1000), "the client may send although the sink is not ready");
+            assertEquals(before, gate.bytes());
 
-            started.get().resume();
+            gate.open();
             key.cancel();
             selector.selectNow();
             channel.configureBlocking(true);
             connection.send(request.array(), sent, request.capacity());
             assertEquals(200, connection.answer().status());
-            assertEquals(LARGE, received.get());
+            assertEquals(LARGE, gate.bytes());
             assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(content), digest.get());
             store.assertEmpty(kind);
         }
     }
 
-    /** Pauses its form when the first bytes come. */
-    private record Counting(AtomicLong received, CompletableFuture<AsyncForm> form) implements PartSink {
-        @Override
-        public void write(ByteBuf data) {
-            if (received.getAndAdd(data.readableBytes()) == 0) {
-                form.thenAccept(AsyncForm::pause);
-            }
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
         }
-
-        @Override
-        public void complete() {}
-
-        @Override
-        public void close() {}
     }
 
     @ParameterizedTest
@@ -314,14 +308,21 @@ class ContainerAsyncFormTest {
 
     @ParameterizedTest
     @EnumSource
-    void aPausedFormThatIsCancelledLeavesNothing(ServletContainer kind) throws Exception {
-        servlet.at("/work", this::receive);
+    void aFormThatIsCancelledWhileItsSinkIsNotReadyLeavesNothing(ServletContainer kind) throws Exception {
+        GateSink gate = new GateSink().shut();
+        servlet.at("/work", (request, response) -> {
+            AsyncForm form = MultipartRequests.receive(
+                    request,
+                    options ->
+                            options.decider(part -> part.index() == 0 ? PartDecision.spill() : PartDecision.to(gate)));
+            started.complete(form);
+            answer(request, response, form);
+        });
         byte[] request = FORM.post("/app/work");
         try (RunningContainer container = start(kind);
                 RawHttp connection = container.connect()) {
             connection.send(request, 0, request.length - 5000);
-            Eventually.isTrue(() -> store.files() == 2, () -> "no files of a form that comes in");
-            started.get().pause();
+            Eventually.isTrue(() -> gate.bytes() > 0, () -> "no bytes of a form that comes in");
             started.get().cancel();
             assertInstanceOf(CancellationException.class, failure());
             store.assertEmpty(kind);
@@ -371,8 +372,7 @@ class ContainerAsyncFormTest {
                 (request, response) -> answer(
                         request,
                         response,
-                        MultipartRequests.receive(
-                                request, options -> options.limits(limits -> limits.maxPartBytes(10_000)))));
+                        MultipartRequests.receive(request, options -> options.maxPartBytes(10_000))));
         try (RunningContainer container = start(kind);
                 RawHttp connection = container.connect()) {
             assertEquals(413, connection.send(FORM.post("/app/work")).answer().status());
@@ -401,7 +401,8 @@ class ContainerAsyncFormTest {
     void aClientSlowerThanTheMinimumRateIsSentAway(ServletContainer kind) throws Exception {
         servlet.at("/work", this::receive);
         byte[] request = FORM.post("/app/work");
-        try (RunningContainer container = start(kind, filter -> filter.minimumRate(1_000, Duration.ofMillis(300)));
+        try (RunningContainer container =
+                        start(kind, options -> options.minBytesPerSecond(1_000).minRateGrace(Duration.ofMillis(300)));
                 RawHttp connection = container.connect()) {
             connection.send(request, 0, request.length - 5000);
             RawHttp.Answer answer = connection.answer();

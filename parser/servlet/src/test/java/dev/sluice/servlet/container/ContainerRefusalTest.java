@@ -37,8 +37,7 @@ class ContainerRefusalTest {
 
     private void assertRefused(ServletContainer kind, WorkServlet.Work work) throws Exception {
         servlet.at("/work", work);
-        MultipartFilter filter = MultipartFilter.of(
-                store.options().limits(limits -> limits.maxParts(1)).build());
+        MultipartFilter filter = MultipartFilter.of(store.options().maxParts(1).build());
         WebApp app = new WebApp(Files.createDirectory(directory.resolve("container")))
                 .servlet("/app/*", servlet)
                 .filter("/app/*", filter, DispatcherType.ASYNC);

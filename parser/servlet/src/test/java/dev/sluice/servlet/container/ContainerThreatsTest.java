@@ -5,15 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.Limits;
 import dev.sluice.MultipartException;
-import dev.sluice.form.CapacityException;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.AsyncForm;
+import dev.sluice.servlet.GateSink;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
@@ -32,7 +32,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -141,8 +140,6 @@ class ContainerThreatsTest {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof MultipartException refused) {
                 return refused.httpStatus() + " " + refused.reason();
-            } else if (cause instanceof CapacityException full) {
-                return full.httpStatus() + " " + full.resource();
             }
         }
         return failure.toString();
@@ -160,9 +157,8 @@ class ContainerThreatsTest {
         servlet.at("/work", this::receive);
         byte[] body = FORM.body();
         for (int more : new int[] {0, -1}) {
-            MultipartFilter filter = MultipartFilter.of(store.options()
-                    .limits(limits -> limits.maxBodyBytes(body.length + more))
-                    .build());
+            MultipartFilter filter = MultipartFilter.of(
+                    store.options().maxBodyBytes(body.length + more).build());
             try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
                 for (String target : List.of("/app/work", "/app/work?async")) {
                     try (RawHttp connection = container.connect()) {
@@ -180,9 +176,8 @@ class ContainerThreatsTest {
     void pythonMultipart_297_aLengthThatIsNoneIsRefusedAndNoneIsBelieved(ServletContainer kind) throws Exception {
         servlet.at("/work", this::receive);
         byte[] body = FORM.body();
-        MultipartFilter filter = MultipartFilter.of(store.options()
-                .limits(limits -> limits.maxBodyBytes(body.length))
-                .build());
+        MultipartFilter filter =
+                MultipartFilter.of(store.options().maxBodyBytes(body.length).build());
         long[] announced = new long[1];
         Filter lying = (request, response, chain) -> chain.doFilter(
                 announced[0] == 0 ? request : announcing((HttpServletRequest) request, announced[0]), response);
@@ -229,16 +224,17 @@ class ContainerThreatsTest {
     }
 
     /** Keeps who calls it. */
-    private record ThreadsOf(Set<Thread> threads, Runnable onWrite) implements PartSink {
+    private record ThreadsOf(Set<Thread> threads, PartSink then) implements PartSink {
         @Override
-        public void write(ByteBuf data) {
+        public Readiness write(ByteBuf data) throws IOException {
             threads.add(Thread.currentThread());
-            onWrite.run();
+            return then.write(data);
         }
 
         @Override
-        public void complete() {
+        public Readiness complete() throws IOException {
             threads.add(Thread.currentThread());
+            return then.complete();
         }
 
         @Override
@@ -257,25 +253,22 @@ class ContainerThreatsTest {
     void cve_2025_54121_sinksRunOnThreadsForServletsWhoeverResumes(ServletContainer kind) throws Exception {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         Set<Thread> threadsOfServlets = ConcurrentHashMap.newKeySet();
-        CompletableFuture<AsyncForm> received = new CompletableFuture<>();
+        GateSink gate = new GateSink().shut();
         Set<Thread> asyncThreads = ConcurrentHashMap.newKeySet();
         servlet.at("/async", (request, response) -> {
-            PartSink sink =
-                    new ThreadsOf(asyncThreads, () -> received.getNow(null).pause());
-            AsyncForm form =
-                    MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(sink)));
-            tellWhatComesOf(form, request);
-            received.complete(form);
+            PartSink sink = new ThreadsOf(asyncThreads, gate);
+            tellWhatComesOf(
+                    MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(sink))),
+                    request);
         });
         servlet.at("/work", (request, response) -> {
             threadsOfServlets.add(Thread.currentThread());
             seen.add(request.getParts().size() + " parts");
         });
-        MultipartFilter filter = MultipartFilter.builder(store.options()
-                        .decider(part -> PartDecision.to(new ThreadsOf(threads, () -> {})))
-                        .build())
+        MultipartFilter filter = MultipartFilter.of(store.options()
+                .decider(part -> PartDecision.to(new ThreadsOf(threads, PartSink.discard())))
                 .noMinimumRate()
-                .build();
+                .build());
         try (RunningContainer container = kind.start(app().filter("/app/*", filter));
                 RawHttp connection = container.connect()) {
             connection.send(FORM.post("/app/work"));
@@ -284,14 +277,9 @@ class ContainerThreatsTest {
             byte[] body = FORM.body();
             connection.send(Form.head(
                     "POST", "/app/async", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + body.length));
-            AsyncForm form = received.get(20, TimeUnit.SECONDS);
             connection.send(body);
-            Eventually.isTrue(
-                    () -> {
-                        form.resume();
-                        return !seen.isEmpty();
-                    },
-                    () -> "the form does not come to its end");
+            Eventually.isTrue(() -> gate.bytes() > 0, () -> "no bytes of a form that comes in");
+            gate.open();
             assertEquals("0 parts", next());
         }
         assertEquals(threadsOfServlets, threads);
@@ -321,7 +309,7 @@ class ContainerThreatsTest {
         try (BufferedReader told = child.inputReader(StandardCharsets.US_ASCII)) {
             int port = Integer.parseInt(told.readLine());
             assertEquals("413 BODY_TOO_LARGE", sendField(port, "/limited/parts", 1 << 30, told));
-            assertEquals("507 SPOOL_QUOTA", sendField(port, "/unlimited/parts", 1 << 30, told));
+            assertEquals("507 SPOOL_FULL", sendField(port, "/unlimited/parts", 1 << 30, told));
             assertEquals("413 IN_MEMORY_TOO_LARGE", sendField(port, "/unlimited/text", 72 << 20, told));
             child.getOutputStream().close();
             assertEquals("0 files, 0 bytes in memory", told.readLine());
@@ -359,13 +347,11 @@ class ContainerThreatsTest {
             Path root = Path.of(arguments[1]);
             MemoryBudget memory = MemoryBudget.of(8 << 20);
             try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("small"))
-                    .maxBytes(80 << 20)
+                    .maxSpoolBytes(80 << 20)
                     .keepFreeBytes(0)
                     .open()) {
                 FormOptions limited = FormOptions.builder(spool, memory).build();
-                FormOptions unlimited = limited.toBuilder()
-                        .limits(Limits.Builder::unlimitedBodyBytes)
-                        .build();
+                FormOptions unlimited = limited.toBuilder().unlimitedBodyBytes().build();
                 WebApp app = new WebApp(Files.createDirectory(root.resolve("child")))
                         .largeBodies()
                         .servlet("/*", servlet())

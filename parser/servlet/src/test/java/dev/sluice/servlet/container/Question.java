@@ -10,11 +10,10 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
- * One question to the container's own multipart support and to the filter: a conversation of a client, what the servlet
- * does with the request, and what the filter has to answer.
+ * One question to the container's own multipart support and to the filter: a conversation of a client, and what the
+ * servlet does with the request. What the filter has to answer stands under its title in the page.
  */
 final class Question {
     /** What the servlet does; what it returns is the answer, what it throws goes to the container. */
@@ -32,9 +31,7 @@ final class Question {
     private final String title;
     private final Map<String, Ask> asks = new LinkedHashMap<>();
     private Dialog dialog = (connection, path) -> "";
-    private String expected = "";
     private boolean alsoInFrontOfOwn = true;
-    private @Nullable String decision;
 
     private Question(String title) {
         this.title = title;
@@ -72,18 +69,6 @@ final class Question {
         return this;
     }
 
-    /** What the filter answers in all containers. */
-    Question gets(String answer) {
-        this.expected = answer;
-        return this;
-    }
-
-    /** Why that is right, where a container answers otherwise. */
-    Question because(String reason) {
-        this.decision = reason;
-        return this;
-    }
-
     /** Not for the filter where the servlet has a configuration of its own too: there the container has a say in it. */
     Question whereTheContainerHasNoSay() {
         this.alsoInFrontOfOwn = false;
@@ -96,15 +81,6 @@ final class Question {
 
     String title() {
         return title;
-    }
-
-    String expected() {
-        return expected;
-    }
-
-    @Nullable
-    String decision() {
-        return decision;
     }
 
     /** Asks on {@code mount}, where {@code servlet} sits, and {@return the answer} */

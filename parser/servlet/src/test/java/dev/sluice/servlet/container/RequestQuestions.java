@@ -50,51 +50,30 @@ final class RequestQuestions {
     private static List<Question> methods() {
         String form = new String(new Form().field("a", "1").body(), StandardCharsets.US_ASCII);
         return List.of(
-                method("PUT").gets("a:1, q=0 a=1").because("query string first, as with POST"),
-                method("PATCH").gets("a:1, q=0 a=1").because("query string first, as with POST"),
-                unparsed("GET")
-                        .gets("refused")
-                        .because(
-                                "a body of GET has no meaning (RFC 9110 section 9.3.1) and is not parsed (the class of "
-                                        + "CVE-2026-3260); POST, PUT and PATCH only"),
-                unparsed("DELETE").gets("refused").because("as GET: not parsed"),
+                method("PUT"),
+                method("PATCH"),
+                unparsed("GET"),
+                unparsed("DELETE"),
                 type("a urlencoded body: parameters as ever", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks((request, location) -> Say.parameters(request))
-                        .gets("a=1 b=2"),
+                        .asks((request, location) -> Say.parameters(request)),
                 type("getParts of a urlencoded body", "application/x-www-form-urlencoded", "a=1&b=2")
                         .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
-                        .whereTheContainerHasNoSay()
-                        .gets("refused"),
+                        .whereTheContainerHasNoSay(),
                 type("getParts of multipart/mixed", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
                         .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
-                        .whereTheContainerHasNoSay()
-                        .gets("refused")
-                        .because("not a form: the request goes on untouched, and the container answers "
-                                + "as for any servlet "
-                                + "without a configuration"),
+                        .whereTheContainerHasNoSay(),
                 type("the media type in another case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
-                        .asks((request, location) -> partsOrNot(request))
-                        .gets("a:1")
-                        .because("media types and parameter names have no case (RFC 9110 section 8.3.1)"),
+                        .asks((request, location) -> partsOrNot(request)),
                 type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
-                        .asks((request, location) -> partsOrNot(request))
-                        .gets("a:1"),
-                type("no boundary", "multipart/form-data", form)
-                        .asks((request, location) -> Say.parts(request))
-                        .gets("status 400")
-                        .because("the client's fault and no form (policy row 3)"),
+                        .asks((request, location) -> partsOrNot(request)),
+                type("no boundary", "multipart/form-data", form).asks((request, location) -> Say.parts(request)),
                 type("two boundaries", "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other", form)
-                        .asks((request, location) -> Say.parts(request))
-                        .gets("status 400")
-                        .because("two readers would see two forms (policy row 5)"),
+                        .asks((request, location) -> Say.parts(request)),
                 type("a media type that only begins like a form's", "multipart/form-data-x; boundary=x", form)
                         .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
-                        .whereTheContainerHasNoSay()
-                        .gets("refused")
-                        .because("not a form: untouched, as above"),
+                        .whereTheContainerHasNoSay(),
                 type("a servlet that does not look at the form", Form.CONTENT_TYPE, "this is no form")
-                        .asks((request, location) -> "fine")
-                        .gets("fine"));
+                        .asks((request, location) -> "fine"));
     }
 
     private static List<Question> bodies() {
@@ -103,55 +82,43 @@ final class RequestQuestions {
                 Question.that("getInputStream of a form that nobody has parsed gives the body")
                         .sends(form)
                         .asks((request, location) ->
-                                "" + (request.getInputStream().readAllBytes().length == form.body().length))
-                        .gets("true"),
+                                "" + (request.getInputStream().readAllBytes().length == form.body().length)),
                 Question.that("getParts after the body was read through getInputStream")
                         .sends(form)
                         .asks((request, location) -> {
                             request.getInputStream().readAllBytes();
                             return partsOrNot(request);
-                        })
-                        .gets("IllegalStateException")
-                        .because("the form is not there any more; an empty answer would hide the mistake"),
+                        }),
                 Question.that("getParameter after the body was read through getInputStream")
                         .sends(path -> form.post(path + "?q=0"))
                         .asks((request, location) -> {
                             request.getInputStream().readAllBytes();
                             return Say.attempt(() -> request.getParameter("a")) + " "
                                     + Say.attempt(() -> request.getParameter("q"));
-                        })
-                        .gets("null 0")
-                        .because("what the Javadoc allows: the body interferes, the query string is there"),
+                        }),
                 Question.that("getParts after the body was read through getReader")
                         .sends(form)
                         .asks((request, location) -> {
                             request.getReader().readLine();
                             return partsOrNot(request);
-                        })
-                        .gets("IllegalStateException")
-                        .because("as after getInputStream"),
+                        }),
                 Question.that("getInputStream after getParts")
                         .sends(form)
                         .asks((request, location) -> Say.parts(request) + " "
-                                + Say.attempt(() -> request.getInputStream().read()))
-                        .gets("a:1 -1"),
+                                + Say.attempt(() -> request.getInputStream().read())),
                 Question.that("getReader after getParts")
                         .sends(form)
                         .asks((request, location) -> Say.parts(request) + " "
-                                + Say.attempt(() -> request.getReader().read()))
-                        .gets("a:1 IllegalStateException")
-                        .because("the body was read as bytes: the Javadoc of getReader, Tomcat and Undertow say so"),
+                                + Say.attempt(() -> request.getReader().read())),
                 Question.that("getInputStream after getParameter")
                         .sends(form)
                         .asks((request, location) -> request.getParameter("a") + " "
-                                + Say.attempt(() -> request.getInputStream().read()))
-                        .gets("1 -1"),
+                                + Say.attempt(() -> request.getInputStream().read())),
                 Question.that("getContentLength and getContentType stay those of the request")
                         .sends(form)
                         .asks((request, location) -> Say.parts(request) + " "
                                 + (request.getContentLengthLong() == form.body().length) + " "
-                                + request.getContentType().equals(Form.CONTENT_TYPE))
-                        .gets("a:1 true true"));
+                                + request.getContentType().equals(Form.CONTENT_TYPE)));
     }
 
     private static List<Question> transport() {
@@ -167,8 +134,7 @@ final class RequestQuestions {
                                         "Transfer-Encoding: chunked"))
                                 .send(Form.chunked(body, 777))
                                 .answer()))
-                        .asks((request, location) -> Say.parts(request))
-                        .gets("a:1 f:50000"),
+                        .asks((request, location) -> Say.parts(request)),
                 Question.that("Expect: 100-continue is answered when the form is wanted")
                         .holds((connection, path) -> {
                             connection.send(Form.head(
@@ -181,8 +147,7 @@ final class RequestQuestions {
                             return interim + " "
                                     + Question.describe(connection.send(body).answer());
                         })
-                        .asks((request, location) -> Say.parts(request))
-                        .gets("100 a:1 f:50000"),
+                        .asks((request, location) -> Say.parts(request)),
                 Question.that("another request on the connection after a form")
                         .holds((connection, path) -> {
                             StringBuilder answers = new StringBuilder();
@@ -195,16 +160,14 @@ final class RequestQuestions {
                             }
                             return answers.toString();
                         })
-                        .asks((request, location) -> Say.parts(request))
-                        .gets("a:0;a:1;a:2;"),
+                        .asks((request, location) -> Say.parts(request)),
                 Question.that("another request on the connection after a form that nobody looked at")
                         .holds((connection, path) -> {
                             byte[] post = new Form().field("a", "1").post(path);
                             return Question.describe(connection.send(post).answer()) + " "
                                     + Question.describe(connection.send(post).answer());
                         })
-                        .asks((request, location) -> "unseen")
-                        .gets("unseen unseen"));
+                        .asks((request, location) -> "unseen"));
     }
 
     /** Dispatches go to a path below the servlet's own, so that both halves of the comparison stay in their half. */
@@ -220,37 +183,32 @@ final class RequestQuestions {
                 Question.that("a forward before anything was parsed")
                         .sends(form)
                         .asks((request, location) -> forward(request, below(request, PARTS)))
-                        .asksAt(PARTS, seen)
-                        .gets("a:1 f:2 a=1"),
+                        .asksAt(PARTS, seen),
                 Question.that("a forward after the form was parsed")
                         .sends(form)
                         .asks((request, location) ->
                                 Say.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
-                        .asksAt(PARTS, seen)
-                        .gets("a:1 f:2 a=1"),
+                        .asksAt(PARTS, seen),
                 Question.that("the query string of a forward comes first")
                         .sends(path -> form.post(path + "?a=query"))
                         .asks((request, location) -> forward(request, below(request, PARTS) + "?a=forward&z=9"))
                         .asksAt(
                                 PARTS,
-                                (request, location) -> Say.values(request, "a") + " " + request.getParameter("z"))
-                        .gets("[forward, query, 1] 9"),
+                                (request, location) -> Say.values(request, "a") + " " + request.getParameter("z")),
                 Question.that("an include sees the form, and the servlet after it too")
                         .sends(form)
                         .asks((request, location) -> {
                             include(request, below(request, PARTS));
                             return "; " + Say.parts(request);
                         })
-                        .asksAt(PARTS, seen)
-                        .gets("a:1 f:2 a=1; a:1 f:2"),
+                        .asksAt(PARTS, seen),
                 Question.that("the query string of an include is there only for the included")
                         .sends(form)
                         .asks((request, location) -> {
                             include(request, below(request, PARTS) + "?a=include");
                             return "; " + Say.values(request, "a");
                         })
-                        .asksAt(PARTS, (request, location) -> Say.values(request, "a"))
-                        .gets("[include, 1]; [1]"),
+                        .asksAt(PARTS, (request, location) -> Say.values(request, "a")),
                 Question.that("an asynchronous dispatch sees the form that was parsed before")
                         .sends(form)
                         .asks((request, location) -> {
@@ -261,8 +219,7 @@ final class RequestQuestions {
                             request.setAttribute("again", "yes");
                             request.startAsync().dispatch();
                             return "";
-                        })
-                        .gets("a:1 f:2 a=1"),
+                        }),
                 Question.that("an asynchronous dispatch parses the form that nobody has parsed before")
                         .sends(form)
                         .asks((request, location) -> {
@@ -272,8 +229,7 @@ final class RequestQuestions {
                             request.setAttribute("again", "yes");
                             request.startAsync().dispatch();
                             return "";
-                        })
-                        .gets("a:1 f:2 a=1"),
+                        }),
                 Question.that("a thread of AsyncContext.start parses the form")
                         .sends(form)
                         .asks((request, location) -> {
@@ -289,8 +245,7 @@ final class RequestQuestions {
                                 context.complete();
                             });
                             return "";
-                        })
-                        .gets("a:1 f:2"),
+                        }),
                 Question.that("the error page after sendError, when the form was parsed")
                         .holds((connection, path) -> connection
                                 .send(form.post(path + "?q=0"))
@@ -301,11 +256,7 @@ final class RequestQuestions {
                             Question.response(request).sendError(409, "the order is late");
                             return "";
                         })
-                        .whereTheContainerHasNoSay()
-                        .gets("error page 409 the order is late, q=0")
-                        .because(
-                                "the container takes the wrapper off for its error page; map the filter to ERROR where "
-                                        + "the page needs the fields"));
+                        .whereTheContainerHasNoSay());
     }
 
     private static String forward(HttpServletRequest request, String path) throws Exception {

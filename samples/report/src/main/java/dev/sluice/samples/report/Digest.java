@@ -12,13 +12,13 @@ import java.util.HexFormat;
 public final class Digest {
     private static final int BLOCK = 16 << 10;
 
-    private final MessageDigest sha256;
+    private final MessageDigest sha256 = sha256();
     private long size;
 
-    /** For the first part. */
-    public Digest() {
+    /** {@return what makes one} */
+    public static MessageDigest sha256() {
         try {
-            this.sha256 = MessageDigest.getInstance("SHA-256");
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

@@ -3,6 +3,7 @@ package dev.sluice.samples.report;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import java.util.Map;
 
 /**
@@ -27,6 +28,15 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
                 e.offset(),
                 e.partIndex(),
                 String.valueOf(e.getMessage()));
+    }
+
+    /** {@return why a form was not taken: its own fault, too little room, or trouble of the server} */
+    public static ErrorAnswer of(Throwable failure) {
+        if (failure instanceof MultipartException known) {
+            return known.httpStatus() == 507 ? diskFull() : of(known);
+        }
+        // Others may have made room since, so that what is free now does not tell; the text is that of ENOSPC.
+        return String.valueOf(failure.getMessage()).contains("No space left on device") ? diskFull() : storage();
     }
 
     /** {@return a fault of the request around the body} */
@@ -63,25 +73,11 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
 
     /** {@return the fault of a connection that ended before the body that it announced} */
     public static ErrorAnswer cutOff(long received, int part) {
-        return new ErrorAnswer(
-                400,
-                MultipartException.Reason.TRUNCATED.name(),
-                MultipartException.Kind.TRUNCATED.name(),
-                received,
-                part,
-                "the connection ended before the request body did (after " + received + " bytes)");
-    }
-
-    /** {@return the refusal of a body that announces more than it may have, in the words of the decoder} */
-    public static ErrorAnswer announcedTooLarge(long contentLength, long maxBodyBytes) {
-        return new ErrorAnswer(
-                413,
-                MultipartException.Reason.BODY_TOO_LARGE.name(),
-                MultipartException.Kind.LIMIT_EXCEEDED.name(),
-                maxBodyBytes,
-                -1,
-                "multipart body of the announced size of " + contentLength + " bytes exceeds the limit of "
-                        + maxBodyBytes + " bytes (maxBodyBytes)");
+        return of(MultipartException.because(Reason.TRUNCATED)
+                .saying("the connection ended before the request body did")
+                .part(part, null)
+                .at(received)
+                .build());
     }
 
     /** {@return this as the whole answer} */

@@ -1,9 +1,8 @@
 package dev.sluice.samples.report;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import dev.sluice.PartHeaders;
+import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,20 +40,20 @@ public record InspectionReport(
             long size,
             String sha256) {
 
-        /** {@return a part whose type is that of its headers} */
-        public static Part of(
-                int index,
-                @Nullable String name,
-                @Nullable String filename,
-                PartHeaders headers,
-                long offset,
-                long size,
-                String sha256) {
-            List<List<String>> all = new ArrayList<>();
-            for (PartHeaders.Header header : headers) {
-                all.add(List.of(header.name(), header.value()));
-            }
-            return new Part(index, name, filename, headers.contentType(), all, offset, size, sha256);
+        /** {@return a part as its head describes it} */
+        public static Part of(PartHead head, long size, String sha256) {
+            List<List<String>> headers = head.headers().stream()
+                    .map(header -> List.of(header.name(), header.value()))
+                    .toList();
+            return new Part(
+                    head.index(),
+                    head.name(),
+                    head.filename(),
+                    head.contentType(),
+                    headers,
+                    head.offset(),
+                    size,
+                    sha256);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.sluice.samples.report;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -44,6 +45,12 @@ public final class Page {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
+    }
+
+    /** {@return where a server that listens on {@code host} has its page, for a browser of the same machine} */
+    public static URI address(String host, int port) {
+        String shown = host.equals("0.0.0.0") || host.equals("::") || host.equals("127.0.0.1") ? "localhost" : host;
+        return URI.create("http://" + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + port + "/");
     }
 
     /** {@return the page in UTF-8; not to be changed} */

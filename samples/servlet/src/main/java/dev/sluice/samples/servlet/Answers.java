@@ -1,11 +1,9 @@
 package dev.sluice.samples.servlet;
 
 import dev.sluice.MultipartException;
-import dev.sluice.form.CapacityException;
 import dev.sluice.samples.report.ErrorAnswer;
 import dev.sluice.samples.report.Json;
 import dev.sluice.servlet.MultipartRequestException;
-import dev.sluice.servlet.SlowClientException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
@@ -56,7 +54,7 @@ final class Answers {
         }
         response.setHeader("Connection", "close");
         if (isTimeout(failure)) {
-            error(response, tooSlow("the client has sent nothing for too long"));
+            error(response, ErrorAnswer.http(408, "TOO_SLOW", "the client has sent nothing for too long"));
         } else if (failure instanceof IOException) {
             LOG.debug("the client is gone", failure);
             error(
@@ -79,20 +77,9 @@ final class Answers {
         return cause != null;
     }
 
-    private static ErrorAnswer tooSlow(String message) {
-        return ErrorAnswer.http(408, "TOO_SLOW", message);
-    }
-
     private static ErrorAnswer describe(@Nullable Throwable cause) {
-        if (cause instanceof MultipartException malformed) {
-            return ErrorAnswer.of(malformed);
-        }
-        if (cause instanceof SlowClientException slow) {
-            return tooSlow(String.valueOf(slow.getMessage()));
-        }
-        if (cause instanceof CapacityException full) {
-            return new ErrorAnswer(
-                    full.httpStatus(), full.resource().name(), "STORAGE", -1, -1, String.valueOf(full.getMessage()));
+        if (cause instanceof MultipartException known) {
+            return ErrorAnswer.of(known);
         }
         return ErrorAnswer.storage();
     }

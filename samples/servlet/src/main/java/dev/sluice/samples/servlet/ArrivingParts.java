@@ -1,11 +1,12 @@
 package dev.sluice.samples.servlet;
 
+import dev.sluice.PartHead;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartHead;
 import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.report.InspectionReport;
 import io.netty.buffer.ByteBuf;
@@ -36,16 +37,7 @@ final class ArrivingParts implements PartDecider {
     }
 
     private void describe(PartHead head, Digest digest) {
-        described.put(
-                head.index(),
-                InspectionReport.Part.of(
-                        head.index(),
-                        head.name(),
-                        head.filename(),
-                        head.headers(),
-                        head.offset(),
-                        digest.size(),
-                        digest.hex()));
+        described.put(head.index(), InspectionReport.Part.of(head, digest.size(), digest.hex()));
     }
 
     private final class FileDigest implements PartSink {
@@ -57,13 +49,15 @@ final class ArrivingParts implements PartDecider {
         }
 
         @Override
-        public void write(ByteBuf data) {
+        public Readiness write(ByteBuf data) {
             digest.add(data);
+            return Readiness.READY;
         }
 
         @Override
-        public void complete() {
+        public Readiness complete() {
             describe(head, digest);
+            return Readiness.READY;
         }
 
         @Override

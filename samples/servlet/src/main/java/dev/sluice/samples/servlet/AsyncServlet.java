@@ -51,11 +51,7 @@ final class AsyncServlet extends HttpServlet {
         }
         FormReport report;
         try {
-            report = FormReport.of(
-                    parts.with(form),
-                    form,
-                    RequestHead.preset(request).preset(),
-                    FormReport.parameters(request.getParameterMap()));
+            report = FormReport.of(parts.with(form), form, FormReport.parameters(request.getParameterMap()));
         } catch (MultipartRequestException e) {
             Answers.refuse(response, e);
             return;

@@ -2,8 +2,6 @@ package dev.sluice.samples.servlet;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.sluice.Deviation;
-import dev.sluice.Preset;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.report.InspectionReport;
 import java.util.ArrayList;
@@ -19,15 +17,8 @@ import java.util.Map;
  */
 @JsonPropertyOrder({"report", "parameters"})
 record FormReport(@JsonUnwrapped InspectionReport report, Map<String, List<String>> parameters) {
-    static FormReport of(
-            List<InspectionReport.Part> parts,
-            MultipartForm form,
-            Preset preset,
-            Map<String, List<String>> parameters) {
-        // The inspector decodes no text and no transfer encoding, so it has nothing to say of either.
-        List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations().stream()
-                .filter(deviation -> preset.reports(deviation.kind()) && deviation.kind() != Deviation.UNKNOWN_CHARSET)
-                .toList());
+    static FormReport of(List<InspectionReport.Part> parts, MultipartForm form, Map<String, List<String>> parameters) {
+        List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations());
         return new FormReport(new InspectionReport(parts, deviations, form.bodyBytes(), null), parameters);
     }
 

@@ -2,16 +2,15 @@ package dev.sluice.samples.servlet;
 
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.report.SizeConverter;
+import dev.sluice.samples.report.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -21,7 +20,7 @@ import picocli.CommandLine.Spec;
         name = "sluice-servlet",
         description = "Serves a page and two servlets that tell what is in the multipart/form-data body they are sent.",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
+        versionProvider = Version.class,
         showDefaultValues = true,
         sortOptions = false)
 public final class Main implements Callable<Integer> {
@@ -110,14 +109,5 @@ public final class Main implements Callable<Integer> {
         out.flush();
         server.join();
         return GOOD;
-    }
-
-    /** The version from the manifest of the jar. */
-    static final class Version implements IVersionProvider {
-        @Override
-        public String[] getVersion() {
-            @Nullable String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"sluice-servlet " + (version == null ? "(not from a jar)" : version)};
-        }
     }
 }

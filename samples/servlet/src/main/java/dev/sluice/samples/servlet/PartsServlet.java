@@ -43,10 +43,7 @@ final class PartsServlet extends HttpServlet {
         for (int i = 0; i < parts.size(); i++) {
             described.add(describe(parts.get(i), form.parts().get(i)));
         }
-        Answers.json(
-                response,
-                200,
-                FormReport.of(described, form, RequestHead.preset(request).preset(), parameters));
+        Answers.json(response, 200, FormReport.of(described, form, parameters));
     }
 
     private static InspectionReport.Part describe(Part part, FormPart behind) throws IOException {
@@ -54,13 +51,6 @@ final class PartsServlet extends HttpServlet {
         try (InputStream in = part.getInputStream()) {
             digest.addAll(in);
         }
-        return InspectionReport.Part.of(
-                behind.head().index(),
-                part.getName(),
-                part.getSubmittedFileName(),
-                behind.headers(),
-                behind.head().offset(),
-                part.getSize(),
-                digest.hex());
+        return InspectionReport.Part.of(behind.head(), part.getSize(), digest.hex());
     }
 }

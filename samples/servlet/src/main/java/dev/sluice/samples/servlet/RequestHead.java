@@ -3,6 +3,7 @@ package dev.sluice.samples.servlet;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.HeadRules;
 import dev.sluice.samples.report.PresetName;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -12,7 +13,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -87,35 +87,19 @@ final class RequestHead extends HttpFilter {
             return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "this takes POST only");
         }
         String[] given = request.getParameterValues("preset");
-        PresetName preset = given == null ? byDefault : named(given);
-        if (preset == null) {
-            return ErrorAnswer.http(400, "UNKNOWN_PRESET", "preset has to be standard, strict or compatible");
-        }
+        PresetName preset = given == null ? byDefault : PresetName.of(List.of(given));
         request.setAttribute(PRESET, preset);
-        String origin = request.getHeader("Origin");
-        if (origin != null && !isSameOrigin(origin, String.valueOf(request.getHeader("Host")))) {
-            return ErrorAnswer.http(403, "CROSS_ORIGIN", "pages of other origins may not upload here");
-        }
-        if (request.getHeader("Content-Encoding") != null) {
-            return ErrorAnswer.http(415, "CONTENT_ENCODING", "a body with a Content-Encoding is not taken");
-        }
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
-        if (types.size() > 1) {
-            return ErrorAnswer.http(400, "DUPLICATE_CONTENT_TYPE", "there is more than one Content-Type");
+        ErrorAnswer fault = HeadRules.fault(
+                preset,
+                request.getHeader("Origin"),
+                String.valueOf(request.getHeader("Host")),
+                request.getHeader("Content-Encoding") != null,
+                types);
+        if (preset == null || fault != null) {
+            return fault;
         }
         return typeFault(types.isEmpty() ? null : types.get(0), preset);
-    }
-
-    private static @Nullable PresetName named(String[] given) {
-        return Arrays.stream(PresetName.values())
-                .filter(name -> given.length == 1 && name.name().equals(given[0]))
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** Any page of the web can make a browser send a form to this server; only its own page may. */
-    private static boolean isSameOrigin(String origin, String host) {
-        return origin.equalsIgnoreCase("http://" + host) || origin.equalsIgnoreCase("https://" + host);
     }
 
     /** The multipart filter passes on what is not a form: here nothing else is of any use. */
@@ -124,13 +108,8 @@ final class RequestHead extends HttpFilter {
             if (Boundary.from(type, preset.preset()).isFormData()) {
                 return null;
             }
-            return new ErrorAnswer(
-                    415,
-                    MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE.name(),
-                    MultipartException.Kind.MALFORMED.name(),
-                    -1,
-                    -1,
-                    "the body has to be multipart/form-data, not another multipart type");
+            return ErrorAnswer.of(MultipartException.because(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE)
+                    .build());
         } catch (MultipartException e) {
             return ErrorAnswer.of(e);
         }

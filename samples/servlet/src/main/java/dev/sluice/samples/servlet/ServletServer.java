@@ -1,10 +1,10 @@
 package dev.sluice.samples.servlet;
 
-import dev.sluice.Deviation;
 import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.samples.report.Page;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.servlet.MultipartFilter;
 import jakarta.servlet.DispatcherType;
@@ -122,24 +122,21 @@ public final class ServletServer implements AutoCloseable {
     private PresetFilter multipartFilter() {
         Map<PresetName, MultipartFilter> filters = new EnumMap<>(PresetName.class);
         for (PresetName name : PresetName.values()) {
-            filters.put(
-                    name,
-                    MultipartFilter.builder(options(name.preset()))
-                            .minimumRate(config.minBytesPerSecond(), config.rateGrace())
-                            .build());
+            filters.put(name, MultipartFilter.of(options(name.preset())));
         }
         return new PresetFilter(filters);
     }
 
     /** Parts as they are in the body, as an inspector shows them: nothing decoded, nothing expanded. */
     private FormOptions options(Preset preset) {
-        Preset undecoded =
-                preset.accepts(Deviation.TRANSFER_ENCODING) ? preset.reporting(Deviation.TRANSFER_ENCODING) : preset;
         return FormOptions.builder(spool, memory)
-                .multipart(options -> options.preset(undecoded))
-                .limits(limits -> limits.maxBodyBytes(config.maxBodyBytes()))
+                .preset(preset)
+                .decodeTransferEncodings(false)
+                .maxBodyBytes(config.maxBodyBytes())
                 .expandNested(false)
                 .maxDrainBytes(MAX_DRAIN_BYTES)
+                .minBytesPerSecond(config.minBytesPerSecond())
+                .minRateGrace(config.rateGrace())
                 .build();
     }
 
@@ -150,9 +147,7 @@ public final class ServletServer implements AutoCloseable {
 
     /** {@return the address of its page} */
     public URI uri() {
-        String host = config.host();
-        String shown = host.equals("0.0.0.0") || host.equals("::") || host.equals("127.0.0.1") ? "localhost" : host;
-        return URI.create("http://" + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + port() + "/");
+        return Page.address(config.host(), port());
     }
 
     /** {@return where uploads wait; absolute} */

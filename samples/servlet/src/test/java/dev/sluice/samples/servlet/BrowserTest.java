@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.sluice.samples.upload.clients.Browser;
 import dev.sluice.samples.upload.clients.FormPart;
-import dev.sluice.samples.upload.clients.Presence;
 import dev.sluice.samples.upload.clients.Scratch;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -40,20 +39,16 @@ final class BrowserTest {
 
     @TestFactory
     Stream<DynamicNode> browser() {
-        return Presence.of(
-                "chromium with chromedriver",
-                Browser.isPresent(),
-                () -> Stream.of(
-                        visit("dropped files and a field arrive at both endpoints", 64 << 20, this::drop),
-                        visit("a picked file arrives under its name", 64 << 20, this::pick),
-                        visit("a refusal of both endpoints is shown in their words", 100_000, this::refusal)));
+        return Browser.tests(browser -> Stream.of(
+                visit(browser, "dropped files and a field arrive at both endpoints", 64 << 20, this::drop),
+                visit(browser, "a picked file arrives under its name", 64 << 20, this::pick),
+                visit(browser, "a refusal of both endpoints is shown in their words", 100_000, this::refusal)));
     }
 
-    private DynamicTest visit(String name, long maxBodyBytes, Visit visit) {
+    private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
         return dynamicTest("browser: " + name, () -> {
             SampleConfig config = SampleConfig.of(directory.resolve("spool")).withMaxBodyBytes(maxBodyBytes);
-            try (ServletServer server = ServletServer.start(config);
-                    Browser browser = Browser.open()) {
+            try (ServletServer server = ServletServer.start(config)) {
                 browser.driver().get(server.uri().toString());
                 visit.with(browser);
             }

@@ -16,6 +16,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.Iterator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,14 +73,11 @@ class CorpusTest {
             for (String endpoint : new String[] {"/parts", "/async"}) {
                 String which = endpoint + ", " + preset + ": " + each.id();
                 Answer answer = post(server.uri(), endpoint + "?preset=" + preset, each);
-                boolean badType = inspected.json().at("/error/offset").asLong() == -1;
-                if (!each.isFormData() && !badType) {
-                    assertEquals(415, answer.status(), which);
-                } else if (inspected.status() == 200) {
+                if (inspected.status() == 200) {
                     assertEquals(200, answer.status(), () -> which + ": " + answer.json());
                     JsonNode parameters = ((ObjectNode) answer.json()).remove("parameters");
                     assertEquals(preset.name(), parameters.at("/preset/0").asText(), which);
-                    assertEquals(inspected.json(), answer.json(), which);
+                    assertEquals(withoutText(inspected.json()), withoutText(answer.json()), which);
                     good++;
                 } else {
                     assertEquals(inspected.status(), answer.status(), () -> which + ": " + answer.json());
@@ -92,6 +90,16 @@ class CorpusTest {
         int seenBad = bad;
         assertTrue(good > 50 && bad > 50, () -> seenGood + " good ones, " + seenBad + " bad ones");
         assertTrue(left < 5, left + " left out");
+    }
+
+    /** The two read different parts as text, and only what is read so has a charset that may be unknown. */
+    private static JsonNode withoutText(JsonNode answer) {
+        for (Iterator<JsonNode> each = answer.get("deviations").iterator(); each.hasNext(); ) {
+            if (each.next().get("kind").asText().equals("UNKNOWN_CHARSET")) {
+                each.remove();
+            }
+        }
+        return answer;
     }
 
     /** {@return whether a header field can have the value: no control byte but the tab (RFC 9110 section 5.5)} */

@@ -8,6 +8,8 @@ import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.TestForm;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -186,7 +188,8 @@ class RunnableJarTest {
             assertTrue(text.contains(word), text);
         }
         for (String wrong : List.of("--port=65536", "--preset=other", "--max-body=1X", "--min-rate=0", "--nothing")) {
-            assertEquals(2, start(wrong, "--dir=" + spool()).waitFor(), wrong);
+            PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
+            assertEquals(2, Main.commandLine(nowhere, nowhere).execute(wrong, "--dir=" + spool()), wrong);
         }
     }
 }

@@ -41,7 +41,7 @@ public class Application {
     FilterRegistrationBean<MultipartFilter> multipartFilter(
             SpoolDirectory spool, MemoryBudget memory, @Value("${uploads.max-body}") DataSize maxBody) {
         FormOptions options = FormOptions.builder(spool, memory)
-                .limits(limits -> limits.maxBodyBytes(maxBody.toBytes()))
+                .maxBodyBytes(maxBody.toBytes())
                 .build();
         FilterRegistrationBean<MultipartFilter> registration =
                 new FilterRegistrationBean<>(MultipartFilter.of(options));

@@ -10,8 +10,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
+import java.nio.charset.StandardCharsets;
 
 /** The HTTP answers of the server. Those who get one own it. */
 final class Answers {
@@ -24,34 +23,40 @@ final class Answers {
     }
 
     static FullHttpResponse page(Page page) {
-        FullHttpResponse response = of(HttpResponseStatus.OK, "text/html; charset=utf-8", page.html());
+        FullHttpResponse response = of(200, "text/html; charset=utf-8", page.html());
         response.headers().set(HttpHeaderNames.CONTENT_SECURITY_POLICY, page.contentSecurityPolicy());
         return response;
     }
 
+    static FullHttpResponse metrics(ServerMetrics metrics) {
+        byte[] text = metrics.scrape().getBytes(StandardCharsets.UTF_8);
+        return of(200, "text/plain; version=0.0.4; charset=utf-8", text);
+    }
+
     static FullHttpResponse json(int status, Object answer) {
-        return of(HttpResponseStatus.valueOf(status), "application/json", Json.bytes(answer));
+        return of(status, "application/json", Json.bytes(answer));
     }
 
-    static FullHttpResponse error(ErrorAnswer error) {
-        return json(error.status(), error.asAnswer());
-    }
-
-    static FullHttpResponse notFound() {
-        return error(ErrorAnswer.http(
-                HttpResponseStatus.NOT_FOUND.code(), "NOT_FOUND", "there is only /, /upload, /inspect and /metrics"));
-    }
-
-    static FullHttpResponse methodNotAllowed(String allowed) {
-        FullHttpResponse response = error(ErrorAnswer.http(
-                HttpResponseStatus.METHOD_NOT_ALLOWED.code(), "METHOD_NOT_ALLOWED", "this takes " + allowed + " only"));
-        response.headers().set(HttpHeaderNames.ALLOW, allowed);
+    /** {@return the answer to a method that a path does not take, or to a path that there is not} */
+    static FullHttpResponse notThis(String path) {
+        String allowed = switch (path) {
+            case "/", "/metrics" -> "GET, HEAD";
+            case "/upload", "/inspect" -> "POST";
+            default -> "";
+        };
+        ErrorAnswer error = allowed.isEmpty()
+                ? ErrorAnswer.http(404, "NOT_FOUND", "there is only /, /upload, /inspect and /metrics")
+                : ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "this takes " + allowed + " only");
+        FullHttpResponse response = json(error.status(), error.asAnswer());
+        if (!allowed.isEmpty()) {
+            response.headers().set(HttpHeaderNames.ALLOW, allowed);
+        }
         return response;
     }
 
-    static FullHttpResponse of(HttpResponseStatus status, String contentType, byte[] body) {
-        FullHttpResponse response =
-                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(body));
+    private static FullHttpResponse of(int status, String contentType, byte[] body) {
+        FullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status), Unpooled.wrappedBuffer(body));
         response.headers()
                 .set(HttpHeaderNames.CONTENT_TYPE, contentType)
                 .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
@@ -60,23 +65,5 @@ final class Answers {
                 .set("x-content-type-options", "nosniff")
                 .set("referrer-policy", "no-referrer");
         return response;
-    }
-
-    /** {@return what is told to a peer that does not speak HTTP} */
-    static ErrorAnswer notHttp(Throwable fault) {
-        if (fault instanceof TooLongHttpLineException) {
-            return ErrorAnswer.http(
-                    HttpResponseStatus.REQUEST_URI_TOO_LONG.code(),
-                    "REQUEST_LINE_TOO_LONG",
-                    "the request line is too long");
-        }
-        if (fault instanceof TooLongHttpHeaderException) {
-            return ErrorAnswer.http(
-                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE.code(),
-                    "REQUEST_HEADERS_TOO_LARGE",
-                    "the header fields of the request are too large");
-        }
-        return ErrorAnswer.http(
-                HttpResponseStatus.BAD_REQUEST.code(), "BAD_REQUEST", "the request is not well-formed HTTP");
     }
 }

@@ -1,6 +1,10 @@
 package dev.sluice.samples.upload;
 
 import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import dev.sluice.ReportedDeviation;
+import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.report.ErrorAnswer;
 import dev.sluice.samples.report.InspectionReport;
 import io.netty.buffer.ByteBuf;
@@ -11,212 +15,235 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Help.Ansi.Style;
 
 /**
- * Draws a multipart body for a person: offsets, delimiters, header sections, sizes and digests, and what is around an
- * error. It is told the parts while they are decoded, and prints when all is known.
+ * Draws a multipart body for a person while it is decoded: offsets, delimiters, header sections, sizes and digests, and
+ * what is around an error.
  */
 final class BodyPicture {
     private static final int PREVIEW_BYTES = 48;
     private static final int DUMP_WIDTH = 16;
-    private static final int DUMP_LINES_AROUND = 2;
+    private static final int DUMP_AROUND = 2 * DUMP_WIDTH;
     private static final String INDENT = " ".repeat(12);
 
-    private final Boundary boundary;
-    private final RecentBytes recent;
-    private final List<Shape> shapes = new ArrayList<>();
+    /** What is no character to be seen: controls, formats, separators of lines, and what is not assigned. */
+    private static final Pattern STEERING = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
 
-    /** What a part looked like. */
-    private static final class Shape {
-        final PartHead head;
-        final long delimiterOffset;
-        final long headerOffset;
-        final byte[] rawHeaders;
-        final ByteBuf preview = Unpooled.buffer(PREVIEW_BYTES);
-        long size;
-        boolean complete;
+    private static final Style[] ERROR = {Style.bold, Style.fg_red};
 
-        Shape(PartHead head, long delimiterOffset, long headerOffset, byte[] rawHeaders) {
-            this.head = head;
-            this.delimiterOffset = delimiterOffset;
-            this.headerOffset = headerOffset;
-            this.rawHeaders = rawHeaders;
+    private final PrintWriter out;
+    private final Ansi ansi;
+    private final int lookBack;
+    private final List<InspectionReport.Part> parts = new ArrayList<>();
+    private String delimiter = "--";
+
+    /** The last bytes that were read, before {@link #end}. */
+    private final ByteBuf recent = Unpooled.buffer();
+
+    private long end;
+
+    // The part that was seen last.
+    private final ByteBuf preview = Unpooled.buffer(PREVIEW_BYTES, PREVIEW_BYTES);
+    private final Digest digest = new Digest();
+    private String what = "";
+    private long partOffset = -1;
+
+    /** @param lookBack more bytes than are read at once, and than a header section or an epilogue may have */
+    BodyPicture(PrintWriter out, Ansi ansi, int lookBack) {
+        this.out = out;
+        this.ansi = ansi;
+        this.lookBack = lookBack;
+    }
+
+    /** Takes bytes that are about to be decoded. */
+    void read(byte[] bytes) {
+        recent.writeBytes(bytes);
+        recent.skipBytes(Math.max(0, recent.readableBytes() - lookBack)).discardSomeReadBytes();
+        end += bytes.length;
+    }
+
+    /** {@return the byte at an offset as 0-255, or -1 where it is not here} */
+    private int at(long offset) {
+        return offset < start() || offset >= end
+                ? -1
+                : recent.getUnsignedByte((int) (offset - end) + recent.writerIndex());
+    }
+
+    private long start() {
+        return end - recent.readableBytes();
+    }
+
+    void begin(Boundary boundary) {
+        delimiter += boundary.value();
+        out.println(in("boundary ", Style.faint)
+                + in(visible(boundary.value()), Style.bold)
+                + in(", " + boundary.mediaType(), Style.faint));
+        out.println();
+    }
+
+    /** Draws all that the decoder has found by now. */
+    void addAll(MultipartDecoder decoder) throws MultipartException {
+        for (; ; ) {
+            switch (decoder.next()) {
+                case PART_BEGIN -> beginPart(decoder);
+                case DATA -> {
+                    ByteBuf data = decoder.data();
+                    int shown = Math.min(preview.writableBytes(), data.readableBytes());
+                    preview.writeBytes(data, data.readerIndex(), shown);
+                    digest.add(data);
+                }
+                case PART_END -> endPart(decoder);
+                case NEED_INPUT, END -> {
+                    return;
+                }
+            }
         }
     }
 
-    BodyPicture(Boundary boundary, RecentBytes recent) {
-        this.boundary = boundary;
-        this.recent = recent;
-    }
-
-    // ---- told while decoding
-
-    void begin(PartHead head, ByteBuf rawHeaders) {
-        long headerOffset = head.offset() - rawHeaders.readableBytes();
-        shapes.add(new Shape(head, delimiterBefore(headerOffset), headerOffset, ByteBufUtil.getBytes(rawHeaders)));
+    private void beginPart(MultipartDecoder decoder) {
+        byte[] headers = ByteBufUtil.getBytes(decoder.rawHeaders());
+        String filename = decoder.filename();
+        what = "  (part " + decoder.partIndex() + ": "
+                + (filename == null ? "field)" : "file " + visible(filename) + ")");
+        partOffset = decoder.partOffset();
+        preview.clear();
+        digest.reset();
+        long at = partOffset - headers.length;
+        line(delimiterBefore(at), in(visible(delimiter), Style.fg_yellow));
+        for (String raw : new String(headers, StandardCharsets.ISO_8859_1).split("(?<=\n)")) {
+            String text = new String(raw.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8).stripTrailing();
+            int colon = Math.max(text.indexOf(':'), 0);
+            if (!text.isEmpty()) {
+                line(at, in(visible(text.substring(0, colon)), Style.fg_cyan) + visible(text.substring(colon)));
+            }
+            at += raw.length();
+        }
     }
 
     /** Back over the line end and the transport padding of the delimiter's line. */
     private long delimiterBefore(long headerOffset) {
         long at = headerOffset - 1;
-        if (recent.at(at - 1) == '\r') {
+        if (at(at - 1) == '\r') {
             at--;
         }
-        while (recent.at(at - 1) == ' ' || recent.at(at - 1) == '\t') {
+        while (at(at - 1) == ' ' || at(at - 1) == '\t') {
             at--;
         }
-        return at - boundary.value().length() - 2;
+        return at - delimiter.length();
     }
 
-    void data(ByteBuf data) {
-        Shape shape = shapes.get(shapes.size() - 1);
-        int missing = Math.min(PREVIEW_BYTES - shape.preview.readableBytes(), data.readableBytes());
-        shape.preview.writeBytes(data, data.readerIndex(), missing);
-        shape.size += data.readableBytes();
+    private void endPart(MultipartDecoder decoder) {
+        printBody("");
+        String sha256 = digest.hex();
+        out.println(INDENT + in("sha256 ", Style.faint) + sha256);
+        what = "";
+        parts.add(InspectionReport.Part.of(decoder.head(), digest.size(), sha256));
     }
 
-    void end() {
-        shapes.get(shapes.size() - 1).complete = true;
-    }
-
-    // ---- printed
-
-    void print(PrintWriter out, boolean colour, InspectionReport report) {
-        Pen pen = new Pen(out, colour);
-        out.println(pen.dim("boundary ") + pen.bold(visible(boundary.value())) + pen.dim(", " + boundary.mediaType()));
-        out.println();
-        for (int i = 0; i < shapes.size(); i++) {
-            Shape shape = shapes.get(i);
-            pen.line(shape.delimiterOffset, pen.yellow("--" + visible(boundary.value())));
-            printHeaders(pen, shape);
-            printBody(pen, shape, shape.complete ? report.parts().get(i).sha256() : null);
+    private void printBody(String remark) {
+        long size = digest.size();
+        line(partOffset, in(count(size, "byte") + remark, Style.bold) + in(what, Style.faint));
+        byte[] bytes = ByteBufUtil.getBytes(preview);
+        String text = '"' + visible(new String(bytes, StandardCharsets.UTF_8)) + '"';
+        int shown = bytes.length;
+        for (byte b : bytes) {
+            if (b >= 0 && b < ' ' && b != '\t' && b != '\r' && b != '\n') {
+                shown = Math.min(DUMP_WIDTH, bytes.length);
+                text = ByteBufUtil.hexDump(bytes, 0, shown);
+            }
         }
-        if (report.error() == null) {
-            pen.line(closeDelimiterOffset(), pen.yellow("--" + visible(boundary.value()) + "--"));
-            pen.line(report.bodySize(), pen.dim("end"));
+        if (size > 0) {
+            out.println(INDENT + text + (size > shown ? " ..." : ""));
+        }
+    }
+
+    /** Draws the end, or an error. {@return what was drawn, without a part that was not complete} */
+    InspectionReport end(List<ReportedDeviation> deviations, long bodySize, @Nullable ErrorAnswer error) {
+        InspectionReport report = new InspectionReport(
+                List.copyOf(parts), InspectionReport.Deviation.of(deviations), Math.max(0, bodySize), error);
+        if (!what.isEmpty()) {
+            printBody(", cut short");
+        }
+        if (error == null) {
+            line(closeDelimiter(), in(visible(delimiter) + "--", Style.fg_yellow));
+            line(bodySize, in("end", Style.faint));
         }
         out.println();
         for (InspectionReport.Deviation deviation : report.deviations()) {
-            out.println(pen.magenta("deviation ")
-                    + deviation.kind()
-                    + pen.dim(place(deviation.offset(), deviation.part())));
+            String place = place(deviation.offset(), deviation.part());
+            out.println(in("deviation ", Style.fg_magenta) + deviation.kind() + in(place, Style.faint));
         }
-        ErrorAnswer error = report.error();
         if (error == null) {
-            out.println(pen.green("good      ") + count(report.parts().size(), "part") + ", "
-                    + count(report.bodySize(), "byte"));
+            String counts = count(parts.size(), "part") + ", " + count(bodySize, "byte");
+            out.println(in("good      ", Style.fg_green) + counts);
         } else {
-            printError(pen, out, error, recent);
+            printError(error);
         }
+        return report;
     }
 
-    /** Prints an error for which there is nothing to draw, because the Content-Type is bad. */
-    static void printError(PrintWriter out, boolean colour, ErrorAnswer error) {
-        printError(new Pen(out, colour), out, error, new RecentBytes(1));
-    }
-
-    private static void printHeaders(Pen pen, Shape shape) {
-        byte[] raw = shape.rawHeaders;
-        for (int from = 0, to; from < raw.length; from = to) {
-            to = from + 1;
-            while (to < raw.length && raw[to - 1] != '\n') {
-                to++;
-            }
-            String text = new String(raw, from, to - from, StandardCharsets.UTF_8).stripTrailing();
-            int colon = text.indexOf(':');
-            if (!text.isEmpty()) {
-                pen.line(
-                        shape.headerOffset + from,
-                        colon < 0
-                                ? visible(text)
-                                : pen.cyan(visible(text.substring(0, colon))) + visible(text.substring(colon)));
-            }
+    private long closeDelimiter() {
+        if (partOffset < 0) {
+            byte[] close = (delimiter + "--").getBytes(StandardCharsets.ISO_8859_1);
+            return start() - recent.readerIndex() + ByteBufUtil.indexOf(Unpooled.wrappedBuffer(close), recent);
         }
-    }
-
-    private static void printBody(Pen pen, Shape shape, @Nullable String sha256) {
-        PartHead head = shape.head;
-        String what = "part " + head.index() + ": "
-                + (head.filename() == null ? "field" : "file " + visible(head.filename()));
-        String size = count(shape.size, "byte") + (sha256 == null ? ", cut short" : "");
-        pen.line(head.offset(), pen.bold(size) + pen.dim("  (" + what + ")"));
-        if (shape.size > 0) {
-            pen.continued(preview(shape));
-        }
-        if (sha256 != null) {
-            pen.continued(pen.dim("sha256 ") + sha256);
-        }
-    }
-
-    private static String preview(Shape shape) {
-        byte[] bytes = ByteBufUtil.getBytes(shape.preview);
-        String more = shape.size > bytes.length ? " ..." : "";
-        for (byte b : bytes) {
-            if (b >= 0 && b < ' ' && b != '\t' && b != '\r' && b != '\n') {
-                int shown = Math.min(DUMP_WIDTH, bytes.length);
-                return ByteBufUtil.hexDump(bytes, 0, shown) + (shape.size > shown ? " ..." : "");
-            }
-        }
-        return '"' + visible(new String(bytes, StandardCharsets.UTF_8)) + '"' + more;
-    }
-
-    private long closeDelimiterOffset() {
-        if (shapes.isEmpty()) {
-            return recent.find(("--" + boundary.value() + "--").getBytes(StandardCharsets.ISO_8859_1));
-        }
-        Shape last = shapes.get(shapes.size() - 1);
-        long end = last.head.offset() + last.size;
-        return switch (recent.at(end)) {
-            case '\r' -> end + 2;
-            case '\n' -> end + 1;
+        long at = partOffset + digest.size();
+        return switch (at(at)) {
+            case '\r' -> at + 2;
+            case '\n' -> at + 1;
             // The body is empty, and its blank line is the line end of the delimiter.
-            default -> end;
+            default -> at;
         };
     }
 
-    private static void printError(Pen pen, PrintWriter out, ErrorAnswer error, RecentBytes recent) {
-        out.println(pen.red("error     ")
-                + pen.bold(error.reason())
-                + pen.dim(" (" + error.kind() + ")")
-                + pen.dim(place(error.offset(), error.part())));
+    private void printError(ErrorAnswer error) {
+        out.println(in("error     ", ERROR)
+                + in(error.reason(), Style.bold)
+                + in(" (" + error.kind() + ")" + place(error.offset(), error.part()), Style.faint));
         out.println("          " + visible(error.message()));
-        if (error.offset() < recent.start() || recent.end() == 0) {
+        if (error.offset() < start() || end == 0) {
             return;
         }
         out.println();
-        long line = error.offset() / DUMP_WIDTH * DUMP_WIDTH;
-        for (int i = -DUMP_LINES_AROUND; i <= DUMP_LINES_AROUND; i++) {
-            long from = line + (long) i * DUMP_WIDTH;
-            if (from + DUMP_WIDTH > recent.start() && from >= 0 && (from < recent.end() || i == 0)) {
-                dumpLine(pen, out, from, error.offset(), recent);
+        long marked = error.offset() / DUMP_WIDTH * DUMP_WIDTH;
+        for (long line = marked - DUMP_AROUND; line <= marked + DUMP_AROUND; line += DUMP_WIDTH) {
+            if (line + DUMP_WIDTH > start() && line >= 0 && (line < end || line == marked)) {
+                dumpLine(line, error.offset());
             }
         }
     }
 
-    private static void dumpLine(Pen pen, PrintWriter out, long from, long marked, RecentBytes recent) {
+    private void dumpLine(long from, long marked) {
         StringBuilder hex = new StringBuilder();
         StringBuilder text = new StringBuilder();
         for (long offset = from; offset < from + DUMP_WIDTH; offset++) {
-            int b = recent.at(offset);
-            String digits = b < 0 ? "  " : String.format(Locale.ROOT, "%02x", b);
-            String letter = b < 0 ? " " : b < ' ' || b > '~' ? "." : String.valueOf((char) b);
+            int b = at(offset);
+            Style[] style = offset == marked ? ERROR : new Style[0];
             hex.append(offset - from == DUMP_WIDTH / 2 ? "  " : " ")
-                    .append(offset == marked ? pen.red(digits) : digits);
-            text.append(offset == marked ? pen.red(letter) : letter);
+                    .append(in(b < 0 ? "  " : String.format("%02x", b), style));
+            text.append(in(b < 0 ? " " : b < ' ' || b > '~' ? "." : Character.toString(b), style));
         }
-        out.println(pen.dim(String.format(Locale.ROOT, "%10d  ", from)) + hex + "   " + text);
-        if (marked >= from && marked < from + DUMP_WIDTH) {
-            int column = (int) (marked - from);
-            out.println(INDENT + " ".repeat(1 + 3 * column + (column >= DUMP_WIDTH / 2 ? 1 : 0)) + pen.red("^^"));
+        line(from, hex + "   " + text);
+        int column = (int) (marked - from);
+        if (column >= 0 && column < DUMP_WIDTH) {
+            out.println(INDENT + " ".repeat(1 + 3 * column + (column >= DUMP_WIDTH / 2 ? 1 : 0)) + in("^^", ERROR));
         }
     }
 
+    private void line(long offset, String text) {
+        out.println(in(String.format(Locale.ROOT, "%10d  ", offset), Style.faint) + text);
+    }
+
+    private String in(String text, Style... styles) {
+        return ansi.enabled() && styles.length > 0 ? Style.on(styles) + text + Style.reset.on() : text;
+    }
+
     private static String place(long offset, int part) {
-        if (offset < 0) {
-            return " in the Content-Type";
-        }
-        return " at offset " + offset + (part < 0 ? "" : ", part " + part);
+        return offset < 0 ? " in the Content-Type" : " at offset " + offset + (part < 0 ? "" : ", part " + part);
     }
 
     private static String count(long number, String thing) {
@@ -225,64 +252,8 @@ final class BodyPicture {
 
     /** {@return {@code text} with what could steer a terminal written as escapes} */
     private static String visible(String text) {
-        StringBuilder result = new StringBuilder();
-        text.codePoints().forEach(c -> {
-            switch (Character.getType(c)) {
-                case Character.CONTROL,
-                        Character.FORMAT,
-                        Character.SURROGATE,
-                        Character.PRIVATE_USE,
-                        Character.UNASSIGNED,
-                        Character.LINE_SEPARATOR,
-                        Character.PARAGRAPH_SEPARATOR ->
-                    result.append(
-                            c == '\r' ? "\\r" : c == '\n' ? "\\n" : c == '\t' ? "\\t" : String.format("\\u{%x}", c));
-                default -> result.appendCodePoint(c);
-            }
-        });
-        return result.toString();
-    }
-
-    /** Writes lines, in colour or not. */
-    private record Pen(PrintWriter out, boolean colour) {
-        void line(long offset, String text) {
-            out.println(dim(String.format(Locale.ROOT, "%10d  ", offset)) + text);
-        }
-
-        void continued(String text) {
-            out.println(INDENT + text);
-        }
-
-        String bold(String text) {
-            return style("1", text);
-        }
-
-        String dim(String text) {
-            return style("2", text);
-        }
-
-        String red(String text) {
-            return style("1;31", text);
-        }
-
-        String green(String text) {
-            return style("32", text);
-        }
-
-        String yellow(String text) {
-            return style("33", text);
-        }
-
-        String magenta(String text) {
-            return style("35", text);
-        }
-
-        String cyan(String text) {
-            return style("36", text);
-        }
-
-        private String style(String code, String text) {
-            return colour ? "\u001b[" + code + "m" + text + "\u001b[0m" : text;
-        }
+        String escaped = text.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t");
+        return STEERING.matcher(escaped)
+                .replaceAll(one -> String.format("\\\\u{%x}", one.group().codePointAt(0)));
     }
 }

@@ -9,16 +9,17 @@ import dev.sluice.samples.report.InspectionReport;
 import dev.sluice.samples.report.Json;
 import dev.sluice.samples.report.PresetName;
 import io.netty.buffer.Unpooled;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import me.tongfei.progressbar.ProgressBar;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -40,6 +41,8 @@ final class InspectCommand implements Callable<Integer> {
     private static final int LOOK_BACK = 32 << 10;
     /** Read after an error, to show what follows it. */
     private static final int LOOK_AHEAD = 64;
+
+    private static final int LONG_INPUT = 32 << 20;
 
     @Option(
             names = "--content-type",
@@ -90,96 +93,56 @@ final class InspectCommand implements Callable<Integer> {
         if (chunk < 1 || chunk > MAX_CHUNK) {
             throw new ParameterException(spec.commandLine(), "--chunk has to be 1-" + MAX_CHUNK + ", not " + chunk);
         }
-        try {
-            return inspect();
+        PrintWriter out = spec.commandLine().getOut();
+        Ansi ansi = colour == Colour.auto ? Ansi.AUTO : Ansi.valueOf(colour == Colour.always);
+        BodyPicture picture =
+                new BodyPicture(json ? new PrintWriter(Writer.nullWriter()) : out, ansi, chunk + LOOK_BACK);
+        try (InputStream in = open()) {
+            InspectionReport report = inspect(in, picture);
+            if (json) {
+                out.println(new String(Json.bytes(report), StandardCharsets.UTF_8));
+            }
+            out.flush();
+            return report.error() == null ? ExitCode.OK : ExitCode.SOFTWARE;
         } catch (IOException e) {
             spec.commandLine().getErr().println("cannot read " + file + ": " + e);
-            return ExitCodes.TROUBLE;
+            return ExitCode.USAGE;
         }
     }
 
-    private int inspect() throws IOException {
-        boolean standardInput = file.equals("-");
-        try (InputStream in = standardInput ? System.in : Files.newInputStream(Path.of(file))) {
-            Boundary boundary;
-            try {
-                boundary = Boundary.from(contentType, preset.preset());
-            } catch (MultipartException e) {
-                return answer(new Inspection().refuse(ErrorAnswer.of(e), List.of()), null);
-            }
-            long size = standardInput ? Progress.UNKNOWN : Files.size(Path.of(file));
-            RecentBytes recent = new RecentBytes(chunk + LOOK_BACK);
-            BodyPicture picture = new BodyPicture(boundary, recent);
-            InspectionReport report;
-            try (Progress progress = new Progress(size)) {
-                report = decode(in, boundary, recent, picture, progress);
-            }
-            return answer(report, picture);
+    /** {@return the input, with a progress bar where it is long and somebody watches} */
+    private InputStream open() throws IOException {
+        if (file.equals("-")) {
+            return System.in;
         }
+        InputStream in = new FileInputStream(file); // such a stream the progress bar can ask for its length
+        return in.available() >= LONG_INPUT && Ansi.AUTO.enabled() ? ProgressBar.wrap(in, "inspect") : in;
     }
 
-    private InspectionReport decode(
-            InputStream in, Boundary boundary, RecentBytes recent, BodyPicture picture, Progress progress)
-            throws IOException {
+    private InspectionReport inspect(InputStream in, BodyPicture picture) throws IOException {
+        Boundary boundary;
+        try {
+            boundary = Boundary.from(contentType, preset.preset());
+        } catch (MultipartException e) {
+            return picture.end(List.of(), 0, ErrorAnswer.of(e));
+        }
+        picture.begin(boundary);
         MultipartOptions options =
                 MultipartOptions.builder().preset(preset.preset()).build();
-        byte[] bytes = new byte[chunk];
-        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options);
-                Inspection inspection = new Inspection()) {
+        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
             try {
-                for (int n; (n = in.readNBytes(bytes, 0, chunk)) > 0; ) {
-                    recent.add(bytes, n);
-                    progress.add(n);
-                    decoder.feed(Unpooled.wrappedBuffer(bytes, 0, n));
-                    drain(decoder, inspection, picture);
+                for (byte[] bytes; (bytes = in.readNBytes(chunk)).length > 0; ) {
+                    picture.read(bytes);
+                    decoder.feed(Unpooled.wrappedBuffer(bytes));
+                    picture.addAll(decoder);
                 }
                 decoder.finish();
-                drain(decoder, inspection, picture);
-                return inspection.finish(decoder.offset(), decoder.deviations());
+                picture.addAll(decoder);
+                return picture.end(decoder.deviations(), decoder.offset(), null);
             } catch (MultipartException e) {
-                byte[] ahead = in.readNBytes(LOOK_AHEAD);
-                recent.add(ahead, ahead.length);
-                return inspection.refuse(ErrorAnswer.of(e), decoder.deviations());
+                picture.read(in.readNBytes(LOOK_AHEAD));
+                return picture.end(decoder.deviations(), e.offset(), ErrorAnswer.of(e));
             }
         }
-    }
-
-    private static void drain(MultipartDecoder decoder, Inspection inspection, BodyPicture picture)
-            throws MultipartException {
-        for (; ; ) {
-            switch (decoder.next()) {
-                case PART_BEGIN -> {
-                    PartHead head = PartHead.of(decoder);
-                    inspection.begin(head);
-                    picture.begin(head, decoder.rawHeaders());
-                }
-                case DATA -> {
-                    inspection.data(decoder.data());
-                    picture.data(decoder.data());
-                }
-                case PART_END -> {
-                    inspection.end();
-                    picture.end();
-                }
-                case NEED_INPUT, END -> {
-                    return;
-                }
-            }
-        }
-    }
-
-    private int answer(InspectionReport report, @Nullable BodyPicture picture) {
-        PrintWriter out = spec.commandLine().getOut();
-        ErrorAnswer error = report.error();
-        boolean coloured = colour == Colour.always || colour == Colour.auto && Ansi.AUTO.enabled();
-        if (json) {
-            out.println(new String(Json.bytes(report), StandardCharsets.UTF_8));
-        } else if (picture != null) {
-            picture.print(out, coloured, report);
-        } else if (error != null) {
-            BodyPicture.printError(out, coloured, error);
-        }
-        out.flush();
-        return error == null ? ExitCodes.GOOD : ExitCodes.BAD_BODY;
     }
 }

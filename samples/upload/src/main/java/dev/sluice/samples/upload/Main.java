@@ -1,18 +1,17 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.report.Version;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
 
 /** The program: {@code java -jar sluice.jar serve} and {@code java -jar sluice.jar inspect}. */
 @Command(
         name = "sluice",
         description = "Receives multipart/form-data uploads, and shows what is in a multipart body.",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
+        versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {ServeCommand.class, InspectCommand.class})
 public final class Main {
@@ -34,17 +33,8 @@ public final class Main {
         CommandLine commandLine = new CommandLine(new Main()).setOut(out).setErr(err);
         commandLine.setExecutionExceptionHandler((failure, command, parsed) -> {
             failure.printStackTrace(err);
-            return ExitCodes.TROUBLE;
+            return CommandLine.ExitCode.USAGE;
         });
         return commandLine;
-    }
-
-    /** The version from the manifest of the jar. */
-    static final class Version implements IVersionProvider {
-        @Override
-        public String[] getVersion() {
-            @Nullable String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"sluice " + (version == null ? "(not from a jar)" : version)};
-        }
     }
 }

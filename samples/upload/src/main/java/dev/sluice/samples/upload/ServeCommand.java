@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -48,7 +48,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--keep-free",
             paramLabel = "SIZE",
-            description = "What has to be free on the disk for a new file to be taken.",
+            description = "What has to stay free on the disk.",
             defaultValue = "256M",
             converter = SizeConverter.class)
     private long keepFreeBytes;
@@ -58,21 +58,15 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        PrintWriter err = spec.commandLine().getErr();
-        if (port < 0 || port > 65535) {
-            err.println("--port has to be 0-65535, not " + port);
-            return ExitCodes.TROUBLE;
-        }
         UploadServer server;
         try {
             server = UploadServer.start(ServerConfig.of(directory)
                     .withAddress(host, port)
                     .withMaxBodyBytes(maxBodyBytes)
                     .withKeepFreeBytes(keepFreeBytes));
-        } catch (IOException e) {
-            err.println(e.getMessage());
-            LoggerFactory.getLogger(ServeCommand.class).debug("the server did not start", e);
-            return ExitCodes.TROUBLE;
+        } catch (IOException | IllegalArgumentException e) {
+            spec.commandLine().getErr().println(e.getMessage());
+            return ExitCode.USAGE;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));
         PrintWriter out = spec.commandLine().getOut();
@@ -80,6 +74,6 @@ final class ServeCommand implements Callable<Integer> {
         out.println("Files go to " + server.directory());
         out.flush();
         server.join();
-        return ExitCodes.GOOD;
+        return ExitCode.OK;
     }
 }

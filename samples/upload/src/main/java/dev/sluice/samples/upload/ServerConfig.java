@@ -2,7 +2,6 @@ package dev.sluice.samples.upload;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * How an {@link UploadServer} runs. Immutable.
@@ -14,47 +13,19 @@ import java.util.Objects;
  *     /inspect} it is {@link #MAX_INSPECTED_BYTES}
  * @param rateGrace how long a client may send nothing at first; after it, it has to have sent
  *     {@link #MIN_BYTES_PER_SECOND} on average, over the time that the server waited for it
- * @param keepFreeBytes how much has to be free on the disk for a new file, in bytes, 0 or more; looked at when a file
- *     begins
+ * @param keepFreeBytes how much has to be free on the disk beside what is stored, in bytes, 0 or more
  */
 public record ServerConfig(
         String host, int port, Path directory, long maxBodyBytes, Duration rateGrace, long keepFreeBytes) {
-    /** The default of {@link #maxBodyBytes()}: 16 GiB. */
-    public static final long DEFAULT_MAX_BODY_BYTES = 16L << 30;
-
     /** The largest multipart body of {@code POST /inspect}: 64 MiB. */
     public static final long MAX_INSPECTED_BYTES = 64L << 20;
-
-    /** The default of {@link #keepFreeBytes()}: 256 MiB. */
-    public static final long DEFAULT_KEEP_FREE_BYTES = 256L << 20;
 
     /** The least rate at which a client has to send a body, in bytes per second. */
     public static final long MIN_BYTES_PER_SECOND = 240;
 
-    private static final Duration DEFAULT_RATE_GRACE = Duration.ofSeconds(5);
-
-    /** Checks what is given. */
-    public ServerConfig {
-        Objects.requireNonNull(host, "host");
-        Objects.requireNonNull(directory, "directory");
-        if (port < 0 || port > 65535) {
-            throw new IllegalArgumentException("port has to be 0-65535, not " + port);
-        }
-        if (maxBodyBytes < 0) {
-            throw new IllegalArgumentException("maxBodyBytes has to be 0 or more, not " + maxBodyBytes);
-        }
-        if (keepFreeBytes < 0) {
-            throw new IllegalArgumentException("keepFreeBytes has to be 0 or more, not " + keepFreeBytes);
-        }
-        if (rateGrace.isNegative() || rateGrace.isZero()) {
-            throw new IllegalArgumentException("rateGrace has to be positive, not " + rateGrace);
-        }
-    }
-
-    /** {@return the defaults, on any free port of 127.0.0.1} */
+    /** {@return the defaults: any free port of 127.0.0.1, 16 GiB, 5 seconds, 256 MiB} */
     public static ServerConfig of(Path directory) {
-        return new ServerConfig(
-                "127.0.0.1", 0, directory, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_GRACE, DEFAULT_KEEP_FREE_BYTES);
+        return new ServerConfig("127.0.0.1", 0, directory, 16L << 30, Duration.ofSeconds(5), 256L << 20);
     }
 
     /** {@return this, but with another address} */

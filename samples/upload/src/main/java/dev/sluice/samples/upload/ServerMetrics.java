@@ -1,5 +1,8 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormSummary;
+import dev.sluice.form.MemoryBudget;
 import dev.sluice.samples.report.ErrorAnswer;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -11,7 +14,7 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** What the server counts. Thread-safe. */
-final class ServerMetrics implements AutoCloseable {
+final class ServerMetrics implements FormMetrics, AutoCloseable {
     /** How a request with a body ended. */
     enum Outcome {
         DONE,
@@ -21,17 +24,11 @@ final class ServerMetrics implements AutoCloseable {
     }
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final Counter bytes = Counter.builder("sluice.bytes")
-            .description("Bytes of multipart bodies received")
-            .register(registry);
-    private final Counter files = parts("file");
-    private final Counter fields = parts("field");
-    private final AtomicLong bytesInFlight = new AtomicLong();
     private final AtomicLong active = new AtomicLong();
 
-    ServerMetrics(PooledByteBufAllocator allocator) {
-        Gauge.builder("sluice.bytes.in.flight", bytesInFlight, AtomicLong::get)
-                .description("Bytes received and neither written nor released yet")
+    ServerMetrics(PooledByteBufAllocator allocator, MemoryBudget memory) {
+        Gauge.builder("sluice.bytes.in.flight", memory, MemoryBudget::used)
+                .description("Bytes that bodies being received hold in memory")
                 .register(registry);
         Gauge.builder("sluice.uploads.active", active, AtomicLong::get)
                 .description("Bodies being received")
@@ -43,11 +40,12 @@ final class ServerMetrics implements AutoCloseable {
         }
     }
 
-    private Counter parts(String type) {
-        return Counter.builder("sluice.parts")
-                .description("Parts of uploads received to their end")
-                .tag("type", type)
-                .register(registry);
+    private void count(double by, String name, String description, String... tags) {
+        Counter.builder(name)
+                .description(description)
+                .tags(tags)
+                .register(registry)
+                .increment(by);
     }
 
     void started() {
@@ -60,32 +58,24 @@ final class ServerMetrics implements AutoCloseable {
     }
 
     private void ended(String route, Outcome outcome, int count) {
-        Counter.builder("sluice.uploads")
-                .description("Requests with a multipart body, by how they ended")
-                .tag("route", route)
-                .tag("outcome", outcome.name().toLowerCase(Locale.ROOT))
-                .register(registry)
-                .increment(count);
+        String word = outcome.name().toLowerCase(Locale.ROOT);
+        count(count, "sluice.uploads", "Requests with a body, by how they ended", "route", route, "outcome", word);
     }
 
-    void part(boolean file) {
-        (file ? files : fields).increment();
+    @Override
+    public void bodyReceived(int bytes) {
+        count(bytes, "sluice.bytes", "Bytes of multipart bodies received");
     }
 
-    void received(int count) {
-        bytes.increment(count);
-    }
-
-    void inFlight(long change) {
-        bytesInFlight.addAndGet(change);
+    @Override
+    public void formEnded(FormSummary summary) {
+        String description = "Parts received to their end";
+        count(summary.files(), "sluice.parts", description, "type", "file");
+        count(summary.parts() - summary.files(), "sluice.parts", description, "type", "field");
     }
 
     void refused(ErrorAnswer error) {
-        Counter.builder("sluice.refusals")
-                .description("Requests answered with an error, by its reason")
-                .tag("reason", error.reason())
-                .register(registry)
-                .increment();
+        count(1, "sluice.refusals", "Requests answered with an error, by its reason", "reason", error.reason());
     }
 
     /** {@return all of it in Prometheus' text format} */

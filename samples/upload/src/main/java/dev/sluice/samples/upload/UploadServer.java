@@ -1,9 +1,14 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.report.Page;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -23,6 +28,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -34,31 +40,34 @@ import org.slf4j.LoggerFactory;
  */
 public final class UploadServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UploadServer.class);
-    private static final int MAX_LINE_BYTES = 4096;
+
+    /** Where files wait in the directory; no stored file has a name that starts with a dot. */
+    private static final String INCOMING = ".incoming";
+
     private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
     private static final int MAX_CHUNK_BYTES = 64 << 10;
 
     private final ServerConfig config;
-    private final UploadDirectory directory;
+    private final SpoolDirectory spool;
+    private final MemoryBudget memory = MemoryBudget.of(Runtime.getRuntime().maxMemory() / 4);
     private final PooledByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
-    private final ServerMetrics metrics = new ServerMetrics(allocator);
-    private final EventLoopGroup loops =
-            new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
+    private final ServerMetrics metrics = new ServerMetrics(allocator, memory);
+    private final EventLoopGroup loops;
     private final EventExecutorGroup workers = new DefaultEventExecutorGroup(
             Math.max(4, 2 * Runtime.getRuntime().availableProcessors()), new DefaultThreadFactory("sluice-disk"));
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final Channel acceptor;
 
-    private UploadServer(ServerConfig config, BodyReceiver.Factory receivers) throws IOException {
+    private UploadServer(ServerConfig config) throws IOException {
         this.config = config;
+        this.spool = SpoolDirectory.builder(directory().resolve(INCOMING))
+                .unlimitedSpoolBytes()
+                .keepFreeBytes(config.keepFreeBytes())
+                .open();
+        this.loops =
+                new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
         try {
-            this.directory = UploadDirectory.open(config.directory(), config.keepFreeBytes());
-        } catch (IOException | RuntimeException e) {
-            stopThreads();
-            throw e;
-        }
-        try {
-            this.acceptor = bind(receivers);
+            this.acceptor = bind();
         } catch (IOException | RuntimeException e) {
             stop();
             throw e;
@@ -71,24 +80,23 @@ public final class UploadServer implements AutoCloseable {
      * @throws IOException if the directory cannot be used or the address is taken
      */
     public static UploadServer start(ServerConfig config) throws IOException {
-        return start(config, BodyIntake::new);
+        return new UploadServer(config);
     }
 
-    /** Starts a server that takes in bodies in another way. */
-    static UploadServer start(ServerConfig config, BodyReceiver.Factory receivers) throws IOException {
-        return new UploadServer(config, receivers);
-    }
-
-    private Channel bind(BodyReceiver.Factory receivers) throws IOException {
+    private Channel bind() throws IOException {
+        FormOptions options = FormOptions.builder(spool, memory)
+                .expandNested(false) // parts as they are in the body
+                .minBytesPerSecond(ServerConfig.MIN_BYTES_PER_SECOND)
+                .minRateGrace(config.rateGrace())
+                .metrics(metrics)
+                .build();
+        ReceivedParts.Store store = new ReceivedParts.Store(spool, directory());
         ConnectionHandler.Services services = new ConnectionHandler.Services(
-                config, directory, metrics, workers, allocator, Page.load(UploadServer.class), receivers);
+                config, Forms.of(options), store, metrics, workers, Page.load(UploadServer.class));
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
-                .option(ChannelOption.SO_REUSEADDR, true)
-                .option(ChannelOption.SO_BACKLOG, 512)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
-                .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.AUTO_READ, false)
                 // A client that has sent its request may close its half and still read the answer.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
@@ -96,22 +104,22 @@ public final class UploadServer implements AutoCloseable {
                     @Override
                     protected void initChannel(SocketChannel channel) {
                         connections.add(channel);
+                        HttpDecoderConfig http = new HttpDecoderConfig()
+                                .setMaxHeaderSize(MAX_HTTP_HEADER_BYTES)
+                                .setMaxChunkSize(MAX_CHUNK_BYTES);
+                        // A read of the socket may hold more than is wanted: that waits in the flow control.
                         channel.pipeline()
-                                .addLast(new HttpServerCodec(new HttpDecoderConfig()
-                                        .setMaxInitialLineLength(MAX_LINE_BYTES)
-                                        .setMaxHeaderSize(MAX_HTTP_HEADER_BYTES)
-                                        .setMaxChunkSize(MAX_CHUNK_BYTES)))
-                                // One message per read(): a read of the socket may hold many.
-                                .addLast(new FlowControlHandler())
-                                .addLast(new ConnectionHandler(services));
+                                .addLast(
+                                        new HttpServerCodec(http),
+                                        new FlowControlHandler(),
+                                        new ConnectionHandler(services));
                     }
                 });
-        var binding = bootstrap.bind(config.host(), config.port()).awaitUninterruptibly();
+        ChannelFuture binding = bootstrap.bind(config.host(), config.port()).awaitUninterruptibly();
         if (!binding.isSuccess()) {
+            String place = config.host() + ":" + config.port();
             throw new IOException(
-                    "cannot listen on " + config.host() + ":" + config.port() + ": "
-                            + binding.cause().getMessage(),
-                    binding.cause());
+                    "cannot listen on " + place + ": " + binding.cause().getMessage(), binding.cause());
         }
         return binding.channel();
     }
@@ -123,14 +131,12 @@ public final class UploadServer implements AutoCloseable {
 
     /** {@return the address of its page} */
     public URI uri() {
-        String host = config.host();
-        String shown = host.equals("0.0.0.0") || host.equals("::") || host.equals("127.0.0.1") ? "localhost" : host;
-        return URI.create("http://" + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + port() + "/");
+        return Page.address(config.host(), port());
     }
 
     /** {@return where files are stored; absolute} */
     public Path directory() {
-        return directory.path();
+        return config.directory().toAbsolutePath().normalize();
     }
 
     /** Waits until the server is closed by another thread. */
@@ -146,19 +152,16 @@ public final class UploadServer implements AutoCloseable {
     }
 
     private void stop() {
-        stopThreads();
-        try {
-            directory.close();
-        } catch (IOException e) {
-            LOG.warn("the lock file could not be deleted", e);
-        }
-    }
-
-    private void stopThreads() {
         // In this order: a connection that closes hands the deletion of its files to a worker.
         connections.close().awaitUninterruptibly();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         workers.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         metrics.close();
+        try {
+            spool.close();
+            Files.deleteIfExists(directory().resolve(INCOMING));
+        } catch (IOException e) {
+            LOG.debug("another server stores files in the same directory, or the next one has to sweep it", e);
+        }
     }
 }

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.report.Page;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -32,17 +36,17 @@ class ConnectionHandlerTest {
 
     @Test
     void aFaultOfTheServerBeforeTheAnswerIsAnsweredInJsonAndOneAfterItIsNot() throws Exception {
+        MemoryBudget memory = MemoryBudget.of(1 << 20);
         EventExecutorGroup workers = new DefaultEventExecutorGroup(1);
-        ServerMetrics metrics = new ServerMetrics(PooledByteBufAllocator.DEFAULT);
-        try (UploadDirectory directory = UploadDirectory.open(path, 0)) {
+        ServerMetrics metrics = new ServerMetrics(PooledByteBufAllocator.DEFAULT, memory);
+        try (SpoolDirectory spool = SpoolDirectory.open(path)) {
             EmbeddedChannel channel = new EmbeddedChannel(new ConnectionHandler(new ConnectionHandler.Services(
                     ServerConfig.of(path),
-                    directory,
+                    Forms.of(FormOptions.builder(spool, memory).build()),
+                    new ReceivedParts.Store(spool, path),
                     metrics,
                     workers,
-                    PooledByteBufAllocator.DEFAULT,
-                    Page.load(UploadServer.class),
-                    BodyIntake::new)));
+                    Page.load(UploadServer.class))));
             HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/upload");
             request.headers()
                     .set(HttpHeaderNames.HOST, "x")

@@ -1,6 +1,5 @@
 package dev.sluice.bench.peer.bytebuf;
 
-import dev.sluice.Limits;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
 import dev.sluice.bench.body.Body;
@@ -15,13 +14,10 @@ public final class SluiceOptions {
         if (!body.lenient()) {
             return MultipartOptions.defaults();
         }
-        Limits limits = Limits.builder()
-                .maxPreambleBytes(JUNK_LIMIT)
-                .maxEpilogueBytes(JUNK_LIMIT)
-                .build();
         return MultipartOptions.builder()
                 .preset(Preset.COMPATIBLE)
-                .limits(limits)
+                .maxPreambleBytes(JUNK_LIMIT)
+                .maxEpilogueBytes(JUNK_LIMIT)
                 .build();
     }
 }

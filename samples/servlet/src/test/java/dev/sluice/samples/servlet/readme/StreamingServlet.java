@@ -1,8 +1,8 @@
 package dev.sluice.samples.servlet.readme;
 
+import dev.sluice.PartHead;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartHead;
 import dev.sluice.form.PartSink;
 import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.AsyncContext;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.ProofSize;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,15 +15,17 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two thousand clients that send a byte a second cost the server neither its threads nor its other clients. */
+/** Clients that send a byte a second, two thousand of them with {@code -Pfull}, cost the server neither its threads nor its other clients. */
 @Timeout(240)
+@Tag("sized")
 class SlowClientsTest {
     /** {@code .ci/soak} sets more. */
-    private static final int CLIENTS = Integer.getInteger("sluice.slow.clients", 2_000);
+    private static final int CLIENTS = ProofSize.of("sluice.slow.clients", 300, 2_000);
 
     private static final int SPARE_DESCRIPTORS = 300;
 
@@ -56,7 +59,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void twoThousandSlowClientsAreClosedOneByOneWhileOthersAreServed() throws Exception {
+    void slowClientsAreClosedOneByOneWhileOthersAreServed() throws Exception {
         LargeUpload upload = new LargeUpload();
         int count = clients();
         try (HostProcess server =

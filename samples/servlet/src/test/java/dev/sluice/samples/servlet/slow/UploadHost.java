@@ -101,7 +101,7 @@ final class UploadHost {
         ServletContextHandler context = new ServletContextHandler();
         context.addServlet(holder(new ReceivingServlet()), "/async");
         FilterHolder filter = new FilterHolder(
-                MultipartFilter.builder(options).minimumRate(240, LONG).build());
+                MultipartFilter.of(options.toBuilder().minRateGrace(LONG).build()));
         filter.setAsyncSupported(true);
         context.addFilter(filter, "/async", EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
         return context;

@@ -15,7 +15,6 @@ import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.io.entity.EntityUtils;
-import org.apache.hc.core5.util.VersionInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,14 +39,6 @@ final class ApacheHttpClient implements UploadClient {
     public boolean canSend(Form form) {
         // In EXTENDED mode a field name outside of ASCII goes out in ISO-8859-1, whatever charset is set.
         return mode == HttpMultipartMode.LEGACY || form != Form.FIELDS;
-    }
-
-    @Override
-    public String version() {
-        return "Apache HttpClient "
-                + VersionInfo.loadVersionInfo("org.apache.hc.client5", HttpPost.class.getClassLoader())
-                        .getRelease()
-                + ", mode " + mode;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.sluice.samples.upload.clients;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,8 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
 import org.openqa.selenium.JavascriptExecutor;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.WebElement;
@@ -35,15 +39,31 @@ public final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    public static boolean isPresent() {
+    /** {@return tests that share one browser, which is closed after them; none is opened where there is none} */
+    public static Stream<DynamicNode> tests(Function<Browser, Stream<DynamicTest>> tests) {
+        return Presence.of("chromium with chromedriver", isPresent(), () -> {
+            try {
+                Browser browser = open();
+                return tests.apply(browser).onClose(browser::closeUnchecked);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private void closeUnchecked() {
+        try {
+            close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isPresent() {
         return CHROMIUM.isPresent() && DRIVER.isPresent();
     }
 
-    static String version() throws IOException, InterruptedException {
-        return CHROMIUM.orElseThrow().run("--version").out().strip();
-    }
-
-    public static Browser open() throws IOException {
+    private static Browser open() throws IOException {
         Path profile = Files.createTempDirectory("sluice-browser");
         ChromeOptions options = new ChromeOptions();
         options.setBinary(CHROMIUM.orElseThrow().file().toString());
@@ -108,7 +128,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Slows uploads down to a rate at which their progress can be watched. */
+    /** Slows uploads down to a rate at which their progress can be watched; -1 undoes it. */
     void limitUploadRate(int bytesPerSecond) {
         driver.executeCdpCommand("Network.enable", Map.of());
         driver.executeCdpCommand(

@@ -58,22 +58,19 @@ final class BrowserTest {
 
     @TestFactory
     Stream<DynamicNode> browser() {
-        return Presence.of(
-                "chromium with chromedriver",
-                Browser.isPresent(),
-                () -> Stream.of(
-                        visit("dropped files and a field arrive, with progress", 1 << 30, this::drop),
-                        visit("names in any script and an empty file arrive", 1 << 30, this::names),
-                        visit("a cancelled upload leaves nothing", 1 << 30, this::cancel),
-                        visit("a refusal is shown as the server words it", 100_000, this::refusal)));
+        return Browser.tests(browser -> Stream.of(
+                visit(browser, "dropped files and a field arrive, with progress", 1 << 30, this::drop),
+                visit(browser, "names in any script and an empty file arrive", 1 << 30, this::names),
+                visit(browser, "a cancelled upload leaves nothing", 1 << 30, this::cancel),
+                visit(browser, "a refusal is shown as the server words it", 100_000, this::refusal)));
     }
 
-    private DynamicTest visit(String name, long maxBodyBytes, Visit visit) {
+    private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
         return dynamicTest("browser: " + name, () -> {
             ServerConfig config =
                     ServerConfig.of(directory.resolve(name.replace(' ', '-'))).withMaxBodyBytes(maxBodyBytes);
-            try (UploadServer server = UploadServer.start(config);
-                    Browser browser = Browser.open()) {
+            try (UploadServer server = UploadServer.start(config)) {
+                browser.limitUploadRate(-1);
                 browser.driver().get(server.uri().toString());
                 browser.run(WATCH);
                 visit.with(browser, server);

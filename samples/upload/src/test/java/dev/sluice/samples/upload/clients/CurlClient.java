@@ -20,11 +20,6 @@ public final class CurlClient implements UploadClient {
     }
 
     @Override
-    public String version() throws IOException, InterruptedException {
-        return curl.orElseThrow().run("--version").out().lines().findFirst().orElse("curl");
-    }
-
-    @Override
     public boolean isPresent() {
         return curl.isPresent();
     }

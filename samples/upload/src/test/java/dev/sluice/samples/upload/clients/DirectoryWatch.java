@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** Waits for what is in a directory. */
+/** Waits for what a server stores in a directory, or is about to. */
 public final class DirectoryWatch implements AutoCloseable {
     private static final long MAX_SECONDS = 30;
 
@@ -25,11 +25,10 @@ public final class DirectoryWatch implements AutoCloseable {
 
     public static DirectoryWatch of(Path directory) throws IOException {
         WatchService service = directory.getFileSystem().newWatchService();
-        directory.register(
-                service,
-                StandardWatchEventKinds.ENTRY_CREATE,
-                StandardWatchEventKinds.ENTRY_MODIFY,
-                StandardWatchEventKinds.ENTRY_DELETE);
+        for (Path spool : Received.spools(directory)) {
+            spool.register(service, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE);
+        }
+        directory.register(service, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE);
         return new DirectoryWatch(directory, service);
     }
 

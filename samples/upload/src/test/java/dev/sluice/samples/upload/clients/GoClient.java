@@ -19,11 +19,6 @@ final class GoClient extends ScriptClient {
     }
 
     @Override
-    public String version() throws IOException, InterruptedException {
-        return go.orElseThrow().run("version").out().strip() + ", mime/multipart";
-    }
-
-    @Override
     public boolean isPresent() {
         return go.isPresent();
     }

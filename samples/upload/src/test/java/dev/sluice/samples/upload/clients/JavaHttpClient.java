@@ -25,11 +25,6 @@ final class JavaHttpClient implements UploadClient {
     }
 
     @Override
-    public String version() {
-        return "java.net.http.HttpClient of JDK " + Runtime.version().feature() + ", body made by hand";
-    }
-
-    @Override
     public boolean isPresent() {
         return true;
     }

@@ -16,11 +16,6 @@ final class NodeClient extends ScriptClient {
     }
 
     @Override
-    public String version() throws IOException, InterruptedException {
-        return "Node " + node.orElseThrow().run("--version").out().strip() + ", fetch and FormData";
-    }
-
-    @Override
     public boolean isPresent() {
         return node.isPresent();
     }

@@ -20,11 +20,6 @@ final class OkHttp implements UploadClient {
     }
 
     @Override
-    public String version() {
-        return "OkHttp " + okhttp3.OkHttp.VERSION;
-    }
-
-    @Override
     public boolean isPresent() {
         return true;
     }

@@ -27,17 +27,6 @@ final class PythonClient extends ScriptClient {
     }
 
     @Override
-    public String version() throws IOException, InterruptedException {
-        return python.orElseThrow()
-                .run(
-                        "-c",
-                        "import platform, " + label() + " as c; print('Python " + label() + "', c.__version__,"
-                                + " 'on Python', platform.python_version())")
-                .out()
-                .strip();
-    }
-
-    @Override
     public boolean isPresent() throws IOException, InterruptedException {
         return python.isPresent() && python.get().run("-c", "import " + label()).exitCode() == 0;
     }

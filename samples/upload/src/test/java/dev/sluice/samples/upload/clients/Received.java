@@ -62,14 +62,30 @@ public final class Received {
         assertEquals(told, names(directory));
     }
 
-    /** {@return the files that are stored or being written, without the lock file of the server} */
+    /** {@return the files that are stored or being written} */
     static TreeSet<String> names(Path directory) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            TreeSet<String> names = new TreeSet<>();
-            files.map(file -> file.getFileName().toString())
-                    .filter(name -> !name.endsWith(".lock"))
-                    .forEach(names::add);
-            return names;
+        TreeSet<String> names = new TreeSet<>();
+        try (Stream<Path> files = Stream.concat(Files.list(directory), waiting(directory).stream())) {
+            files.filter(file -> !Files.isDirectory(file))
+                    .forEach(file -> names.add(file.getFileName().toString()));
+        }
+        return names;
+    }
+
+    /** {@return the files in the spools of the servers that store in {@code directory}} */
+    public static List<Path> waiting(Path directory) throws IOException {
+        List<Path> waiting = new ArrayList<>();
+        for (Path spool : spools(directory)) {
+            try (Stream<Path> files = Files.list(spool)) {
+                files.forEach(waiting::add);
+            }
+        }
+        return waiting;
+    }
+
+    static List<Path> spools(Path directory) throws IOException {
+        try (Stream<Path> spools = Files.list(directory.resolve(".incoming"))) {
+            return spools.filter(Files::isDirectory).toList();
         }
     }
 

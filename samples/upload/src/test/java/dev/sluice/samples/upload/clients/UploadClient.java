@@ -10,9 +10,6 @@ public interface UploadClient {
     /** {@return the name that it goes by in test names} */
     String label();
 
-    /** {@return its version, for the record} */
-    String version() throws IOException, InterruptedException;
-
     /** {@return whether this machine has it} */
     boolean isPresent() throws IOException, InterruptedException;
 

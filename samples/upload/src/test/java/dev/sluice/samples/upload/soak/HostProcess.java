@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload.soak;
 
+import dev.sluice.samples.upload.clients.Received;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -73,9 +74,9 @@ final class HostProcess implements AutoCloseable {
         String metrics = client.metrics();
         while (!metrics.contains("\nsluice_uploads_active 0.0\n")
                 || !metrics.contains("\nsluice_bytes_in_flight 0.0\n")
-                || !files(".part").isEmpty()) {
+                || !Received.waiting(directory).isEmpty()) {
             if (System.nanoTime() - end > 0) {
-                throw new IOException("uploads do not end: " + files(".part") + metrics);
+                throw new IOException("uploads do not end: " + Received.waiting(directory) + metrics);
             }
             metrics = client.metrics();
         }
@@ -97,18 +98,16 @@ final class HostProcess implements AutoCloseable {
         throw new IOException("no VmRSS");
     }
 
-    /** {@return the files in its directory whose names end so} */
-    List<Path> files(String suffix) throws IOException {
+    /** {@return what is in its directory} */
+    List<Path> files() throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> file.toString().endsWith(suffix)).toList();
+            return files.toList();
         }
     }
 
     /** {@return what was stored and not fetched} */
     List<Path> stored() throws IOException {
-        return files("").stream()
-                .filter(file -> !file.getFileName().toString().startsWith(".sluice-"))
-                .toList();
+        return files().stream().filter(file -> !Files.isDirectory(file)).toList();
     }
 
     /** Ends the process as its input ends, and sees to it that it left nothing but what it has stored. */
@@ -117,8 +116,8 @@ final class HostProcess implements AutoCloseable {
         if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
             throw new IOException("the server did not end well");
         }
-        if (!files("").equals(stored())) {
-            throw new IOException("the server left " + files(""));
+        if (!files().equals(stored())) {
+            throw new IOException("the server left " + files());
         }
     }
 

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,9 +22,6 @@ final class Soak {
     @Option(names = "--json", paramLabel = "FILE", description = "Where the figures go.", scope = ScopeType.INHERIT)
     private @Nullable Path json;
 
-    @Option(names = "--page", paramLabel = "FILE", description = "Where the page goes.", scope = ScopeType.INHERIT)
-    private @Nullable Path page;
-
     private Soak() {}
 
     public static void main(String[] arguments) {
@@ -39,8 +35,8 @@ final class Soak {
 
     private void keep(String kind, ObjectNode figures) throws IOException {
         System.out.println(kind + ": " + figures.toPrettyString());
-        if (json != null && page != null) {
-            new Records(json, page).put(kind, figures);
+        if (json != null) {
+            Records.put(json, kind, figures);
         }
     }
 
@@ -95,12 +91,6 @@ final class Soak {
         figures.set("results", Records.tree(results));
         keep("diskFull", figures, start);
         return results.stream().allMatch(DiskFullSoak.Result::isGood) ? 0 : 1;
-    }
-
-    @Command(name = "page", description = "Writes the page anew from the figures.")
-    int page() throws IOException {
-        Files.writeString(Objects.requireNonNull(page, "--page"), Records.page(Objects.requireNonNull(json, "--json")));
-        return 0;
     }
 
     @Command(name = "record", description = "Writes down what another test has shown.")

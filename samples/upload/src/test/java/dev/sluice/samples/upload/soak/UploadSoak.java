@@ -86,7 +86,7 @@ final class UploadSoak {
                             sent,
                             host.settled(observer),
                             host.residentBytes(),
-                            host.files("").size()));
+                            host.files().size()));
                 }
                 for (Sender sender : senders) {
                     sender.client.close();

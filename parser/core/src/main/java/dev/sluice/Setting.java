@@ -1,0 +1,275 @@
+package dev.sluice;
+
+import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every setting there is, with its name, its defaults and its range: the same wherever it is set, be it by a builder
+ * method, an init parameter of the servlet filter or a command line. The methods of the builders say what each does.
+ */
+public enum Setting {
+    PRESET(Scope.BODY, Kind.PRESET, 0),
+    HEADER_CHARSET(Scope.BODY, Kind.CHARSET, 0),
+    DECODE_PERCENT_ESCAPES(Scope.BODY, Kind.FLAG, 0),
+    /** By default as {@link Preset#decodes()} says. */
+    DECODE_TRANSFER_ENCODINGS(Scope.BODY, Kind.FLAG, -1),
+    /** By default as {@link Preset#decodes()} says. */
+    JOIN_CONTINUATIONS(Scope.BODY, Kind.FLAG, -1),
+    MAX_BODY_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, 64 << 20, "unlimitedBodyBytes()"),
+    MAX_PART_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, Long.MAX_VALUE, "unlimitedPartBytes()"),
+    MAX_FIELD_BYTES(Scope.BODY, Kind.BYTES, 256 << 10, 256 << 10, "unlimitedFieldBytes()"),
+    MAX_PARTS(Scope.BODY, Kind.COUNT, 1000, 1000, "unlimitedParts()"),
+    MAX_FILES(Scope.BODY, Kind.COUNT, Long.MAX_VALUE, 100, "unlimitedFiles()"),
+    MAX_HEADERS_PER_PART(Scope.BODY, Kind.COUNT, 32),
+    MAX_HEADER_BYTES_PER_PART(Scope.BODY, Kind.BYTES, 8 << 10),
+    MAX_HEADER_BYTES(Scope.BODY, Kind.BYTES, 256 << 10, 256 << 10, "unlimitedHeaderBytes()"),
+    MAX_PREAMBLE_BYTES(Scope.BODY, Kind.BYTES, 4 << 10),
+    MAX_EPILOGUE_BYTES(Scope.BODY, Kind.BYTES, 4 << 10),
+    /** By default as {@link Preset#decodes()} says. */
+    EXPAND_NESTED(Scope.FORM, Kind.FLAG, -1),
+    SPILL_THRESHOLD(Scope.FORM, Kind.BYTES, 64 << 10),
+    MAX_IN_MEMORY_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
+    MAX_DRAIN_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
+    MIN_BYTES_PER_SECOND(Scope.FORM, Kind.BYTES, 240, 240, "noMinimumRate()"),
+    /** In nanoseconds. */
+    MIN_RATE_GRACE(Scope.FORM, Kind.TIME, 5_000_000_000L),
+    /** In nanoseconds. */
+    MAX_SINK_WAIT(Scope.FORM, Kind.TIME, 60_000_000_000L),
+    DIRECTORY(Scope.SPOOL, Kind.PATH, 0),
+    MAX_SPOOL_BYTES(Scope.SPOOL, Kind.BYTES, 1 << 30, 1 << 30, "unlimitedSpoolBytes()"),
+    KEEP_FREE_BYTES(Scope.SPOOL, Kind.BYTES, 256 << 20),
+    /** By default a quarter of the heap. */
+    MEMORY_BUDGET_BYTES(Scope.MEMORY, Kind.BYTES, heap() / 4, heap() / 4, "MemoryBudget.unlimited()"),
+    LOCATION(Scope.FILTER, Kind.PATH, 0),
+    PARSE(Scope.FILTER, Kind.PARSE, 0);
+
+    /**
+     * What a setting belongs to: {@link MultipartOptions} and all that have them, {@link dev.sluice.form.FormOptions}, {@link
+     * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, or the servlet filter alone.
+     */
+    public enum Scope {
+        BODY,
+        FORM,
+        SPOOL,
+        MEMORY,
+        FILTER
+    }
+
+    /**
+     * What a setting is, and how it is written; read, it is a {@link Long} for BYTES and COUNT, a {@link Duration}, a {@link
+     * Boolean}, a {@link Preset}, a {@link Charset}, or, for PATH and PARSE, a {@link String}.
+     */
+    public enum Kind {
+        BYTES("a number of bytes, with or without KiB, MiB, GiB or TiB"),
+        COUNT("a number"),
+        TIME("a time above 0 such as 5s or 500ms"),
+        FLAG("true or false"),
+        PRESET("standard, strict or compatible"),
+        CHARSET("the name of a charset, a superset of US-ASCII"),
+        PATH("a path"),
+        PARSE("lazy or eager");
+
+        private final String expected;
+
+        Kind(String expected) {
+            this.expected = expected;
+        }
+    }
+
+    private final String key;
+    private final Scope scope;
+    private final Kind kind;
+    private final long decoderDefault;
+    private final long formDefault;
+    private final @Nullable String offCall;
+
+    Setting(Scope scope, Kind kind, long byDefault) {
+        this(scope, kind, byDefault, byDefault, null);
+    }
+
+    Setting(Scope scope, Kind kind, long decoderDefault, long formDefault, @Nullable String offCall) {
+        this.key = camelCase(name());
+        this.scope = scope;
+        this.kind = kind;
+        this.decoderDefault = decoderDefault;
+        this.formDefault = formDefault;
+        this.offCall = offCall;
+    }
+
+    private static String camelCase(String constant) {
+        StringBuilder key = new StringBuilder(constant.toLowerCase(Locale.ROOT));
+        for (int at; (at = key.indexOf("_")) >= 0; ) {
+            key.deleteCharAt(at).setCharAt(at, constant.charAt(constant.length() - key.length() + at));
+        }
+        return key.toString();
+    }
+
+    private static long heap() {
+        return Runtime.getRuntime().maxMemory();
+    }
+
+    /** {@return the setting with this {@link #key()}; an {@link IllegalArgumentException} says which there are} */
+    public static Setting of(String key) {
+        return Stream.of(values())
+                .filter(setting -> setting.key.equals(key))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("unknown setting " + key + "; known are "
+                        + Stream.of(values()).map(Setting::key).collect(Collectors.joining(", "))));
+    }
+
+    /** {@return its one name, such as {@code maxBodyBytes}: of the builder's method, and wherever it is written} */
+    public String key() {
+        return key;
+    }
+
+    /** {@return what it belongs to} */
+    public Scope scope() {
+        return scope;
+    }
+
+    /** {@return what it is} */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** {@return what it is for a decoder or reader unless set; {@link Long#MAX_VALUE} where unlimited; 0 where it is no number} */
+    public long decoderDefault() {
+        return decoderDefault;
+    }
+
+    /** {@return what it is for a form unless set; {@link Long#MAX_VALUE} where unlimited; 0 where it is no number} */
+    public long formDefault() {
+        return formDefault;
+    }
+
+    /** {@return the least number} */
+    public long minimum() {
+        return kind == Kind.TIME || this == MIN_BYTES_PER_SECOND ? 1 : 0;
+    }
+
+    /** {@return the greatest number; what is meant to be unlimited is turned off instead} */
+    public long maximum() {
+        boolean counted = scope == Scope.BODY && offCall == null; // by the decoder, in an int
+        return counted ? Integer.MAX_VALUE : Long.MAX_VALUE - 1;
+    }
+
+    /** {@return the call that turns it off, or null where it cannot be} */
+    public @Nullable String offCall() {
+        return offCall;
+    }
+
+    /** {@return the number of a setting that is turned off} */
+    long off() {
+        return this == MIN_BYTES_PER_SECOND ? 0 : Long.MAX_VALUE;
+    }
+
+    private String offWord() {
+        return this == MIN_BYTES_PER_SECOND ? "none" : "unlimited";
+    }
+
+    /** {@return {@code value}; an {@link IllegalArgumentException} says that it is not {@link #minimum()} to {@link #maximum()}} */
+    public long check(long value) {
+        if (value < minimum() || value > maximum()) {
+            throw new IllegalArgumentException(key + " is " + value + ", must be " + minimum()
+                    + (value < minimum() ? " or more" : " to " + maximum())
+                    + (offCall == null ? "" : "; to turn it off call " + offCall));
+        }
+        return value;
+    }
+
+    /**
+     * {@return what {@code text} says, of the type that {@link #kind()} names; a number that is turned off ({@code
+     * unlimited}, or {@code none} for a rate) is that of the value where it is off}
+     *
+     * @throws IllegalArgumentException if it cannot be read; says the key, the text and what is expected
+     */
+    public Object parse(String text) {
+        String value = text.strip();
+        try {
+            return switch (kind) {
+                case BYTES, COUNT ->
+                    offCall != null && value.equalsIgnoreCase(offWord()) ? off() : (Long) check(size(value));
+                case TIME -> Duration.ofNanos(check(nanos(value)));
+                case FLAG -> {
+                    boolean on = value.equalsIgnoreCase("true");
+                    require(on || value.equalsIgnoreCase("false"));
+                    yield on;
+                }
+                case PRESET -> Preset.named(value);
+                case CHARSET -> Charset.forName(value);
+                case PATH -> {
+                    require(value.indexOf('\0') < 0);
+                    yield value;
+                }
+                case PARSE -> {
+                    require(value.equalsIgnoreCase("lazy") || value.equalsIgnoreCase("eager"));
+                    yield value.toLowerCase(Locale.ROOT);
+                }
+            };
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw unusable(text, e);
+        }
+    }
+
+    IllegalArgumentException unusable(String text, @Nullable Exception cause) {
+        String range = kind == Kind.BYTES || kind == Kind.COUNT ? ", from " + minimum() + " on" : "";
+        String off = offCall == null ? "" : ", or " + offWord();
+        return new IllegalArgumentException(key + " is '" + text + "', must be " + kind.expected + range + off, cause);
+    }
+
+    private static void require(boolean known) {
+        if (!known) {
+            throw new IllegalArgumentException("not one of the words");
+        }
+    }
+
+    /**
+     * {@return the number of a size such as {@code 512}, {@code 64KiB} or {@code 16g}; a unit is a power of 1024}
+     *
+     * @throws IllegalArgumentException if {@code text} is none, or too large
+     */
+    public static long size(String text) {
+        String number = text.strip();
+        boolean binary = number.toLowerCase(Locale.ROOT).endsWith("ib");
+        number = binary ? number.substring(0, number.length() - 2) : number;
+        int power =
+                number.isEmpty() ? 0 : 1 + "KMGT".indexOf(Character.toUpperCase(number.charAt(number.length() - 1)));
+        number = power > 0 ? number.substring(0, number.length() - 1).strip() : number;
+        try {
+            require(!binary || power > 0);
+            return Math.multiplyExact(digits(number), 1L << 10 * power);
+        } catch (ArithmeticException | IllegalArgumentException e) {
+            throw new IllegalArgumentException("'" + text + "' is not a size such as 512, 64KiB or 16GiB", e);
+        }
+    }
+
+    private static long digits(String text) {
+        require(!text.isEmpty() && Character.isDigit(text.charAt(0)));
+        return Long.parseLong(text);
+    }
+
+    private static long nanos(String text) {
+        boolean millis = text.endsWith("ms");
+        String number = text.substring(0, text.length() - (millis ? 2 : text.endsWith("s") ? 1 : 0));
+        return nanos(millis ? Duration.ofMillis(digits(number)) : Duration.ofSeconds(digits(number)));
+    }
+
+    /** {@return the nanoseconds of a time; of more than 292 years, those of 292 years} */
+    static long nanos(Duration time) {
+        try {
+            return Math.min(time.toNanos(), Long.MAX_VALUE - 1);
+        } catch (ArithmeticException e) {
+            return time.isNegative() ? -1 : Long.MAX_VALUE - 1;
+        }
+    }
+
+    /** {@return the {@link #key()}} */
+    @Override
+    public String toString() {
+        return key;
+    }
+}

@@ -1,0 +1,99 @@
+package dev.sluice.form;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.UUID;
+
+/** Puts whole files where they belong: a target is there in full or not at all, whenever the process dies. */
+final class AtomicFile {
+    /** Writes the content of a new file. */
+    interface Content {
+        void writeTo(WritableByteChannel channel) throws IOException;
+    }
+
+    private AtomicFile() {}
+
+    /**
+     * Puts a file where it belongs, by renaming, linking or copying it; the caller deletes the source if it is still
+     * there.
+     */
+    static void move(Path source, Path target, boolean replace) throws IOException {
+        requireFree(target, replace);
+        try {
+            rename(source, target, replace);
+        } catch (AtomicMoveNotSupportedException e) {
+            write(target, replace, channel -> copy(source, channel));
+        }
+    }
+
+    private static void copy(Path source, WritableByteChannel channel) throws IOException {
+        try (InputStream in = Files.newInputStream(source, LinkOption.NOFOLLOW_LINKS)) {
+            in.transferTo(Channels.newOutputStream(channel));
+        }
+    }
+
+    /** Makes a file beside the target, and renames or links it. */
+    static void write(Path target, boolean replace, Content content) throws IOException {
+        requireFree(target, replace);
+        Path beside = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
+        boolean placed = false;
+        try {
+            try (WritableByteChannel channel = Files.newByteChannel(
+                    beside,
+                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                    SpoolHome.privateFile(beside))) {
+                content.writeTo(channel);
+            }
+            rename(beside, target, replace);
+            placed = true;
+            Files.deleteIfExists(beside);
+        } catch (IOException | RuntimeException e) {
+            undo(placed ? target : beside, e);
+            undo(beside, e);
+            throw e;
+        }
+    }
+
+    private static void undo(Path path, Exception reason) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            reason.addSuppressed(e);
+        }
+    }
+
+    private static void requireFree(Path target, boolean replace) throws FileAlreadyExistsException {
+        if (!replace && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+            throw new FileAlreadyExistsException(target.toString());
+        }
+    }
+
+    /** A rename replaces what is there, a link does not. */
+    private static void rename(Path source, Path target, boolean replace) throws IOException {
+        if (replace || !link(source, target)) {
+            Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    private static boolean link(Path source, Path target) throws IOException {
+        try {
+            Files.createLink(target, source);
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (UnsupportedOperationException | FileSystemException e) {
+            return false; // no links here: the check before has to do
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package dev.sluice.form;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A body that one thread reads from a stream: it waits where it has to, and does what others want to have done. */
+final class BlockingSource implements FormSource {
+    private static final long LONGEST_WAIT_MILLIS = 1000;
+
+    private final FormHead head;
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+
+    BlockingSource(FormHead head) {
+        this.head = head;
+    }
+
+    @Override
+    public FormHead head() {
+        return head;
+    }
+
+    @Override
+    public void wanted() {
+        tasks.add(() -> {});
+    }
+
+    @Override
+    public void resume(Runnable work) {
+        tasks.add(work);
+    }
+
+    /**
+     * {@return the form}
+     *
+     * @param drops whether what is worth dropping of a refused form is read
+     */
+    MultipartForm read(FormIntake intake, InputStream in, boolean drops) throws IOException {
+        try {
+            while ((drops || !intake.isOver()) && awaitDemand(intake) && intake.read(in) >= 0) {}
+            while (!intake.future().isDone()) {
+                await(intake);
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            intake.abort(e); // unless it had failed before: of that the caller is told, not of what came while dropping
+        }
+        return result(intake);
+    }
+
+    private boolean awaitDemand(FormIntake intake) throws IOException {
+        while (intake.demand() == 0 && !intake.isOver()) {
+            await(intake);
+        }
+        return intake.demand() > 0;
+    }
+
+    private void await(FormIntake intake) throws IOException {
+        try {
+            Runnable task = tasks.poll(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            if (task != null) {
+                task.run();
+            } else {
+                intake.checkPace(System.nanoTime());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for a sink");
+        }
+    }
+
+    private static MultipartForm result(FormIntake intake) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return intake.future().get();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e); // it is done
+        } catch (ExecutionException e) {
+            Throwable failure = e.getCause();
+            if (failure instanceof RuntimeException unchecked) {
+                throw unchecked;
+            } else if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (IOException) failure;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

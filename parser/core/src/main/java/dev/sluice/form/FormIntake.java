@@ -1,0 +1,457 @@
+package dev.sluice.form;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes one form in: bytes are offered as they come, parts go where the {@link PartDecider} says, and once all of it is
+ * there {@link #completion()} has the form. The one place for the flow of a form: a source reads while there is {@link
+ * #demand()}, so that a sink that is not ready stops the client, and no thread waits.
+ *
+ * <p>It has exactly one end. Whatever ends it but success has given back all that was held, and nothing of the form is
+ * visible. After a refusal there may still be demand: for as many bytes as are worth dropping, because many clients read
+ * no answer before they have sent all.
+ *
+ * <p>{@link #offer} and {@link #finish} belong to one thread at a time, that of the source; everything else may be called
+ * by any thread. Sinks are called by one thread at a time: see {@link FormSource#run} and {@link FormSource#resume}.
+ */
+public final class FormIntake {
+    /** Why the form is to end before its time. */
+    private record Ending(Throwable reason, boolean aborted) {}
+
+    /** How many bytes may wait to be decoded. */
+    private static final long WINDOW = 128 << 10;
+
+    private final FormSource source;
+    private final FormOptions options;
+    private final ChunkPool pool;
+    private final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
+    private final @Nullable ClientPace pace;
+    private final ReentrantLock paceLock = new ReentrantLock();
+    private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
+    private final AtomicLong received = new AtomicLong();
+    private final AtomicLong waiting = new AtomicLong();
+    private final AtomicBoolean paused = new AtomicBoolean();
+    private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
+    private final AtomicLong drainLeft = new AtomicLong();
+
+    /** Counts calls for attention: whoever makes it 1 works until it is 0 again. */
+    private final AtomicInteger calls = new AtomicInteger();
+
+    private volatile boolean finished;
+    private volatile boolean over;
+    private volatile @Nullable Readiness blocked;
+    private volatile long blockedSince;
+
+    // Of whoever works.
+    private @Nullable FormAssembler assembler;
+    private int current;
+    private int charged;
+
+    private FormIntake(FormSource source, FormOptions options, ChunkPool pool) {
+        this.source = source;
+        this.pool = pool;
+        this.options = options;
+        this.pace = options.newPace();
+    }
+
+    /** {@return an intake that wants the first bytes, or has ended, if the head of the request is refused} */
+    static FormIntake open(FormSource source, FormOptions options, ChunkPool pool) {
+        FormIntake intake = new FormIntake(source, options, pool);
+        try {
+            intake.assembler = intake.assemble();
+            intake.clientIsWaitedFor();
+        } catch (IOException | RuntimeException | Error e) {
+            intake.end(e, false);
+        }
+        return intake;
+    }
+
+    private FormAssembler assemble() throws IOException {
+        FormHead head = source.head();
+        long expected = head.contentLength();
+        long max = options.multipart().maxBodyBytes();
+        if (expected > max) { // need not be sent; a body that does not say so is counted as it comes
+            throw MultipartException.because(Reason.BODY_TOO_LARGE)
+                    .limit(max)
+                    .at(max)
+                    .seen("Content-Length " + expected)
+                    .build();
+        }
+        Boundary boundary =
+                Boundary.from(head.contentType(), options.multipart().preset());
+        return new FormAssembler(boundary, options, expected);
+    }
+
+    // ---- for the source
+
+    /**
+     * {@return how many bytes may come now; 0 for none: {@link FormSource#wanted()} follows, unless this {@link #isOver()}
+     * or {@link #finish} was called. More than that is taken too, and held}
+     */
+    public long demand() {
+        long demand = wanted();
+        if (demand == 0 && !isOver()) {
+            paused.set(true);
+            demand = wanted();
+            if (demand > 0) {
+                paused.set(false);
+            }
+        }
+        return demand;
+    }
+
+    private long wanted() {
+        if (finished) {
+            return 0;
+        } else if (over) {
+            return Math.max(drainLeft.get(), 0);
+        }
+        return blocked != null ? 0 : Math.max(WINDOW - waiting.get(), 0);
+    }
+
+    /**
+     * Takes the next bytes of the body. What they do to the form, {@link #completion()} tells.
+     *
+     * @param chunk <em>transferred</em>, even if this throws; reader and writer index stay as they are
+     * @throws IllegalStateException after {@link #finish()}
+     */
+    public void offer(ByteBuf chunk) {
+        if (finished) {
+            chunk.release();
+            throw new IllegalStateException("nothing follows finish(): make one intake per body");
+        }
+        int size = chunk.readableBytes();
+        received.addAndGet(size);
+        boolean drops = over;
+        if (!drops) {
+            waiting.addAndGet(size);
+            chunks.add(chunk); // before the pace: whoever finds none is sure that the client is waited for
+        }
+        boolean tooSlow = pace != null && !received(pace, size);
+        if (drops) {
+            chunk.release();
+            drainLeft.set(tooSlow ? 0 : drainLeft.get() - size);
+            return;
+        }
+        if (tooSlow) {
+            ending.compareAndSet(null, new Ending(tooSlow(), false));
+        }
+        callByOffer();
+    }
+
+    /**
+     * Asks {@code in} once for at most what there is {@link #demand()} for, and offers it, or finishes.
+     *
+     * @return the number of bytes, or -1 at the end
+     * @throws IOException of the stream, as it comes
+     */
+    public int read(InputStream in) throws IOException {
+        ByteBuf chunk = pool.take();
+        try {
+            int count = chunk.writeBytes(in, (int) Math.min(chunk.writableBytes(), demand()));
+            if (count < 0) {
+                finish();
+            } else {
+                offer(chunk.retain());
+            }
+            return count;
+        } finally {
+            pool.give(chunk);
+        }
+    }
+
+    /**
+     * Says that the body is at its end.
+     *
+     * @throws IllegalStateException the second time
+     */
+    public void finish() {
+        if (finished) {
+            throw new IllegalStateException("finish() was called: make one intake per body");
+        }
+        finished = true;
+        if (pace != null) {
+            received(pace, 0);
+        }
+        callByOffer();
+    }
+
+    /**
+     * Ends the form, if it has not ended: nothing of it is left on return or, if another thread is at it, as soon as that
+     * one sees it.
+     *
+     * @param reason what {@link #completion()} fails with: that the connection broke, or an exception of the application
+     */
+    public void abort(Throwable reason) {
+        ending.compareAndSet(null, new Ending(reason, true));
+        callNow(); // also where there was a reason: the thread that was asked for it may not come any more
+    }
+
+    /** {@return whether the form has ended, well or not; there may be demand for bytes to drop} */
+    public boolean isOver() {
+        return over;
+    }
+
+    /**
+     * {@return whether all of the body has come, so that the connection is good for another request; asked when {@link
+     * #isOver()} and nothing more is read}
+     */
+    public boolean isAtEnd() {
+        return finished;
+    }
+
+    /**
+     * {@return the form, which belongs to the caller, who closes it}. Fails with a {@link MultipartException}, with what a
+     * sink or the application threw, as it is, or with what {@link #abort} was given; callbacks see it as the cause of a
+     * {@link java.util.concurrent.CompletionException}, as with every stage.
+     */
+    public CompletionStage<MultipartForm> completion() {
+        return completion.minimalCompletionStage();
+    }
+
+    CompletableFuture<MultipartForm> future() {
+        return completion;
+    }
+
+    /**
+     * Ends the form if the client is too slow, or a sink was not ready for too long. To be called now and then by sources
+     * that do not wait, some four times within the grace of the minimum rate; any thread, with {@link System#nanoTime()}.
+     */
+    public void checkPace(long now) {
+        Readiness sink = blocked;
+        if (sink != null && now - blockedSince > options.maxSinkWaitNanos()) {
+            endLater(MultipartException.because(Reason.SINK_STALLED)
+                    .limit(options.maxSinkWaitNanos())
+                    .build());
+        } else if (pace != null && isTooSlow(pace, now)) {
+            if (over) {
+                drainLeft.set(0);
+                source.wanted();
+            } else {
+                endLater(tooSlow());
+            }
+        }
+    }
+
+    private void endLater(Throwable reason) {
+        if (ending.compareAndSet(
+                null, new Ending(reason, false))) { // sinks and the application are not for a timer to wait for
+            callLater();
+        }
+    }
+
+    private MultipartException tooSlow() {
+        return MultipartException.because(Reason.CLIENT_TOO_SLOW)
+                .limit(options.minBytesPerSecond())
+                .build();
+    }
+
+    // ---- the pace of the client: its time is that in which nothing it sent waits and no sink is waited for
+
+    private void clientIsWaitedFor() {
+        if (pace != null) {
+            paceLock.lock();
+            try {
+                if (chunks.isEmpty() && !finished) {
+                    pace.waits(options.now());
+                }
+            } finally {
+                paceLock.unlock();
+            }
+        }
+    }
+
+    /** {@return whether soon enough} */
+    private boolean received(ClientPace client, int size) {
+        long now = options.now();
+        paceLock.lock();
+        try {
+            client.goesOn(now);
+            client.received(size);
+            boolean inTime = !client.isTooSlow(now);
+            if (over) {
+                client.waits(now);
+            }
+            return inTime;
+        } finally {
+            paceLock.unlock();
+        }
+    }
+
+    private boolean isTooSlow(ClientPace client, long now) {
+        paceLock.lock();
+        try {
+            return client.isTooSlow(now);
+        } finally {
+            paceLock.unlock();
+        }
+    }
+
+    // ---- one thread at a time
+
+    private void callNow() {
+        if (calls.getAndIncrement() == 0) {
+            work();
+        }
+    }
+
+    private void callByOffer() {
+        if (calls.getAndIncrement() == 0) {
+            try {
+                source.run(this::work);
+            } catch (RuntimeException | Error e) {
+                ending.compareAndSet(null, new Ending(e, true));
+                work();
+            }
+        }
+    }
+
+    /** Calls from a thread of the source. Counts when that has come: a container may drop what it was to run. */
+    private void callLater() {
+        try {
+            source.resume(this::callNow);
+        } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
+            ending.compareAndSet(null, new Ending(e, true));
+            callNow();
+        }
+    }
+
+    private void work() {
+        int seen = 1;
+        do {
+            try {
+                advance();
+            } catch (Throwable e) {
+                end(e, false);
+            }
+            seen = calls.addAndGet(-seen);
+        } while (seen != 0);
+    }
+
+    private void advance() throws IOException {
+        FormAssembler form = assembler;
+        while (form != null && !over) {
+            Ending due = ending.get();
+            Readiness sink = blocked;
+            if (due != null) {
+                end(due.reason(), due.aborted());
+            } else if (sink != null && !sink.isReady()) {
+                return;
+            } else if (sink != null) {
+                blocked = null;
+                sink.check();
+            } else if (!advance(form)) {
+                return;
+            }
+        }
+        dropChunks();
+    }
+
+    /** {@return false if there is nothing to do before more comes} */
+    private boolean advance(FormAssembler form) throws IOException {
+        boolean last = finished;
+        if (goOn(form.pump())) {
+            return true;
+        }
+        form.release(charged);
+        waiting.addAndGet(-current);
+        charged = 0;
+        current = 0;
+        ByteBuf chunk = chunks.poll();
+        if (chunk != null) {
+            take(form, chunk);
+        } else if (!last) {
+            form.chunkRead();
+            clientIsWaitedFor();
+            tellSource();
+            return false;
+        } else if (!goOn(form.finish())) {
+            MultipartForm received = form.form();
+            over = true;
+            completion.complete(received);
+            tellSource();
+        }
+        return true;
+    }
+
+    private void take(FormAssembler form, ByteBuf chunk) throws IOException {
+        current = chunk.readableBytes();
+        try {
+            form.reserve(chunk.capacity()); // what it keeps in memory, however little is in it
+            charged = chunk.capacity();
+        } catch (IOException e) {
+            chunk.release();
+            throw e;
+        }
+        form.feed(chunk);
+    }
+
+    /** {@return whether a sink has to become ready first} */
+    private boolean goOn(Readiness sink) {
+        if (sink.isReady() && sink.failure() == null) {
+            return false;
+        }
+        blockedSince = System.nanoTime();
+        blocked = sink;
+        sink.whenReady(this::callLater);
+        return true;
+    }
+
+    private void tellSource() {
+        if (paused.compareAndSet(true, false)) {
+            source.wanted();
+        }
+    }
+
+    private void dropChunks() {
+        for (ByteBuf chunk; (chunk = chunks.poll()) != null; ) {
+            chunk.release();
+        }
+    }
+
+    private void end(Throwable failure, boolean wasAborted) {
+        if (over) {
+            return;
+        }
+        FormAssembler form = assembler;
+        Throwable reason = form == null ? failure : form.located(failure);
+        if (form != null) {
+            form.fail(reason, wasAborted);
+        }
+        dropChunks();
+        blocked = null;
+        boolean worthIt = !wasAborted
+                && reason instanceof IOException
+                && !(reason instanceof MultipartException e && e.kind() == MultipartException.Kind.TOO_SLOW);
+        drainLeft.set(worthIt ? worthDropping() : 0);
+        over = true;
+        completion.completeExceptionally(reason);
+        tellSource();
+    }
+
+    /** {@return how many bytes to read and drop, so that the client reads the answer; 0 for none} */
+    private long worthDropping() {
+        long most = options.maxDrainBytes();
+        FormHead head = source.head();
+        long expected = head.contentLength();
+        long left = expected < 0 ? most : Math.max(expected - received.get(), 0);
+        return left > most || received.get() == 0 && head.expectsContinue()
+                ? 0
+                : left + 1; // the end shows one byte later
+    }
+}

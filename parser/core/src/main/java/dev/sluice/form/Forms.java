@@ -1,0 +1,144 @@
+package dev.sluice.form;
+
+import dev.sluice.MultipartException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes forms. Make one for the process and close it at its end; its defaults can stay.
+ *
+ * <pre>{@code
+ * try (Forms forms = Forms.open()) {
+ *     try (MultipartForm form = forms.read(in, contentType)) {
+ *         String title = form.text("title");
+ *         form.file("photo").moveTo(store.resolve(newName()));
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class Forms implements Closeable {
+    private final FormOptions options;
+    private final @Nullable SpoolDirectory own;
+    private final ChunkPool chunks = new ChunkPool();
+
+    private Forms(FormOptions options, @Nullable SpoolDirectory own) {
+        this.options = withAllocator(options);
+        this.own = own;
+    }
+
+    /** The default allocator of netty would leave its caches on all threads that read forms. */
+    private static FormOptions withAllocator(FormOptions options) {
+        return options.multipart().hasAllocator()
+                ? options
+                : options.toBuilder().allocator(ChunkPool.ALLOCATOR).build();
+    }
+
+    /**
+     * {@return one with a spool in the temporary directory of the system, and a quarter of the heap for all forms}
+     *
+     * @throws IOException if the spool cannot be made
+     */
+    public static Forms open() throws IOException {
+        return open(Path.of(System.getProperty("java.io.tmpdir")), options -> options);
+    }
+
+    /**
+     * {@return one with a spool in {@code directory}, and a quarter of the heap for all forms}
+     *
+     * @param change changes the other defaults
+     * @throws IOException if the spool cannot be made
+     */
+    public static Forms open(Path directory, UnaryOperator<FormOptions.Builder> change) throws IOException {
+        SpoolDirectory spool = SpoolDirectory.open(directory);
+        try {
+            MemoryBudget memory = MemoryBudget.of(Runtime.getRuntime().maxMemory() / 4);
+            return new Forms(change.apply(FormOptions.builder(spool, memory)).build(), spool);
+        } catch (RuntimeException e) {
+            spool.close();
+            throw e;
+        }
+    }
+
+    /** {@return one with these options; their spool and budget stay the caller's} */
+    public static Forms of(FormOptions options) {
+        return new Forms(options, null);
+    }
+
+    /** {@return how forms are taken} */
+    public FormOptions options() {
+        return options;
+    }
+
+    /**
+     * Reads a whole form; blocks while {@code in} does, and while a sink is not ready.
+     *
+     * @param in the body; read to its end, or until it is refused; not closed
+     * @param contentType of the request
+     * @return the form, to be closed by the caller
+     * @throws MultipartException if the body is not acceptable, or there is no room for it now
+     * @throws IOException of the stream, of a sink or of the disk, as it comes; nothing is left behind in any of these
+     *     cases
+     */
+    public MultipartForm read(InputStream in, String contentType) throws IOException {
+        return read(in, contentType, change -> change);
+    }
+
+    /**
+     * Reads a whole form by options of its own.
+     *
+     * @param in the body; read to its end, or until it is refused; not closed
+     * @param contentType of the request
+     * @param change changes the options for this form: a decider, limits, who is told of progress
+     * @return the form, to be closed by the caller
+     * @throws IOException as {@link #read(InputStream, String)}
+     */
+    public MultipartForm read(InputStream in, String contentType, UnaryOperator<FormOptions.Builder> change)
+            throws IOException {
+        FormOptions changed = change.apply(options.toBuilder()).build();
+        BlockingSource source = new BlockingSource(FormHead.of(contentType));
+        return source.read(receive(source, changed), in, false);
+    }
+
+    /**
+     * Reads a whole form, knowing more of the request than its {@code Content-Type}: what is refused by its length is
+     * not read, and of what is refused later no more than is worth dropping.
+     *
+     * @param in the body; not closed
+     * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}
+     * @return the form, to be closed by the caller
+     * @throws IOException as {@link #read(InputStream, String)}
+     */
+    public MultipartForm read(InputStream in, FormHead head, FormOptions changed) throws IOException {
+        BlockingSource source = new BlockingSource(head);
+        return source.read(receive(source, changed), in, true);
+    }
+
+    /**
+     * {@return an intake for a form whose bytes arrive otherwise than through a stream: it wants the first ones, or has
+     * ended, if the head of the request is refused}
+     *
+     * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}
+     */
+    public FormIntake receive(FormSource source, FormOptions changed) {
+        return FormIntake.open(source, changed == options ? options : withAllocator(changed), chunks);
+    }
+
+    /**
+     * Removes the spool that {@link #open} made; forms that are still there lose their files.
+     *
+     * @throws IOException if a file could not be deleted; the next spool there sweeps it
+     */
+    @Override
+    public void close() throws IOException {
+        chunks.close();
+        if (own != null) {
+            own.close();
+        }
+    }
+}

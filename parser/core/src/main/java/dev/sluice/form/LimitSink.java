@@ -1,0 +1,38 @@
+package dev.sluice.form;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+
+/** Keeps nothing, and fails beyond a number of bytes: to stand before another sink. */
+final class LimitSink implements PartSink {
+    private final long maxBytes;
+    private long size;
+
+    LimitSink(long maxBytes) {
+        if (maxBytes < 0) {
+            throw new IllegalArgumentException("maxBytes is " + maxBytes + ", must be 0 or more");
+        }
+        this.maxBytes = maxBytes;
+    }
+
+    @Override
+    public Readiness write(ByteBuf data) throws IOException {
+        if (data.readableBytes() > maxBytes - size) {
+            throw MultipartException.because(Reason.PART_TOO_LARGE)
+                    .ownLimit(maxBytes)
+                    .build();
+        }
+        size += data.readableBytes();
+        return Readiness.READY;
+    }
+
+    @Override
+    public Readiness complete() {
+        return Readiness.READY;
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,84 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a Content-Type says besides the media type. */
+class ContentTypeParameterTest {
+    @Test
+    void thereIsNoCharsetWhereNoneIsNamed() {
+        for (String type : new String[] {null, "text/plain", "text/plain; format=flowed"}) {
+            assertNull(head(type).charset(), type);
+            assertNull(head(type).contentTypeParameter("charset"), type);
+            assertEquals(type == null ? null : "text/plain", head(type).mediaType());
+        }
+    }
+
+    @Test
+    void theCharsetIsThatOfTheParameterOrNoneWhereItIsUnknown() {
+        assertEquals(StandardCharsets.ISO_8859_1, charset("text/plain; charset=iso-8859-1"));
+        assertNull(charset("text/plain; charset=klingon"));
+        assertNull(charset("text/plain; charset=\"no name\""));
+        assertNull(charset("text/plain; charset="));
+    }
+
+    private static @Nullable Charset charset(String contentType) {
+        PartHead head = head(contentType);
+        assertNotNull(head.contentTypeParameter("charset"), contentType);
+        assertEquals("text/plain", head.mediaType());
+        assertEquals(contentType, head.contentType());
+        return head.charset();
+    }
+
+    private static PartHead head(@Nullable String contentType) {
+        byte[] section = Decoding.bytes("T:" + contentType + "\r\n\r\n");
+        return new PartHead(0, 0, null, null, section, contentType == null ? -1 : 2, -1, StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aFieldIsFoundInAnyCaseOrIsNull() {
+        assertEquals("a/b", head("a/b").header("t"));
+        assertNull(head("a/b").header("u"));
+    }
+
+    @Test
+    void theMediaTypeIsInLowerCase() {
+        assertEquals("text/html", head("Text/HTML ;charset=x").mediaType());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "text/plain;charset=x | x",
+                ";charset=x | x",
+                "text/plain ; CharSet=x ; y=z | x",
+                "t/p; charset=a; charset=b | a",
+                "t/p; a=\"b;charset=c\"; charset=\"d\" | d",
+                "t/p; a=\"\\\";charset=c\"; charset=d | d",
+                "t/p; charset=\"\" | ``",
+                "t/p; charset=\" | \"",
+                "t/p; charset=\"a | \"a",
+                "t/p; charset= | ``",
+                "t/p; a; charset=\"x;y\" | x;y",
+            })
+    void aParameterIsFoundWhereverItStands(String contentType, String value) {
+        assertEquals(value, PartHead.parameter(contentType, "charset"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"t/p", "t/p;", "t/p; charset", "t/p; xcharset=a", "t/p; a=\"; charset=b", "charset=a"})
+    void aParameterThatIsNotThereIsNull(String contentType) {
+        assertNull(PartHead.parameter(contentType, "charset"));
+    }
+}

@@ -1,0 +1,51 @@
+package dev.sluice;
+
+import dev.sluice.testkit.BufferKind;
+import dev.sluice.testkit.Outcome;
+import dev.sluice.testkit.PolicyRow;
+import dev.sluice.testkit.PresetRules;
+import dev.sluice.testkit.ReferenceParser;
+import dev.sluice.testkit.Splits;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The rows of the policy, for which the reference parser is held to what is written by hand: the decoder says the same. */
+class PolicyRowsTest {
+    /** Larger ones are not cut everywhere. */
+    private static final int LARGE = 1000;
+
+    /** {@return the preset of a column, which accepts what those rules do} */
+    private static Preset preset(PresetRules rules) {
+        if (PresetRules.NAMES.contains(rules.name())) {
+            return List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE)
+                    .get(PresetRules.NAMES.indexOf(rules.name()));
+        }
+        return Preset.COMPATIBLE.reporting(
+                rules.reported().stream().map(Deviation::valueOf).toArray(Deviation[]::new));
+    }
+
+    @Test
+    void eachMeansTheSameHoweverItIsCut() {
+        for (PolicyRow row : PolicyRow.all()) {
+            int size = row.body().length;
+            List<Splits.Partition> partitions = new ArrayList<>(List.of(Splits.whole(size), Splits.uniform(size, 1)));
+            partitions.addAll(size > LARGE ? List.of(Splits.uniform(size, 61)) : Splits.twoWay(size));
+            for (String column : row.expected().keySet()) {
+                PresetRules rules = PolicyRow.rules(column);
+                Preset preset = preset(rules);
+                Outcome outcome = ReferenceParser.parse(row.contentType(), row.body(), rules, row.limits());
+                for (Splits.Partition partition : partitions) {
+                    ReferenceResult.assertSame(
+                            outcome,
+                            row.contentType(),
+                            row.body(),
+                            row.limits(),
+                            preset,
+                            partition.chunks(row.body(), BufferKind.HEAP),
+                            row.title() + " " + partition);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Setting.Kind;
+import dev.sluice.Setting.Scope;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The table, and that the builders are made of it. That each setting acts is seen by {@code SettingsTest} of the filter. */
+class SettingTest {
+    private static Object builder(Setting setting) {
+        return switch (setting.scope()) {
+            case BODY -> MultipartOptions.builder();
+            case FORM -> FormOptions.inMemory(MemoryBudget.unlimited());
+            default -> SpoolDirectory.builder(Path.of("unused"));
+        };
+    }
+
+    private static Stream<Setting> numbers(Scope... scopes) {
+        return Stream.of(Setting.values())
+                .filter(setting -> setting.kind() == Kind.BYTES || setting.kind() == Kind.COUNT)
+                .filter(setting -> List.of(scopes).contains(setting.scope()));
+    }
+
+    private static Object call(Object builder, String name, Object... arguments) throws Exception {
+        Method method = Stream.of(builder.getClass().getMethods())
+                .filter(found -> found.getName().equals(name) && found.getParameterCount() == arguments.length)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(name));
+        try {
+            boolean narrow = arguments.length == 1 && method.getParameterTypes()[0] == int.class;
+            return narrow ? method.invoke(builder, (int) (long) arguments[0]) : method.invoke(builder, arguments);
+        } catch (InvocationTargetException e) {
+            throw (Exception) e.getCause();
+        }
+    }
+
+    private static long got(Object builder, Setting setting) {
+        MultipartOptions options = builder instanceof FormOptions.Builder form
+                ? form.build().multipart()
+                : ((MultipartOptions.Builder) builder).build();
+        return options.number(setting);
+    }
+
+    @Test
+    void aNumberHasAMethodOfItsNameOnTheBuilderAndThatOnItsOptions() throws Exception {
+        for (Setting setting : numbers(Scope.BODY, Scope.FORM).toList()) {
+            Object builder = builder(setting);
+            assertEquals(
+                    setting.formDefault(),
+                    FormOptions.inMemory(MemoryBudget.unlimited())
+                            .build()
+                            .multipart()
+                            .number(setting));
+            assertEquals(setting.decoderDefault(), MultipartOptions.defaults().number(setting));
+            for (long value : new long[] {setting.minimum(), 7, setting.maximum()}) {
+                assertSame(builder, call(builder, setting.key(), value));
+                assertEquals(value, got(builder, setting), setting.key());
+            }
+            Object options = call(builder, "build");
+            Object copy = call(call(options, "toBuilder"), "build");
+            assertEquals(setting.maximum(), ((Number) call(copy, setting.key())).longValue(), setting.key());
+            if (setting.offCall() != null) {
+                assertSame(builder, call(builder, setting.offCall().replace("()", "")));
+                assertEquals(setting.off(), got(builder, setting));
+                call(builder, setting.key(), 7L);
+                assertSame(
+                        builder,
+                        ((BodySettings<?>) builder).set(setting, setting.minimum() == 1 ? "None" : "unlimited"));
+                assertEquals(setting.off(), got(builder, setting));
+            }
+        }
+    }
+
+    @Test
+    void aNumberOutOfItsRangeIsRefusedWithItsNameAndTheCallThatTurnsItOff() {
+        for (Setting setting : numbers(Scope.BODY, Scope.FORM, Scope.SPOOL).toList()) {
+            boolean narrow = setting.maximum() == Integer.MAX_VALUE;
+            for (long value : new long[] {setting.minimum() - 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+                if (!narrow || value == (int) value) {
+                    IllegalArgumentException e = assertThrows(
+                            IllegalArgumentException.class, () -> call(builder(setting), setting.key(), value));
+                    assertTrue(e.getMessage().startsWith(setting.key() + " is " + value), e.getMessage());
+                    assertTrue(e.getMessage().contains("must be " + setting.minimum()), e.getMessage());
+                    assertEquals(setting.offCall() != null, e.getMessage().endsWith("call " + setting.offCall()));
+                }
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(Long.MAX_VALUE));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> FormOptions.inMemory(MemoryBudget.unlimited()).minRateGrace(Duration.ZERO));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> FormOptions.inMemory(MemoryBudget.unlimited()).minRateGrace(Duration.ofSeconds(Long.MIN_VALUE)));
+    }
+
+    @Test
+    void theNameIsThatOfTheConstant() {
+        assertEquals("maxHeaderBytesPerPart", Setting.MAX_HEADER_BYTES_PER_PART.key());
+        assertEquals("preset", Setting.PRESET.toString());
+        for (Setting setting : Setting.values()) {
+            assertSame(setting, Setting.of(setting.key()));
+        }
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Setting.of("maxBodySize"));
+        assertTrue(e.getMessage().contains("maxBodySize; known are preset, headerCharset"), e.getMessage());
+    }
+
+    @Test
+    void sizesHaveUnitsAndTimesToo() {
+        assertEquals(77, Setting.size(" 77 "));
+        assertEquals(2048, Setting.size("2KiB"));
+        assertEquals(3 << 20, Setting.size("3 MiB"));
+        assertEquals(5L << 30, Setting.size("5g"));
+        assertEquals(6L << 40, Setting.size("6TiB"));
+        assertEquals(Duration.ofSeconds(7), Setting.MIN_RATE_GRACE.parse("7"));
+        assertEquals(Duration.ofMillis(8), Setting.MIN_RATE_GRACE.parse("8ms"));
+        assertEquals(
+                Duration.ofNanos(Long.MAX_VALUE - 1), Setting.MIN_RATE_GRACE.parse(Long.MAX_VALUE + "s")); // 292 years
+        assertEquals(true, Setting.EXPAND_NESTED.parse("True"));
+        assertEquals(false, Setting.EXPAND_NESTED.parse("false"));
+        assertEquals(StandardCharsets.UTF_8, Setting.HEADER_CHARSET.parse("utf-8"));
+        assertEquals("d", Setting.DIRECTORY.parse("d"));
+        assertEquals("eager", Setting.PARSE.parse("Eager"));
+        assertSame(Preset.COMPATIBLE, Setting.PRESET.parse("compatible"));
+        for (String text : List.of("-1", "ten", "1KB", "9000000000GiB", "99999999999999999999", "1.5MiB", "")) {
+            assertThrows(IllegalArgumentException.class, () -> Setting.size(text), text);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatCannotBeReadIsToldWithTheNameTheTextAndWhatIsExpected(Setting setting) {
+        String text = "\0-1";
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> setting.parse(text));
+        assertTrue(e.getMessage().startsWith(setting.key() + " is '" + text + "', must be "), e.getMessage());
+        boolean number = setting.kind() == Kind.BYTES || setting.kind() == Kind.COUNT;
+        assertEquals(number, e.getMessage().contains(", from " + setting.minimum() + " on"), e.getMessage());
+        assertEquals(setting.offCall() != null, e.getMessage().contains(", or "), e.getMessage());
+        if (number) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> setting.parse(setting.offCall() == null ? "unlimited" : "-1"));
+        }
+    }
+
+    @Test
+    void aSettingOfAnotherIsRefused() throws Exception {
+        for (Setting setting : Setting.values()) {
+            boolean body = setting.scope() == Scope.BODY;
+            if (!body) {
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> MultipartOptions.builder().set(setting, "1"));
+            }
+            if (!body && setting.scope() != Scope.FORM) {
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> FormOptions.inMemory(MemoryBudget.unlimited()).set(setting, "1"));
+            }
+            if (setting.scope() != Scope.SPOOL) {
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> SpoolDirectory.builder(Path.of("unused")).set(setting, "1"));
+            }
+        }
+    }
+
+    @Test
+    void aSpoolHasThoseOfTheTable(@TempDir Path root) throws Exception {
+        try (SpoolDirectory spool = SpoolDirectory.open(root)) {
+            assertEquals(Setting.MAX_SPOOL_BYTES.formDefault(), spool.maxSpoolBytes());
+        }
+        try (SpoolDirectory spool = SpoolDirectory.builder(Path.of("unused"))
+                .set(Setting.DIRECTORY, root.toString())
+                .set(Setting.MAX_SPOOL_BYTES, "unlimited")
+                .set(Setting.KEEP_FREE_BYTES, "1")
+                .open()) {
+            assertEquals(Long.MAX_VALUE, spool.maxSpoolBytes());
+            assertEquals(root, spool.path().getParent());
+        }
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(root).unlimitedSpoolBytes().open()) {
+            assertEquals(Long.MAX_VALUE, spool.maxSpoolBytes());
+        }
+    }
+
+    @Test
+    void theOrderOfCallsDropsNothing() {
+        MultipartOptions given =
+                MultipartOptions.builder().maxParts(3).preset(Preset.STRICT).build();
+        FormOptions.Builder builder = FormOptions.inMemory(MemoryBudget.unlimited(), given)
+                .spillThreshold(1)
+                .maxBodyBytes(2);
+        FormOptions options = builder.preset(Preset.COMPATIBLE).build().toBuilder()
+                .maxFiles(4)
+                .build();
+        assertEquals(3, options.multipart().maxParts());
+        assertEquals(1, options.spillThreshold());
+        assertEquals(2, options.multipart().maxBodyBytes());
+        assertEquals(4, options.multipart().maxFiles());
+        assertSame(Preset.COMPATIBLE, options.multipart().preset());
+        assertTrue(options.expandNested());
+        assertNotNull(options.newPace());
+        assertNull(options.toBuilder().noMinimumRate().build().newPace());
+        assertEquals(Duration.ofSeconds(5), options.minRateGrace());
+    }
+
+    @Test
+    void whatIsReportedOrRefusedChangesNothingOfWhatIsDecoded() {
+        Preset preset = Preset.COMPATIBLE
+                .reporting(Deviation.TRANSFER_ENCODING, Deviation.NESTED_MULTIPART)
+                .accepting(Deviation.BARE_LF)
+                .refusing(Deviation.PREAMBLE);
+        MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+        assertTrue(options.decodeTransferEncodings() && options.joinContinuations());
+        assertFalse(options.toBuilder().decodeTransferEncodings(false).build().decodeTransferEncodings());
+        Preset accepting = Preset.STANDARD.accepting(Deviation.TRANSFER_ENCODING);
+        assertFalse(MultipartOptions.builder().preset(accepting).build().decodeTransferEncodings());
+        for (Preset one : List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE)) {
+            assertSame(one, Preset.named(" " + one.toString().toLowerCase(Locale.ROOT)));
+            assertEquals(one == Preset.COMPATIBLE, one.decodes());
+        }
+        assertThrows(IllegalArgumentException.class, () -> Preset.named("lax"));
+        assertFalse(Objects.equals(Preset.COMPATIBLE, Preset.STANDARD));
+    }
+}

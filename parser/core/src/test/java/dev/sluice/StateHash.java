@@ -1,0 +1,75 @@
+package dev.sluice;
+
+import dev.sluice.MultipartDecoder.State;
+import java.util.Objects;
+import java.util.zip.CRC32C;
+
+/**
+ * A 64-bit hash of everything that can influence what a decoder does next: equal hashes mean equal futures, but for a collision. For the
+ * proof that chunks do not matter.
+ */
+final class StateHash {
+    private long value = 0xcbf29ce484222325L;
+
+    StateHash add(long number) {
+        long mixed = (value ^ number) * 0x9E3779B97F4A7C15L;
+        value = mixed ^ mixed >>> 29;
+        return this;
+    }
+
+    StateHash add(boolean flag) {
+        return add(flag ? 1 : 2);
+    }
+
+    StateHash add(byte[] array, int from, int to) {
+        CRC32C sum = new CRC32C();
+        sum.update(array, from, to - from);
+        return add(to - from).add(sum.getValue());
+    }
+
+    /** Adds everything that can influence what comes next. */
+    StateHash add(MultipartDecoder decoder) {
+        State state = decoder.state;
+        add(state.ordinal()).add(decoder.finished).add(decoder.partIndex).add(decoder.partSize);
+        add(decoder.deviations);
+        MultipartException failure = decoder.failure;
+        if (failure != null) {
+            add(failure.reason().ordinal()).add(failure.offset()).add(failure.partIndex());
+            add(Objects.hashCode(failure.getMessage()));
+        }
+        if (state == State.FAILED || state == State.ENDED || state == State.RELEASED) {
+            return this;
+        }
+        int matched = decoder.search.matched();
+        add(matched).add(matched == 0 ? 0 : decoder.search.first());
+        add(decoder.offset).add(decoder.partOpen).add(decoder.partOffset);
+        add(decoder.preambleAt).add(decoder.delimiterAt).add(decoder.delimiterAfterBareLf);
+        add(decoder.partAfterBareLf).add(decoder.epilogueAt).add(decoder.padding);
+        add(decoder.paddingBytes, 0, Math.min(decoder.padding, decoder.paddingBytes.length));
+        add(decoder.rules.files());
+        return add(decoder.section);
+    }
+
+    private void add(Deviations deviations) {
+        for (ReportedDeviation deviation : deviations.reported) {
+            add(deviation.kind().ordinal()).add(deviation.partIndex()).add(deviation.offset());
+        }
+        add(deviations.count).add(deviations.outside).add(deviations.inside);
+        add(deviations.inside == 0 ? -1 : deviations.part);
+    }
+
+    private StateHash add(HeaderSection section) {
+        add(section.state.ordinal()).add(section.totalBefore).add(section.limit).add(section.offset);
+        add(section.endOfSection).add(section.firstFold).add(section.firstBareLf);
+        int from = section.bytes.arrayOffset();
+        add(section.bytes.array(), from, from + section.scanned);
+        for (int i = 0; i < section.count * HeaderSection.SLOTS; i++) {
+            add(section.fields[i]);
+        }
+        return this;
+    }
+
+    long value() {
+        return value;
+    }
+}

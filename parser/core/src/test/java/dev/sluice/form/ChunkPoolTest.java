@@ -1,0 +1,67 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ChunkPoolTest {
+    private final ChunkPool pool = new ChunkPool();
+
+    @Test
+    void aChunkThatIsGivenBackIsTakenAgainEmpty() {
+        ByteBuf first = pool.take();
+        assertTrue(first.hasArray() && first.capacity() == ChunkPool.CHUNK_SIZE);
+        first.writeZero(10);
+        pool.give(first);
+        assertEquals(1, pool.kept());
+        ByteBuf again = pool.take();
+        assertSame(first, again);
+        assertEquals(0, again.readableBytes());
+        pool.give(again);
+        pool.close();
+        assertEquals(0, again.refCnt());
+    }
+
+    @Test
+    void aChunkOfWhichASliceIsKeptIsNotTakenAgain() {
+        ByteBuf first = pool.take();
+        ByteBuf slice = first.writeZero(10).retainedSlice();
+        pool.give(first);
+        assertEquals(0, pool.kept());
+        assertNotSame(first, pool.take());
+        slice.release();
+        assertEquals(0, first.refCnt());
+    }
+
+    @Test
+    void onlyAFewAreKept() {
+        List<ByteBuf> taken = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            taken.add(pool.take());
+        }
+        taken.forEach(pool::give);
+        assertEquals(32, pool.kept());
+        assertEquals(32, taken.stream().filter(chunk -> chunk.refCnt() == 1).count());
+        for (int i = 0; i < 100; i++) {
+            pool.give(pool.take());
+        }
+        assertEquals(32, pool.kept());
+        pool.close();
+        assertEquals(0, taken.stream().mapToInt(ByteBuf::refCnt).sum());
+    }
+
+    @Test
+    void afterTheEndNothingIsKept() {
+        ByteBuf chunk = pool.take();
+        pool.close();
+        pool.give(chunk);
+        assertEquals(0, chunk.refCnt());
+        assertEquals(0, pool.kept());
+    }
+}

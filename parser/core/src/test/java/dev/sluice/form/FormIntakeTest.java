@@ -1,0 +1,439 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The flow of a form: sinks that are not ready, what is visible when, and its one end. */
+@ExtendWith(LeakCheck.class)
+class FormIntakeTest {
+    private static final int CHUNK = 16 << 10;
+
+    @TempDir
+    Path root;
+
+    private final MemoryBudget budget = MemoryBudget.of(1 << 20);
+
+    /** A store far away: each call is answered when the test says so. */
+    private static final class Remote implements PartSink {
+        final StringBuilder stored = new StringBuilder();
+        final List<String> calls = new ArrayList<>();
+        Readiness last = Readiness.READY;
+        boolean inCall;
+
+        private Readiness later(String call) {
+            assertFalse(inCall, "one call at a time");
+            assertTrue(last.isReady(), "nothing is called before it is ready");
+            calls.add(call);
+            last = Readiness.pending();
+            return last;
+        }
+
+        @Override
+        public Readiness write(ByteBuf data) {
+            stored.append(data.toString(StandardCharsets.ISO_8859_1));
+            return later("write");
+        }
+
+        @Override
+        public Readiness complete() {
+            return later("complete");
+        }
+
+        @Override
+        public Readiness publish() {
+            return later("publish");
+        }
+
+        @Override
+        public void retract() {
+            calls.add("retract");
+        }
+
+        @Override
+        public void close() {
+            calls.add("close");
+        }
+    }
+
+    private FormOptions options(PartSink... sinks) {
+        return FormOptions.inMemory(budget)
+                .decider(part -> PartDecision.to(sinks[part.index()]))
+                .build();
+    }
+
+    private static byte[] twoParts() {
+        return new Upload().field("a", "first").file("b", "b", "second").toBytes();
+    }
+
+    private static void runResumed(PushedForm form) {
+        for (Runnable work; (work = form.resumed.poll()) != null; ) {
+            work.run();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 1000})
+    void aSinkThatIsNotReadyStopsTheSourceAndNoThread(int chunk) throws IOException {
+        byte[] body = twoParts();
+        Remote first = new Remote();
+        Remote second = new Remote();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(first, second));
+        FormIntake intake = form.intake();
+        int at = 0;
+        int stops = 0;
+        while (!intake.isOver()) {
+            if (intake.demand() > 0) {
+                int count = Math.min(chunk, body.length - at);
+                if (count == 0) {
+                    intake.finish();
+                } else {
+                    Upload.feed(form, body, at, at + count, count);
+                    at += count;
+                }
+            } else {
+                stops++;
+                int wanted = form.wanted;
+                assertEquals(0, form.resumed.size());
+                first.last.ready();
+                second.last.ready();
+                assertEquals(wanted, form.wanted, "not within the call of the sink");
+                runResumed(form);
+            }
+        }
+        intake.future().join().close();
+        assertEquals("first", first.stored.toString());
+        assertEquals("second", second.stored.toString());
+        assertTrue(stops >= 4, "stops: " + stops);
+        for (Remote sink : List.of(first, second)) {
+            assertEquals(
+                    List.of("write", "complete", "publish", "close"),
+                    sink.calls.stream().distinct().toList());
+        }
+        assertEquals(0, budget.used());
+    }
+
+    @Test
+    void nothingIsPublishedBeforeTheWholeFormEndedWell() throws IOException {
+        byte[] body = twoParts();
+        Path one = root.resolve("one");
+        Path two = root.resolve("two");
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open()) {
+            PushedForm form = PushedForm.create(
+                    Upload.BOUNDARY, options(PartSink.toFile(spool, one), PartSink.toFile(spool, two)));
+            Upload.feed(form, body, 0, body.length, 7);
+            assertFalse(Files.exists(one) || Files.exists(two));
+            form.finish().close();
+            assertEquals("first", Files.readString(one));
+            assertEquals("second", Files.readString(two));
+            assertEquals(0, spool.files());
+        }
+    }
+
+    @Test
+    void whatWasPublishedIsTakenBackWhenALaterPartCannotBe() throws IOException {
+        byte[] body = twoParts();
+        Path one = root.resolve("one");
+        Path two = root.resolve("two");
+        Files.writeString(two, "there before");
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open()) {
+            PushedForm form = PushedForm.create(
+                    Upload.BOUNDARY, options(PartSink.toFile(spool, one), PartSink.toFile(spool, two)));
+            Upload.feed(form, body, 0, body.length, 7);
+            assertThrows(IOException.class, form::finish);
+            assertFalse(Files.exists(one));
+            assertEquals("there before", Files.readString(two));
+            assertEquals(0, spool.files());
+        }
+    }
+
+    @Test
+    void whatCannotBeTakenBackIsNamedInTheError() throws IOException {
+        byte[] body = twoParts();
+        PartPipe told = PartPipe.create(100);
+        Remote second = new Remote();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(told, second));
+        Upload.feed(form, body, 0, body.length, 1000);
+        form.intake().finish();
+        for (int call = 0; call < 2; call++) { // write, complete
+            second.last.ready();
+            runResumed(form);
+        }
+        IOException broken = new IOException("broken");
+        second.last.fail(broken);
+        runResumed(form);
+        assertSame(
+                broken,
+                assertThrows(
+                                CompletionException.class,
+                                () -> form.intake().future().join())
+                        .getCause());
+        assertEquals("a consumer has been told that the form ended well", broken.getSuppressed()[0].getMessage());
+        assertEquals(List.of("write", "complete", "publish", "close"), second.calls);
+        told.inputStream().close();
+    }
+
+    @Test
+    void anAbortComesInTheMiddleOfACallOfASinkAndWaitsForNobody() throws IOException {
+        Remote sink = new Remote();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        assertEquals(0, form.intake().demand());
+        form.close();
+        assertTrue(form.intake().isOver());
+        assertEquals(List.of("write", "close"), sink.calls);
+        assertEquals(0, budget.used());
+        sink.last.ready(); // too late
+        runResumed(form);
+        assertEquals(List.of("write", "close"), sink.calls);
+    }
+
+    @Test
+    void aSinkThatIsNeverReadyEndsTheForm() throws IOException {
+        Remote sink = new Remote();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        form.intake().checkPace(System.nanoTime());
+        assertEquals(0, form.resumed.size());
+        form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
+        assertFalse(form.intake().isOver(), "not on the thread that looks at the time");
+        runResumed(form);
+        assertTrue(form.intake().isOver());
+        MultipartException stalled = (MultipartException) assertThrows(
+                        CompletionException.class, () -> form.intake().future().join())
+                .getCause();
+        assertEquals(MultipartException.Reason.SINK_STALLED, stalled.reason());
+        assertEquals(503, stalled.httpStatus());
+        assertEquals("the upload could not be stored in time (maxSinkWait; part 0 \"a\")", stalled.getMessage());
+        assertEquals(0, budget.used());
+    }
+
+    @Test
+    void theClientPaysForItsOwnTimeOnly() throws IOException {
+        AtomicLong now = new AtomicLong();
+        Remote sink = new Remote();
+        FormOptions options = options(sink, sink).toBuilder().clock(now::get).build();
+        long second = 1_000_000_000L;
+        byte[] body = twoParts();
+        PushedForm slow = PushedForm.create(Upload.BOUNDARY, options);
+        now.addAndGet(4 * second);
+        slow.intake().checkPace(now.get());
+        Upload.feed(slow, body, 0, body.length, 1000); // the sink is not ready now
+        now.addAndGet(20 * second);
+        slow.intake().checkPace(now.get());
+        assertEquals(0, slow.resumed.size());
+        sink.last.ready();
+        runResumed(slow);
+        sink.last.ready(); // complete
+        runResumed(slow);
+        sink.last.ready();
+        runResumed(slow);
+        sink.last.ready();
+        runResumed(slow);
+        assertTrue(slow.intake().demand() > 0);
+        now.addAndGet(20 * second);
+        slow.intake().checkPace(now.get());
+        assertEquals(1, slow.resumed.size());
+        runResumed(slow);
+        assertTrue(slow.intake().isOver());
+        assertEquals(0, slow.intake().demand());
+    }
+
+    @Test
+    void aSourceWithoutThreadsFailsTheFormAndLeavesNothing() throws IOException {
+        byte[] body = twoParts();
+        for (boolean atOnce : new boolean[] {true, false}) {
+            Remote sink = new Remote();
+            FormSource dead = new FormSource() {
+                @Override
+                public FormHead head() {
+                    return FormHead.of("multipart/form-data; boundary=x");
+                }
+
+                @Override
+                public void wanted() {}
+
+                @Override
+                public void run(Runnable work) {
+                    if (atOnce) {
+                        throw new RejectedExecutionException();
+                    }
+                    work.run();
+                }
+
+                @Override
+                public void resume(Runnable work) {
+                    throw new RejectedExecutionException();
+                }
+            };
+            FormIntake intake = Forms.of(options(sink, sink)).receive(dead, options(sink, sink));
+            assertNull(intake.read(new ByteArrayInputStream(body)) < 0 ? "end" : null);
+            sink.last.ready();
+            assertTrue(intake.isOver());
+            assertEquals(0, budget.used());
+        }
+    }
+
+    @Test
+    void nothingFollowsTheEnd() throws IOException {
+        PushedForm form =
+                PushedForm.create(Upload.BOUNDARY, FormOptions.inMemory(budget).build());
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        form.finish().close();
+        assertThrows(IllegalStateException.class, () -> Upload.feed(form, body, 0, 1, 1));
+        assertEquals(0, form.intake().demand());
+    }
+
+    /** A source whose sinks work, and block, on a thread of their own. */
+    private static final class WithWorker implements FormSource {
+        final ExecutorService worker = Executors.newSingleThreadExecutor();
+        final Semaphore wanted = new Semaphore(0);
+
+        @Override
+        public FormHead head() {
+            return FormHead.of("multipart/form-data; boundary=" + Upload.BOUNDARY.value());
+        }
+
+        @Override
+        public void wanted() {
+            wanted.release();
+        }
+
+        @Override
+        public void run(Runnable work) {
+            worker.execute(work);
+        }
+
+        @Override
+        public void resume(Runnable work) {
+            worker.execute(work);
+        }
+
+        /** {@return how many bytes it took until the intake wanted no more} */
+        long fill(FormIntake intake) {
+            long offered = 0;
+            while (intake.demand() > 0) {
+                intake.offer(Unpooled.buffer(CHUNK).writeZero(CHUNK));
+                offered += CHUNK;
+            }
+            return offered;
+        }
+
+        /** Ends when all that was to be done is done, unless an error has killed the thread. */
+        void end() throws Exception {
+            worker.submit(() -> {}).get(10, TimeUnit.SECONDS);
+            worker.shutdown();
+        }
+    }
+
+    /** Blocks its thread until it is let go, and then may throw. */
+    private static final class Blocking implements PartSink {
+        final CountDownLatch blocks = new CountDownLatch(1);
+        final CountDownLatch go = new CountDownLatch(1);
+
+        @Nullable
+        Throwable fault;
+
+        long written;
+        boolean closed;
+
+        @Override
+        public Readiness write(ByteBuf data) throws IOException {
+            try {
+                blocks.countDown();
+                go.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            if (fault instanceof IOException io) {
+                throw io;
+            } else if (fault instanceof Error error) {
+                throw error;
+            }
+            written += data.readableBytes();
+            return Readiness.READY;
+        }
+
+        @Override
+        public Readiness complete() {
+            return Readiness.READY;
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"goes on", "is aborted", "fails", "dies"})
+    void aSinkThatBlocksItsWorkerHoldsTheSourceWithinABound(String then) throws Exception {
+        Blocking sink = new Blocking();
+        WithWorker source = new WithWorker();
+        FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
+        byte[] body = new Upload().file("f", "f", "").toBytes();
+        int close = Upload.BOUNDARY.value().length() + 8;
+        intake.offer(Unpooled.copiedBuffer(body, 0, body.length - close));
+        long offered = source.fill(intake);
+        assertTrue(sink.blocks.await(10, TimeUnit.SECONDS));
+        assertTrue(offered <= (128 << 10) + CHUNK, () -> "offered: " + offered);
+        IOException broken = new IOException("broken");
+        if (then.equals("goes on")) {
+            sink.go.countDown();
+            assertTrue(source.wanted.tryAcquire(10, TimeUnit.SECONDS));
+            assertTrue(intake.demand() > 0);
+            intake.offer(Unpooled.copiedBuffer(body, body.length - close, close));
+            intake.finish();
+            intake.future().get(10, TimeUnit.SECONDS).close();
+            assertEquals(offered, sink.written);
+        } else {
+            sink.fault = then.equals("fails") ? broken : then.equals("dies") ? new NoClassDefFoundError() : null;
+            if (then.equals("is aborted")) {
+                intake.abort(broken); // waits for nobody
+            }
+            sink.go.countDown();
+            ExecutionException failure =
+                    assertThrows(ExecutionException.class, () -> intake.future().get(10, TimeUnit.SECONDS));
+            assertSame(sink.fault == null ? broken : sink.fault, failure.getCause());
+            assertTrue(sink.written <= CHUNK, () -> "written: " + sink.written);
+        }
+        source.end();
+        assertTrue(sink.closed);
+        assertEquals(0, budget.used());
+    }
+}

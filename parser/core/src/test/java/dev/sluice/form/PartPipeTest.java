@@ -1,0 +1,134 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A part that goes to a consumer on another thread, and what either side does to the other. */
+@ExtendWith(LeakCheck.class)
+class PartPipeTest {
+    private static final Duration SHORT = Duration.ofMillis(1);
+
+    private static Readiness write(PartSink sink, String text) throws IOException {
+        ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        try {
+            return sink.write(bytes);
+        } finally {
+            bytes.release();
+        }
+    }
+
+    private static <T> FutureTask<T> start(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread thread = new Thread(task, "pipe test");
+        thread.setDaemon(true);
+        thread.start();
+        return task;
+    }
+
+    private static IOException failure(FutureTask<?> task) {
+        ExecutionException failure = assertThrows(ExecutionException.class, () -> task.get(1, TimeUnit.MINUTES));
+        return (IOException) failure.getCause();
+    }
+
+    @Test
+    void theConsumerReadsAllAndSeesTheEndOnlyWhenTheFormEndedWell() throws Exception {
+        String text = "The quick brown fox jumps over the lazy dog. ".repeat(100); // not copied
+        for (int capacity : new int[] {1, 7, 100_000}) {
+            PartPipe pipe = PartPipe.create(capacity, ChronoUnit.FOREVER.getDuration());
+            FutureTask<byte[]> consumer = start(() -> {
+                try (InputStream in = pipe.inputStream()) {
+                    return in.readAllBytes();
+                }
+            });
+            write(pipe, text);
+            write(pipe, "end");
+            pipe.complete();
+            assertFalse(consumer.isDone());
+            pipe.publish();
+            pipe.close();
+            assertEquals(text + "end", new String(consumer.get(1, TimeUnit.MINUTES), StandardCharsets.US_ASCII));
+        }
+    }
+
+    @Test
+    void itIsReadyAgainOnceHalfOfItIsReadWithoutAThreadThatWaits() throws IOException {
+        PartPipe pipe = PartPipe.create(4);
+        assertTrue(write(pipe, "1234").isReady());
+        Readiness full = write(pipe, "5678");
+        InputStream in = pipe.inputStream();
+        for (int i = 8; i > 2; i--) {
+            assertEquals(i <= 2, full.isReady());
+            assertEquals(i, in.available());
+            in.read();
+        }
+        assertTrue(full.isReady());
+        pipe.complete();
+        pipe.close();
+        assertEquals(
+                "the upload failed before it was whole",
+                assertThrows(IOException.class, in::read).getMessage());
+    }
+
+    @Test
+    void aFormThatFailsIsAnErrorForAConsumerThatHasAllBytes() throws Exception {
+        PartPipe pipe = PartPipe.create(100);
+        write(pipe, "all");
+        pipe.complete();
+        FutureTask<byte[]> consumer = start(() -> pipe.inputStream().readAllBytes());
+        pipe.close();
+        pipe.close();
+        assertEquals("the upload failed before it was whole", failure(consumer).getMessage());
+        assertThrows(IllegalStateException.class, () -> write(pipe, "x"));
+        assertThrows(IOException.class, pipe::retract);
+    }
+
+    @Test
+    void aConsumerThatLeavesFailsThePart() throws IOException {
+        PartPipe pipe = PartPipe.create(1);
+        Readiness full = write(pipe, "more than fits");
+        pipe.inputStream().close();
+        assertEquals(
+                "the consumer of the part has closed its stream", full.failure().getMessage());
+        assertThrows(IOException.class, () -> write(pipe, "x"));
+        assertThrows(IOException.class, pipe.inputStream()::read);
+        pipe.complete();
+        assertThrows(IOException.class, pipe::publish);
+        pipe.close();
+    }
+
+    @Test
+    void aConsumerGivesUpAFormThatIsStalledAndIsFreedByAnInterrupt() throws IOException {
+        PartPipe pipe = PartPipe.create(4, SHORT);
+        InputStream in = pipe.inputStream();
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedIOException.class, in::read);
+        assertTrue(Thread.interrupted());
+        write(pipe, "ab");
+        assertEquals("ab", new String(in.readNBytes(2), StandardCharsets.US_ASCII));
+        assertEquals(
+                "nothing of the part has come for 1 ms (maxWait of the pipe)",
+                assertThrows(IOException.class, in::read).getMessage());
+        assertThrows(IOException.class, () -> write(pipe, "c"));
+        pipe.close();
+        assertThrows(IllegalArgumentException.class, () -> PartPipe.create(0));
+        assertThrows(IllegalArgumentException.class, () -> PartPipe.create(1, Duration.ZERO));
+    }
+}

@@ -1,0 +1,98 @@
+package dev.sluice.form;
+
+import dev.sluice.Boundary;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+
+/** Drives an intake by hand: what it fails with is thrown, and what is to be resumed waits for the test. */
+public final class PushedForm implements FormSource, AutoCloseable {
+    private final FormHead head;
+    final Queue<Runnable> resumed = new ArrayDeque<>();
+    int wanted;
+    private FormIntake intake;
+
+    PushedForm(FormHead head) {
+        this.head = head;
+    }
+
+    private static String contentType(Boundary boundary) {
+        return boundary.mediaType() + "; boundary=\"" + boundary.value() + "\"";
+    }
+
+    public static PushedForm create(Boundary boundary, FormOptions options) throws IOException {
+        return create(boundary, options, -1);
+    }
+
+    public static PushedForm create(Boundary boundary, FormOptions options, long contentLength) throws IOException {
+        PushedForm form = new PushedForm(new FormHead(contentType(boundary), contentLength, false));
+        form.intake = Forms.of(options).receive(form, options);
+        form.check();
+        return form;
+    }
+
+    /** Reads a whole form from a stream. */
+    public static MultipartForm read(InputStream in, Boundary boundary, FormOptions options) throws IOException {
+        return Forms.of(options).read(in, contentType(boundary));
+    }
+
+    @Override
+    public FormHead head() {
+        return head;
+    }
+
+    @Override
+    public void wanted() {
+        wanted++;
+    }
+
+    @Override
+    public void resume(Runnable work) {
+        resumed.add(work);
+    }
+
+    public FormIntake intake() {
+        return intake;
+    }
+
+    public void feed(ByteBuf chunk) throws IOException {
+        boolean over = intake.isOver();
+        intake.offer(chunk);
+        if (!over) {
+            check();
+        }
+    }
+
+    public MultipartForm finish() throws IOException {
+        intake.finish();
+        return result();
+    }
+
+    private void check() throws IOException {
+        if (intake.isOver()) {
+            result();
+        }
+    }
+
+    private MultipartForm result() throws IOException {
+        try {
+            return intake.future().join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof IOException io) {
+                throw io;
+            } else if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) e.getCause();
+        }
+    }
+
+    @Override
+    public void close() {
+        intake.abort(new CancellationException("closed"));
+    }
+}

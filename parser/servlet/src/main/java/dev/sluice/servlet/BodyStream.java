@@ -1,0 +1,132 @@
+package dev.sluice.servlet;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.ClientPace;
+import dev.sluice.form.FormOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The body of a request for a thread that waits for it: it can be woken, and knows whose exception is whose. */
+final class BodyStream extends InputStream {
+    private final InputStream in;
+    private final BooleanSupplier stopped;
+    private final @Nullable FormOptions options;
+    private final @Nullable ClientPace pace;
+    private boolean ended;
+    private @Nullable IOException clientFailure;
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** The thread that waits for the client and was not woken; under the lock. */
+    private @Nullable Thread waiting;
+
+    /**
+     * @param stopped whether the web application is being stopped
+     * @param options with the minimum rate, where nobody else looks at it
+     */
+    BodyStream(InputStream in, BooleanSupplier stopped, @Nullable FormOptions options) {
+        this.in = in;
+        this.stopped = stopped;
+        this.options = options;
+        this.pace = options == null ? null : options.newPace();
+    }
+
+    /** Wakes the thread that waits for the client, where the container waits so that this is possible. */
+    void shutDown() {
+        lock.lock();
+        try {
+            if (waiting != null) {
+                waiting.interrupt();
+                waiting = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void mayBeWoken() {
+        lock.lock();
+        try {
+            waiting = Thread.currentThread();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void mayNotBeWoken() {
+        lock.lock();
+        try {
+            if (waiting == null) {
+                Thread.interrupted(); // by shutDown, and not for whatever the thread does next
+            }
+            waiting = null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return whether {@code e} came from the connection} */
+    boolean isClientFailure(Throwable e) {
+        return clientFailure == e;
+    }
+
+    boolean hasEnded() {
+        return ended;
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] target, int index, int length) throws IOException {
+        if (pace != null) {
+            pace.waits(System.nanoTime());
+        }
+        int count;
+        mayBeWoken();
+        try {
+            if (stopped.getAsBoolean()) { // only now: whoever stops it later wakes this thread
+                throw stopped(null);
+            }
+            count = in.read(target, index, length);
+        } catch (IOException e) {
+            if (stopped.getAsBoolean() && clientFailure != e) {
+                throw stopped(e);
+            }
+            clientFailure = e;
+            throw e;
+        } finally {
+            mayNotBeWoken();
+        }
+        ended = count < 0;
+        if (pace != null && options != null && !ended) {
+            pace.goesOn(System.nanoTime());
+            pace.received(count);
+            if (pace.isTooSlow(System.nanoTime())) {
+                throw MultipartException.because(Reason.CLIENT_TOO_SLOW)
+                        .limit(options.minBytesPerSecond())
+                        .build();
+            }
+        }
+        return count;
+    }
+
+    static MultipartException tooSlow(FormOptions options) {
+        return MultipartException.because(Reason.CLIENT_TOO_SLOW)
+                .limit(options.minBytesPerSecond())
+                .build();
+    }
+
+    private IOException stopped(@Nullable Throwable cause) {
+        IOException stopped = new IOException("the web application is being stopped", cause);
+        clientFailure = stopped;
+        return stopped;
+    }
+}

@@ -1,0 +1,90 @@
+package dev.sluice.servlet;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How long what belongs to a request is kept: until nobody holds it any more. It is held by the request itself until that
+ * is over, by whoever parses, by workers that are counted, and by those who asked for a hold.
+ */
+final class RequestLife {
+    /** How long after the end of the request a worker may begin. */
+    private static final Duration WORKER_GRACE = Duration.ofSeconds(5);
+
+    private final PaceWatch watch;
+    private final Runnable atEnd;
+    private final AtomicInteger holds = new AtomicInteger(1);
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final Set<Runnable> awaited = ConcurrentHashMap.newKeySet();
+
+    /** @param atEnd is run once, when nobody holds it any more */
+    RequestLife(PaceWatch watch, Runnable atEnd) {
+        this.watch = watch;
+        this.atEnd = atEnd;
+    }
+
+    /** Keeps it until as many calls of {@link #release()}. */
+    void hold() {
+        for (; ; ) {
+            int now = holds.get();
+            checkNotOver();
+            if (now > 0 && holds.compareAndSet(now, now + 1)) {
+                return;
+            }
+        }
+    }
+
+    void release() {
+        if (holds.decrementAndGet() == 0) {
+            atEnd.run();
+        }
+    }
+
+    boolean isOver() {
+        return holds.get() <= 0;
+    }
+
+    void checkNotOver() {
+        if (isOver()) {
+            throw new IllegalStateException("the request is over, and its form closed: hold it with"
+                    + " MultipartRequests.hold, or start the worker with AsyncContext.start");
+        }
+    }
+
+    /** The container is done with the request. {@return whether this is the first call} */
+    boolean requestOver() {
+        if (!over.compareAndSet(false, true)) {
+            return false;
+        }
+        letGoLater();
+        release();
+        return true;
+    }
+
+    /** Whoever holds what, it ends now. */
+    void shutDown() {
+        if (holds.getAndSet(0) > 0) {
+            atEnd.run();
+        }
+    }
+
+    void awaits(Runnable letGo) {
+        awaited.add(letGo);
+        if (over.get()) { // since when it was asked for: who ended the request may not have seen it
+            letGoLater();
+        }
+    }
+
+    void awaitsNoMore(Runnable letGo) {
+        awaited.remove(letGo);
+    }
+
+    private void letGoLater() {
+        if (!awaited.isEmpty()) {
+            watch.later(() -> awaited.forEach(Runnable::run), WORKER_GRACE);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+package dev.sluice.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.sluice.BodySettings;
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.MultipartReader;
+import dev.sluice.Setting;
+import dev.sluice.Setting.Scope;
+import dev.sluice.form.ClientPace;
+import dev.sluice.form.FormHead;
+import dev.sluice.form.FormIntake;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.FormSource;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.SpoolDirectory;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every setting through every entrance: what comes out is another than without it. */
+class SettingsTest {
+    private static final Boundary BOUNDARY = Boundary.of("x");
+    private static final String A = "--x\r\nContent-Disposition: form-data; name=a";
+    private static final String END = "\r\n--x--";
+    private static final String BODY = "pp\r\n" + A + "\r\n\r\nvv\r\n" + A + "; filename=f\r\n\r\nw" + END + "\r\nee";
+    private static final String USUAL = "a=vv a(f)=w";
+
+    enum Entrance {
+        DECODER,
+        READER,
+        FORM,
+        FILTER_BUILDER,
+        INIT_PARAMETER;
+
+        boolean isForm() {
+            return this != DECODER && this != READER;
+        }
+    }
+
+    /** @param entrances those where it makes a difference */
+    private record Case(
+            Setting setting, String text, String body, String before, String after, Set<Entrance> entrances) {}
+
+    @TempDir
+    private Path directory;
+
+    private static Case everywhere(Setting setting, String text, String body, String before, String after) {
+        return new Case(setting, text, body, before, after, EnumSet.allOf(Entrance.class));
+    }
+
+    private static Case inForms(Setting setting, String text, String body, String before, String after) {
+        return new Case(setting, text, body, before, after, EnumSet.range(Entrance.FORM, Entrance.INIT_PARAMETER));
+    }
+
+    private static Case inFilters(Setting setting, String text, String before, String after) {
+        return new Case(
+                setting, text, "", before, after, EnumSet.range(Entrance.FILTER_BUILDER, Entrance.INIT_PARAMETER));
+    }
+
+    /** Of a setting for what is not asked for by the decoder. */
+    private static Case butDecoder(Setting setting, String text, String body, String before, String after) {
+        return new Case(setting, text, body, before, after, EnumSet.range(Entrance.READER, Entrance.INIT_PARAMETER));
+    }
+
+    private static List<Case> cases() {
+        String field = A + "\r\n\r\nvv" + END;
+        String nested = "--y\r\nContent-Disposition: attachment; filename=g\r\n\r\n1\r\n--y--";
+        List<Case> cases = new ArrayList<>();
+        cases.add(everywhere(Setting.PRESET, "Strict", BODY, USUAL, "!PREAMBLE"));
+        cases.add(everywhere(Setting.HEADER_CHARSET, "iso-8859-1", A + "\u00e4\r\n\r\n" + END, "a\ufffd=", "a\u00e4="));
+        String escaped = "--x\r\nContent-Disposition: form-data; name=\"%22\"\r\n\r\n" + END;
+        cases.add(everywhere(Setting.DECODE_PERCENT_ESCAPES, "true", escaped, "%22=", "\"="));
+        String encoded = A + "\r\nContent-Transfer-Encoding: base64\r\n\r\ndnY=" + END;
+        cases.add(butDecoder(Setting.DECODE_TRANSFER_ENCODINGS, "TRUE", encoded, "a=dnY=", "a=vv"));
+        String pieces = A + "; filename*0=f; filename*1=g\r\n\r\nv" + END;
+        cases.add(everywhere(Setting.JOIN_CONTINUATIONS, "true", pieces, "a=v", "a(fg)=v"));
+        cases.add(everywhere(Setting.MAX_BODY_BYTES, "10", BODY, USUAL, "!BODY_TOO_LARGE"));
+        cases.add(everywhere(Setting.MAX_PART_BYTES, "1", BODY, USUAL, "!PART_TOO_LARGE"));
+        cases.add(butDecoder(Setting.MAX_FIELD_BYTES, "1", BODY, USUAL, "!FIELD_TOO_LARGE"));
+        cases.add(everywhere(Setting.MAX_PARTS, "1", BODY, USUAL, "!TOO_MANY_PARTS"));
+        cases.add(everywhere(Setting.MAX_FILES, "0", BODY, USUAL, "!TOO_MANY_FILES"));
+        cases.add(everywhere(Setting.MAX_HEADERS_PER_PART, "0", BODY, USUAL, "!TOO_MANY_HEADERS"));
+        cases.add(everywhere(Setting.MAX_HEADER_BYTES_PER_PART, "10", BODY, USUAL, "!HEADER_SECTION_TOO_LARGE"));
+        cases.add(everywhere(Setting.MAX_HEADER_BYTES, "50", BODY, USUAL, "!HEADERS_TOO_LARGE"));
+        cases.add(everywhere(Setting.MAX_PREAMBLE_BYTES, "1", BODY, USUAL, "!PREAMBLE_TOO_LARGE"));
+        cases.add(everywhere(Setting.MAX_EPILOGUE_BYTES, "1", BODY, USUAL, "!EPILOGUE_TOO_LARGE"));
+        String mixed = A + "\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n" + nested + END;
+        cases.add(inForms(Setting.EXPAND_NESTED, "true", mixed, "a=" + nested, "a(g)=1"));
+        cases.add(inForms(Setting.SPILL_THRESHOLD, "1", field, "a=vv", "a=vv in a file"));
+        cases.add(inForms(Setting.MAX_IN_MEMORY_BYTES, "10", field, "a=vv", "!IN_MEMORY_TOO_LARGE"));
+        cases.add(inForms(Setting.MAX_DRAIN_BYTES, "99", "", "reads 100 more", "reads no more"));
+        cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "480", "", "waits 6000 ms", "waits 5500 ms"));
+        cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "none", "", "waits 6000 ms", "waits"));
+        cases.add(inForms(Setting.MIN_RATE_GRACE, "1500ms", "", "waits 6000 ms", "waits 2500 ms"));
+        cases.add(inForms(Setting.MIN_RATE_GRACE, "7s", "", "waits 6000 ms", "waits 8000 ms"));
+        cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "", "waits 30 s for a sink", "waits no 30 s for a sink"));
+        cases.add(inForms(Setting.DIRECTORY, "%s", "", "spool", "other"));
+        cases.add(inForms(Setting.MAX_SPOOL_BYTES, "1", field, "a=vv in a file", "!SPOOL_FULL"));
+        cases.add(inForms(Setting.KEEP_FREE_BYTES, "1000000TiB", field, "a=vv in a file", "!DISK_FULL"));
+        cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "1KiB", field, "a=vv", "!MEMORY_FULL"));
+        cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "", "some", "any"));
+        cases.add(inFilters(Setting.LOCATION, "%s", "spool", "other"));
+        cases.add(inFilters(Setting.PARSE, "Eager", "lazy", "eager"));
+        return cases;
+    }
+
+    static List<Arguments> everySettingThroughEveryEntrance() {
+        return cases().stream()
+                .flatMap(at -> at.entrances().stream().map(entrance -> Arguments.of(at, entrance)))
+                .toList();
+    }
+
+    @Test
+    void noSettingIsMissing() {
+        assertEquals(
+                EnumSet.allOf(Setting.class),
+                cases().stream().map(Case::setting).collect(Collectors.toSet()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("everySettingThroughEveryEntrance")
+    void aSettingActs(Case at, Entrance entrance) throws Exception {
+        assertNotEquals(at.before(), at.after());
+        String text = String.format(at.text(), directory.resolve("other"));
+        assertEquals(at.before(), outcome(at, entrance, null));
+        assertEquals(at.after(), outcome(at, entrance, text));
+    }
+
+    private String outcome(Case at, Entrance entrance, @Nullable String text) throws Exception {
+        byte[] body = at.body().getBytes(StandardCharsets.ISO_8859_1);
+        try {
+            return entrance.isForm()
+                    ? outcome(at.setting(), entrance, text, body)
+                    : streamed(
+                            entrance,
+                            set(MultipartOptions.builder(), at.setting(), text).build(),
+                            body);
+        } catch (MultipartException e) {
+            return "!" + e.reason();
+        }
+    }
+
+    private static <B extends BodySettings<B>> B set(B builder, Setting setting, @Nullable String text) {
+        return text == null ? builder : builder.set(setting, text);
+    }
+
+    private static String streamed(Entrance entrance, MultipartOptions options, byte[] body) throws IOException {
+        List<String> parts = new ArrayList<>();
+        if (entrance == Entrance.READER) {
+            try (MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), BOUNDARY, options)) {
+                for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
+                    parts.add(shown(part.name(), part.filename(), part.text()));
+                }
+            }
+            return String.join(" ", parts);
+        }
+        try (MultipartDecoder decoder = MultipartDecoder.create("multipart/form-data; boundary=x", options)) {
+            decoder.feed(Unpooled.wrappedBuffer(body));
+            StringBuilder data = new StringBuilder();
+            for (; ; ) {
+                switch (decoder.next()) {
+                    case DATA -> data.append(decoder.data().toString(StandardCharsets.ISO_8859_1));
+                    case PART_END -> {
+                        parts.add(shown(decoder.name(), decoder.filename(), data.toString()));
+                        data.setLength(0);
+                    }
+                    case NEED_INPUT -> decoder.finish();
+                    case END -> {
+                        return String.join(" ", parts);
+                    }
+                    default -> {}
+                }
+            }
+        }
+    }
+
+    private static String shown(@Nullable String name, @Nullable String filename, String text) {
+        return name + (filename == null ? "" : "(" + filename + ")") + "=" + text;
+    }
+
+    // ---- forms
+
+    private String outcome(Setting setting, Entrance entrance, @Nullable String text, byte[] body) throws Exception {
+        boolean files = setting == Setting.MAX_SPOOL_BYTES || setting == Setting.KEEP_FREE_BYTES;
+        if (entrance == Entrance.INIT_PARAMETER) {
+            MultipartFilter filter = new MultipartFilter();
+            String[] spill = files ? new String[] {"spillThreshold", "0"} : new String[0];
+            String[] given = text == null ? new String[0] : new String[] {setting.key(), text};
+            filter.init(FilterParametersTest.config(
+                    directory.resolve("spool"),
+                    Stream.of(spill, given).flatMap(Stream::of).toArray(String[]::new)));
+            return asked(setting, filter, body);
+        }
+        SpoolDirectory.Builder spool = SpoolDirectory.builder(directory.resolve("spool"));
+        MemoryBudget memory = MemoryBudget.of(1 << 20);
+        if (text != null && setting.scope() == Scope.SPOOL) {
+            spool.set(setting, text);
+        } else if (setting == Setting.MEMORY_BUDGET_BYTES && text != null) {
+            memory = text.equals("unlimited") ? MemoryBudget.unlimited() : MemoryBudget.of((long) setting.parse(text));
+        }
+        try (SpoolDirectory open = spool.open()) {
+            FormOptions.Builder builder = FormOptions.builder(open, memory);
+            if (text != null && (setting.scope() == Scope.BODY || setting.scope() == Scope.FORM)) {
+                builder.set(setting, text);
+            }
+            FormOptions options = (files ? builder.spillThreshold(0) : builder).build();
+            if (entrance == Entrance.FORM) {
+                return asked(setting, options, body);
+            }
+            MultipartFilter.Builder filter = MultipartFilter.builder(options);
+            if (text != null && setting.scope() == Scope.FILTER) {
+                filter.set(setting, text);
+            }
+            MultipartFilter built = filter.build();
+            built.init(FilterParametersTest.config(directory.resolve("spool")));
+            return asked(setting, built, body);
+        }
+    }
+
+    private static String asked(Setting setting, MultipartFilter filter, byte[] body) throws IOException {
+        try {
+            return switch (setting) {
+                case PARSE -> filter.isEager() ? "eager" : "lazy";
+                case LOCATION ->
+                    String.valueOf(
+                            Objects.requireNonNull(filter.service().location()).getFileName());
+                default -> asked(setting, filter.service().forms().options(), body);
+            };
+        } finally {
+            filter.destroy();
+        }
+    }
+
+    private static String asked(Setting setting, FormOptions options, byte[] body) throws IOException {
+        if (setting == Setting.DIRECTORY) {
+            return String.valueOf(
+                    Objects.requireNonNull(options.spool()).path().getParent().getFileName());
+        }
+        if (setting == Setting.MEMORY_BUDGET_BYTES && body.length == 0) {
+            return options.memory().open().tryReserve(Long.MAX_VALUE) ? "any" : "some";
+        }
+        if (setting.scope() == Scope.FORM && body.length == 0) {
+            return switch (setting) {
+                case MAX_DRAIN_BYTES -> drained(options);
+                case MAX_SINK_WAIT -> stalled(options);
+                default -> waited(options);
+            };
+        }
+        try (MultipartForm form =
+                Forms.of(options).read(new ByteArrayInputStream(body), "multipart/form-data; boundary=x")) {
+            List<String> parts = new ArrayList<>();
+            for (FormPart part : form.parts()) {
+                String kept = part.isInMemory() ? "" : " in a file";
+                parts.add(shown(part.name(), part.filename(), part.text()) + kept);
+            }
+            return String.join(" ", parts);
+        }
+    }
+
+    private static FormSource source(String contentType) {
+        return new FormSource() {
+            @Override
+            public FormHead head() {
+                return new FormHead(contentType, 100, false);
+            }
+
+            @Override
+            public void wanted() {}
+
+            @Override
+            public void resume(Runnable work) {
+                work.run();
+            }
+        };
+    }
+
+    private static String stalled(FormOptions options) {
+        FormOptions stuck = options.toBuilder()
+                .decider(part -> PartDecision.to(new GateSink().shut()))
+                .build();
+        FormIntake intake = Forms.of(stuck).receive(source("multipart/form-data; boundary=x"), stuck);
+        intake.offer(Unpooled.copiedBuffer(
+                "--x\r\nContent-Disposition: form-data; name=a\r\n\r\nv", StandardCharsets.US_ASCII));
+        intake.checkPace(System.nanoTime() + TimeUnit.SECONDS.toNanos(30));
+        boolean over = intake.isOver();
+        intake.abort(new CancellationException());
+        return over ? "waits no 30 s for a sink" : "waits 30 s for a sink";
+    }
+
+    private static String drained(FormOptions options) {
+        long demand = Forms.of(options)
+                .receive(source("multipart/mixed; boundary=x"), options)
+                .demand();
+        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more"; // the end shows one byte later
+    }
+
+    /** How long a client may be silent that has sent 240 bytes at once. */
+    private static String waited(FormOptions options) {
+        ClientPace pace = options.newPace();
+        if (pace == null) {
+            return "waits";
+        }
+        pace.received(240);
+        return "waits " + Math.round(pace.patience() / 1e6) + " ms";
+    }
+}

@@ -1,0 +1,64 @@
+package dev.sluice.testkit;
+
+import dev.sluice.testkit.LeakDetection.Tracked;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakHint;
+import io.netty.util.ResourceLeakTracker;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/** Makes trackers that count. Not to be loaded with netty 4.1, where {@code track} is final. */
+final class DetectorOfNetty42<T> extends ResourceLeakDetector<T> {
+    private DetectorOfNetty42(Class<?> resource) {
+        super(resource, 1);
+    }
+
+    /** {@return a detector that tracks every buffer} */
+    static <T> ResourceLeakDetector<T> detector(Class<T> resource) {
+        return new DetectorOfNetty42<>(resource);
+    }
+
+    @Override
+    public @Nullable ResourceLeakTracker<T> track(T resource) {
+        return Tracked.isWanted() && getLevel() != Level.DISABLED ? trackForcibly(resource) : null;
+    }
+
+    @Override
+    public ResourceLeakTracker<T> trackForcibly(T resource) {
+        Tracker<T> tracker = new Tracker<>();
+        tracker.opened();
+        return tracker;
+    }
+
+    /** Counts what netty would write down with a stack trace. */
+    private static final class Tracker<T> extends Tracked implements ResourceLeakTracker<T> {
+        private final List<String> hints = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void record() {
+            recorded();
+        }
+
+        @Override
+        public void record(Object hint) {
+            recorded();
+            hints.add(hint instanceof ResourceLeakHint named ? named.toHintString() : hint.toString());
+        }
+
+        @Override
+        public boolean close(T resource) {
+            return closed();
+        }
+
+        @Override
+        List<String> hints() {
+            return hints;
+        }
+
+        @Override
+        long unreported() {
+            return 0;
+        }
+    }
+}

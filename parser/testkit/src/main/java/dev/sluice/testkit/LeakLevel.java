@@ -1,0 +1,35 @@
+package dev.sluice.testkit;
+
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetector.Level;
+import java.util.Objects;
+
+/**
+ * A scope in which netty's leak detection runs at a chosen level; closing it restores the level found. The level is one
+ * for the whole process, so scopes must nest and must not overlap between threads.
+ */
+public final class LeakLevel implements AutoCloseable {
+    private final Level before;
+    private boolean closed;
+
+    private LeakLevel(Level before) {
+        this.before = before;
+    }
+
+    /** {@return a scope with detection at {@code level} until it is closed} */
+    public static LeakLevel of(Level level) {
+        Objects.requireNonNull(level);
+        LeakLevel scope = new LeakLevel(ResourceLeakDetector.getLevel());
+        ResourceLeakDetector.setLevel(level);
+        return scope;
+    }
+
+    /** Restores the level that was set when the scope was opened. Idempotent. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            ResourceLeakDetector.setLevel(before);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package dev.sluice.testkit;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Texts that stand in a file: odd bytes, one input a line, escaped. */
+public final class TextTable {
+    private static final Pattern ESCAPE = Pattern.compile("\\\\(?:(x..|u....)|([rnt]))|\\{(?:A|(\\d+)\\*([^}]*))}");
+
+    private TextTable() {}
+
+    /** {@return the lines of a table, without comments and empty ones} */
+    static List<String> lines(String name) {
+        try (InputStream in = TextTable.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("no " + name);
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** {@return the texts of a table, by the titles of its sections} */
+    public static Map<String, List<String>> sections(String name) {
+        Map<String, List<String>> sections = new LinkedHashMap<>();
+        List<String> texts = List.of();
+        for (String line : lines(name)) {
+            if (line.startsWith("== ")) {
+                texts = new ArrayList<>();
+                sections.put(line.substring(3), texts);
+            } else {
+                texts.add(unescaped(line));
+            }
+        }
+        return sections;
+    }
+
+    /** {@return the text with {@code \\r \\n \\t \\xNN \\uNNNN {n*text} {A}} undone} */
+    public static String unescaped(String text) {
+        return ESCAPE.matcher(text).replaceAll(found -> Matcher.quoteReplacement(meant(found)));
+    }
+
+    private static String meant(MatchResult found) {
+        if (found.group(1) != null) {
+            return Character.toString(Integer.parseInt(found.group(1).substring(1), 16));
+        } else if (found.group(2) != null) {
+            return "r".equals(found.group(2)) ? "\r" : "n".equals(found.group(2)) ? "\n" : "\t";
+        }
+        return found.group(3) == null
+                ? "Content-Disposition: form-data; name=\"a\""
+                : unescaped(found.group(4)).repeat(Integer.parseInt(found.group(3)));
+    }
+}

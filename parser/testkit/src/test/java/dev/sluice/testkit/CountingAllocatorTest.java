@@ -1,0 +1,70 @@
+package dev.sluice.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.util.ResourceLeakHint;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CountingAllocatorTest {
+    @Test
+    void theAllocatorCountsWhatIsNotReleased() {
+        CountingAllocator allocator = new CountingAllocator();
+        ByteBuf heap = allocator.buffer(10);
+        ByteBuf direct = allocator.directBuffer(20);
+        assertEquals(2, allocator.liveCount());
+        assertEquals(30, allocator.liveBytes());
+        ByteBuf slice = direct.retainedSlice(0, 5);
+        direct.release();
+        assertEquals(2, allocator.liveCount());
+        slice.release();
+        assertEquals(1, allocator.liveCount());
+        heap.capacity(100);
+        assertEquals(100, allocator.liveBytes());
+        heap.release();
+        assertEquals(0, allocator.liveCount());
+        assertEquals(0, allocator.liveBytes());
+        assertFalse(allocator.isDirectBufferPooled());
+    }
+
+    @Test
+    void theAllocatorCountsCompositeBuffersToo() {
+        CountingAllocator allocator = new CountingAllocator();
+        CompositeByteBuf heap = allocator.compositeHeapBuffer(4);
+        CompositeByteBuf direct = allocator.compositeDirectBuffer(4);
+        heap.addComponent(true, allocator.heapBuffer(10).writeZero(10));
+        assertEquals(3, allocator.liveCount());
+        heap.release();
+        assertEquals(1, allocator.liveCount());
+        direct.release();
+        assertEquals(0, allocator.liveCount());
+    }
+
+    @Test
+    void theAllocatorNamesWhatIsNotReleased() {
+        CountingAllocator allocator = new CountingAllocator();
+        ByteBuf heap = allocator.heapBuffer(10);
+        ByteBuf direct = allocator.directBuffer(20);
+        ByteBuf composite = allocator.compositeBuffer();
+        heap.slice(1, 2).touch((ResourceLeakHint) () -> "part 3");
+        direct.touch("here").retain();
+        assertEquals(
+                List.of(
+                        "composite, capacity 0, refCnt 1",
+                        "direct, capacity 20, refCnt 2, here",
+                        "heap, capacity 10, refCnt 1, part 3"),
+                allocator.unreleased().stream().sorted().toList());
+        composite.touch("there");
+        assertTrue(allocator.unreleased().contains("composite, capacity 0, refCnt 1, there"));
+        heap.release();
+        direct.release(2);
+        composite.release();
+        assertEquals(List.of(), allocator.unreleased());
+        heap.touch("too late");
+        assertEquals(0, allocator.liveCount());
+    }
+}

@@ -1,0 +1,157 @@
+package dev.sluice.samples.upload;
+
+import dev.sluice.PartHead;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Progress;
+import dev.sluice.form.ProgressListener;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.samples.report.Digest;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.InspectionReport;
+import dev.sluice.samples.report.UploadReport;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.Iterator;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts of one body, digested while they come: of an upload the files are stored, once the whole body is there; of
+ * an inspection nothing is. One thread at a time.
+ */
+final class ReceivedParts implements PartDecider, ProgressListener {
+    /** Where files go. */
+    record Store(SpoolDirectory spool, Path directory) {}
+
+    /** A part that has begun; its size is -1 until it has ended. */
+    private static final class Arrival {
+        private final PartHead head;
+        private final MessageDigest sha256 = Digest.sha256();
+        private final long startNanos = System.nanoTime();
+        private long size = -1;
+        private double millis;
+        private @Nullable String value;
+        private @Nullable String storedAs;
+
+        Arrival(PartHead head) {
+            this.head = head;
+        }
+
+        PartDecision to(PartSink sink) {
+            return PartDecision.to(PartSink.digest(sha256, sink));
+        }
+
+        String digest() {
+            return HexFormat.of().formatHex(sha256.digest());
+        }
+
+        UploadReport.Part uploaded() {
+            return UploadReport.Part.of(head, size, digest(), storedAs, value, millis);
+        }
+    }
+
+    private static final int MAX_VALUE_BYTES = 1024;
+    private static final int MAX_STEM_BYTES = 180;
+    private static final int MAX_EXTENSION = 16;
+    private static final int MOST_NUMBERED = 1000;
+
+    private final @Nullable Store store;
+    private final long startNanos = System.nanoTime();
+    private final List<Arrival> parts = new ArrayList<>();
+
+    /** @param store null for an inspection */
+    ReceivedParts(@Nullable Store store) {
+        this.store = store;
+    }
+
+    @Override
+    public PartDecision decide(PartHead head) {
+        Arrival part = new Arrival(head);
+        parts.add(part);
+        String filename = head.filename();
+        if (store == null) {
+            return part.to(PartSink.discard());
+        } else if (filename == null) {
+            return PartDecision.look(MAX_VALUE_BYTES + 1, first -> {
+                part.value = first.length > MAX_VALUE_BYTES ? null : new String(first, StandardCharsets.UTF_8);
+                return part.to(PartSink.discard());
+            });
+        } else if (filename.isEmpty()) { // a file input left empty has no content either: nothing to store
+            return PartDecision.look(1, first -> first.length == 0 ? PartDecision.skip() : stored(part, store));
+        }
+        return stored(part, store);
+    }
+
+    private static PartDecision stored(Arrival part, Store store) {
+        String safe = part.head.safeFilename();
+        String name = safe == null || safe.isEmpty() ? "file" : safe;
+        int dot = name.lastIndexOf('.');
+        String extension = dot > 0 && name.length() - dot <= MAX_EXTENSION ? name.substring(dot) : "";
+        String stem = name.substring(0, name.length() - extension.length());
+        while (stem.getBytes(StandardCharsets.UTF_8).length > MAX_STEM_BYTES) {
+            stem = stem.substring(0, stem.offsetByCodePoints(stem.length(), -1));
+        }
+        String base = stem;
+        Iterator<Path> free = IntStream.range(0, MOST_NUMBERED)
+                .mapToObj(number -> resolve(store.directory(), base + (number == 0 ? "" : "-" + number) + extension))
+                .peek(path -> part.storedAs = String.valueOf(path.getFileName()))
+                .iterator();
+        return part.to(PartSink.toFile(store.spool(), free));
+    }
+
+    private static Path resolve(Path directory, String name) {
+        try {
+            return directory.resolve(name);
+        } catch (InvalidPathException e) {
+            // The file system's charset (the C locale's, say) lacks a character of the name.
+            return directory.resolve(name.replaceAll("[^\\x00-\\x7E]", "_"));
+        }
+    }
+
+    @Override
+    public void progressed(Progress progress) {
+        Arrival last = parts.isEmpty() ? null : parts.get(parts.size() - 1);
+        if (last != null && progress.partEnded() && last.size < 0) {
+            last.size = progress.partBytes();
+            last.millis = Math.round((System.nanoTime() - last.startNanos) / 1e3) / 1e3;
+        }
+    }
+
+    /** {@return the index of the part that began last, or -1} */
+    int current() {
+        return parts.size() - 1;
+    }
+
+    /** {@return the answer to a good body} */
+    Object answer(MultipartForm form) {
+        List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations());
+        if (store == null) {
+            return new InspectionReport(inspected(), deviations, form.bodyBytes(), null);
+        }
+        long millis = (System.nanoTime() - startNanos) / 1_000_000;
+        List<UploadReport.Part> all = parts.stream().map(Arrival::uploaded).toList();
+        return new UploadReport(all, deviations, form.bodyBytes(), millis, null);
+    }
+
+    /** {@return the answer to a body that is refused} */
+    Object answer(ErrorAnswer error) {
+        return store == null
+                ? new InspectionReport(inspected(), List.of(), Math.max(0, error.offset()), error)
+                : error.asAnswer();
+    }
+
+    private List<InspectionReport.Part> inspected() {
+        return parts.stream()
+                .filter(part -> part.size >= 0)
+                .map(part -> InspectionReport.Part.of(part.head, part.size, part.digest()))
+                .toList();
+    }
+}

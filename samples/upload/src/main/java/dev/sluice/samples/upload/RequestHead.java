@@ -1,0 +1,65 @@
+package dev.sluice.samples.upload;
+
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.HeadRules;
+import dev.sluice.samples.report.PresetName;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import org.jspecify.annotations.Nullable;
+
+/** What the head of a request has to be, beside what that of a form has to be for the library. */
+final class RequestHead {
+    private RequestHead() {}
+
+    /** {@return what is wrong with a request of any kind, or null} */
+    static @Nullable ErrorAnswer fault(HttpRequest request) {
+        if (request.decoderResult().isFailure()) {
+            Throwable fault = request.decoderResult().cause();
+            return fault instanceof TooLongHttpLineException
+                    ? ErrorAnswer.http(414, "REQUEST_LINE_TOO_LONG", "the request line is too long")
+                    : fault instanceof TooLongHttpHeaderException
+                            ? ErrorAnswer.http(431, "REQUEST_HEADERS_TOO_LARGE", "the header fields are too large")
+                            : badRequest("the request is not well-formed HTTP");
+        } else if (isHttp11(request)
+                && request.headers().getAll(HttpHeaderNames.HOST).size() != 1) {
+            return badRequest("there has to be exactly one Host");
+        }
+        try {
+            QueryStringDecoder uri = new QueryStringDecoder(request.uri());
+            uri.path();
+            uri.parameters();
+            return null;
+        } catch (IllegalArgumentException e) {
+            return badRequest("a percent-encoding in the request target is malformed");
+        }
+    }
+
+    private static boolean isHttp11(HttpRequest request) {
+        return request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) >= 0;
+    }
+
+    static ErrorAnswer badRequest(String message) {
+        return ErrorAnswer.http(400, "BAD_REQUEST", message);
+    }
+
+    /** {@return what is wrong with a request that has a body, or null} */
+    static @Nullable ErrorAnswer fault(HttpRequest request, @Nullable PresetName preset) {
+        HttpHeaders headers = request.headers();
+        // In an HTTP/1.0 request an expectation is ignored (RFC 9110 section 10.1.1).
+        if (isHttp11(request) && headers.contains(HttpHeaderNames.EXPECT) && !HttpUtil.is100ContinueExpected(request)) {
+            return ErrorAnswer.http(417, "UNKNOWN_EXPECTATION", "only 100-continue can be expected");
+        }
+        return HeadRules.fault(
+                preset,
+                headers.get(HttpHeaderNames.ORIGIN),
+                headers.get(HttpHeaderNames.HOST, ""),
+                headers.contains(HttpHeaderNames.CONTENT_ENCODING),
+                headers.getAll(HttpHeaderNames.CONTENT_TYPE));
+    }
+}
