@@ -239,11 +239,10 @@ public final class FormIntake {
                     .limit(options.maxSinkWaitNanos())
                     .build());
         } else if (pace != null && isTooSlow(pace, now)) {
-            if (over) {
-                drainLeft.set(0);
-                source.wanted();
-            } else {
+            if (!over) {
                 endLater(tooSlow());
+            } else if (drainLeft.getAndSet(0) > 0) { // or the source was told, and its request may be gone by now
+                source.wanted();
             }
         }
     }

@@ -271,6 +271,9 @@ class FormIntakeTest {
         runResumed(slow);
         assertTrue(slow.intake().isOver());
         assertEquals(0, slow.intake().demand());
+        int told = slow.wanted;
+        slow.intake().checkPace(now.get() + second);
+        assertEquals(told, slow.wanted, "nobody waits for a form that is over");
     }
 
     @Test

@@ -212,6 +212,9 @@ public final class AsyncForm {
 
         @Override
         public void wanted() {
+            if (ended) { // Jetty warns of a worker whose request is over
+                return;
+            }
             try {
                 context.start(AsyncForm.this::call);
             } catch (RuntimeException | Error e) { // the request is just ending, or the container has no thread to give
