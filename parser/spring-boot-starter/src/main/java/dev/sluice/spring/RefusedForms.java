@@ -1,0 +1,38 @@
+package dev.sluice.spring;
+
+import dev.sluice.MultipartException;
+import dev.sluice.Setting;
+import dev.sluice.servlet.MultipartRequestException;
+import java.util.Locale;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/** Answers refused forms that no handler of the application takes: the status, what was refused, and the limit's name. */
+@RestControllerAdvice
+@Order(Ordered.LOWEST_PRECEDENCE)
+final class RefusedForms {
+    /** Also for Spring's exceptions with this one as their cause. */
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> refused(MultipartRequestException refusal) {
+        HttpStatusCode status = HttpStatusCode.valueOf(refusal.httpStatus());
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, refusal.getMessage());
+        if (refusal.getCause() instanceof MultipartException known) {
+            problem.setProperty("reason", known.reason().name().toLowerCase(Locale.ROOT));
+            Setting setting = known.setting();
+            if (setting != null) {
+                problem.setProperty("limit", setting.key());
+            }
+        }
+        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status);
+        if (refusal.closesConnection()) {
+            answer.header(HttpHeaders.CONNECTION, "close");
+        }
+        return answer.body(problem);
+    }
+}

@@ -1,0 +1,123 @@
+package dev.sluice.spring;
+
+import dev.sluice.Setting;
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.micrometer.FormMeterBinder;
+import dev.sluice.servlet.MultipartFilter;
+import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.io.IOException;
+import java.util.EnumSet;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.web.multipart.MultipartResolver;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/** Puts the filter in front, and the resolver behind it; before Boot's own of the names that Boot 3 and 4 have for it. */
+@AutoConfiguration(
+        beforeName = {
+            "org.springframework.boot.autoconfigure.web.servlet.MultipartAutoConfiguration",
+            "org.springframework.boot.servlet.autoconfigure.MultipartAutoConfiguration"
+        })
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass(DispatcherServlet.class)
+@ConditionalOnProperty(
+        name = {"sluice.enabled", "spring.servlet.multipart.enabled"},
+        havingValue = "true",
+        matchIfMissing = true)
+class SluiceAutoConfiguration {
+    /** Behind the filter that sets the charset of the request, before all others: Spring Security asks for parameters. */
+    static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
+
+    @Bean
+    SluiceProperties sluiceProperties(Environment environment) {
+        return SluiceProperties.of(environment);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) throws IOException {
+        return properties.spool().open();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    MemoryBudget sluiceMemoryBudget(SluiceProperties properties) {
+        return properties.memory();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    FormOptions sluiceFormOptions(
+            SluiceProperties properties,
+            SpoolDirectory spool,
+            MemoryBudget memory,
+            ObjectProvider<FormMetrics> metrics,
+            ObjectProvider<FormOptionsCustomizer> customizers) {
+        FormOptions.Builder options = FormOptions.builder(spool, memory);
+        properties.each(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
+        metrics.ifUnique(options::metrics);
+        customizers.orderedStream().forEach(customizer -> customizer.customize(options));
+        return options.build();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(MultipartFilter.class)
+    MultipartFilter sluiceMultipartFilter(SluiceProperties properties, FormOptions options) {
+        MultipartFilter.Builder filter = MultipartFilter.builder(options);
+        properties.each(filter::set, Setting.Scope.FILTER);
+        return filter.build();
+    }
+
+    @Bean
+    FilterRegistrationBean<Filter> sluiceFilterRegistration(MultipartFilter filter) {
+        FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(new BootFilter(filter));
+        registration.setName("sluice");
+        registration.setOrder(ORDER);
+        registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
+        return registration;
+    }
+
+    /** Or Boot would register it a second time, for REQUEST alone and last. */
+    @Bean
+    FilterRegistrationBean<MultipartFilter> sluiceMultipartFilterRegistration(MultipartFilter filter) {
+        FilterRegistrationBean<MultipartFilter> registration = new FilterRegistrationBean<>(filter);
+        registration.setEnabled(false);
+        return registration;
+    }
+
+    @Bean(name = DispatcherServlet.MULTIPART_RESOLVER_BEAN_NAME)
+    @ConditionalOnMissingBean(MultipartResolver.class)
+    SluiceMultipartResolver multipartResolver(SluiceProperties properties) {
+        return new SluiceMultipartResolver(properties.resolvesLazily());
+    }
+
+    @Bean
+    RefusedForms sluiceRefusedForms() {
+        return new RefusedForms();
+    }
+
+    /** Actuator binds it to its registries. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    static class Meters {
+        @Bean
+        @ConditionalOnMissingBean
+        FormMeterBinder sluiceFormMeterBinder(SpoolDirectory spool, MemoryBudget memory) {
+            return FormMeterBinder.of(spool, memory);
+        }
+    }
+}

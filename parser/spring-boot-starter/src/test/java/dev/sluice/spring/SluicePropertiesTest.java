@@ -1,0 +1,123 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.Setting;
+import dev.sluice.Setting.Scope;
+import java.io.InputStream;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.mock.env.MockEnvironment;
+
+@ExtendWith(OutputCaptureExtension.class)
+class SluicePropertiesTest {
+    private static Map<Setting, String> settings(MockEnvironment environment) {
+        Map<Setting, String> all = new EnumMap<>(Setting.class);
+        SluiceProperties.of(environment).each(all::put, Scope.values());
+        return all;
+    }
+
+    private static MockEnvironment with(String property, String value) {
+        return new MockEnvironment().withProperty(property, value);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Setting.class)
+    void everySettingIsAProperty(Setting setting) {
+        String value =
+                switch (setting.kind()) {
+                    case BYTES, COUNT -> "77";
+                    case TIME -> "7s";
+                    case FLAG -> "true";
+                    case PRESET -> "strict";
+                    case CHARSET -> "ISO-8859-1";
+                    case PATH -> "somewhere";
+                    case PARSE -> "eager";
+                };
+        String property = "sluice." + SluiceProperties.kebab(setting);
+        assertEquals(value, settings(with(property, value)).get(setting));
+        IllegalArgumentException wrong = assertThrows(
+                IllegalArgumentException.class, () -> settings(with(property, "\0")));
+        assertTrue(wrong.getMessage().startsWith(property + ": "), wrong.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "max-file-size, MAX_PART_BYTES, 1048576, 2MB, 2097152",
+        "max-request-size, MAX_BODY_BYTES, 10485760, -1, unlimited",
+        "file-size-threshold, SPILL_THRESHOLD, 0, 4096, 4096",
+    })
+    void bootsPropertiesHoldWithTheirDefaults(String name, Setting setting, String unset, String value, String text) {
+        assertEquals(unset, settings(new MockEnvironment()).get(setting));
+        String property = "spring.servlet.multipart." + name;
+        assertEquals(text, settings(with(property, value)).get(setting));
+        IllegalArgumentException wrong =
+                assertThrows(IllegalArgumentException.class, () -> settings(with(property, "much")));
+        assertTrue(wrong.getMessage().startsWith(property + "=much"), wrong.getMessage());
+    }
+
+    @Test
+    void ourOwnWinsWithAWarning(CapturedOutput output) {
+        MockEnvironment both = with("sluice.max-body-bytes", "5MB")
+                .withProperty("spring.servlet.multipart.max-request-size", "7MB");
+        assertEquals("5242880", settings(both).get(Setting.MAX_BODY_BYTES));
+        assertTrue(output.getOut().contains("sluice.max-body-bytes=5MB is used, and not"), output::getOut);
+    }
+
+    @Test
+    void whatIsMisspeltIsToldOf(CapturedOutput output) {
+        settings(with("sluice.max-boddy-bytes", "5MB").withProperty("sluice.maxFiles", "5"));
+        assertTrue(output.getOut().contains("sluice.max-boddy-bytes is no property"), output::getOut);
+        assertEquals(-1, output.getOut().indexOf("maxFiles"), output::getOut);
+    }
+
+    @Test
+    void developmentToolsKnowThem() throws Exception {
+        String json;
+        try (InputStream in = SluicePropertiesTest.class.getResourceAsStream(
+                "/META-INF/spring-configuration-metadata.json")) {
+            json = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        }
+        Object listed = JsonParserFactory.getJsonParser().parseMap(json).get("properties");
+        Map<Object, Object> defaults = ((java.util.List<?>) listed)
+                .stream()
+                        .map(Map.class::cast)
+                        .collect(Collectors.toMap(
+                                one -> one.get("name"), one -> String.valueOf(one.get("defaultValue"))));
+        Map<String, String> expected = Stream.of(Setting.values())
+                .collect(Collectors.toMap(
+                        setting -> "sluice." + SluiceProperties.kebab(setting), SluicePropertiesTest::byDefault));
+        expected.put("sluice.enabled", "true");
+        assertEquals(expected, defaults);
+    }
+
+    /** What the metadata say; nothing where Boot, the preset or the machine decides. */
+    private static String byDefault(Setting setting) {
+        return switch (setting) {
+            case MAX_PART_BYTES, MAX_BODY_BYTES, SPILL_THRESHOLD, MEMORY_BUDGET_BYTES, DIRECTORY, LOCATION -> "null";
+            case PRESET -> "standard";
+            case HEADER_CHARSET -> "UTF-8";
+            case PARSE -> "lazy";
+            default -> {
+                long value = setting.formDefault();
+                yield switch (setting.kind()) {
+                    case FLAG -> value < 0 ? "null" : String.valueOf(value > 0);
+                    case TIME -> value / 1_000_000_000L + "s";
+                    default -> value == Long.MAX_VALUE ? "unlimited" : String.valueOf(value);
+                };
+            }
+        };
+    }
+}

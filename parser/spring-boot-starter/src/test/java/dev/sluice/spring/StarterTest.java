@@ -1,0 +1,293 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.MultipartRequestException;
+import java.io.IOException;
+import java.net.CookieManager;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.autoconfigure.web.servlet.AutoConfigureMockMvc;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.web.MockMultipartFile;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.multipart.MaxUploadSizeExceededException;
+import org.springframework.web.multipart.MultipartException;
+import org.springframework.web.multipart.MultipartFile;
+
+/** Applications that know nothing of Sluice, with the starter on their class path. */
+@Timeout(60)
+class StarterTest {
+    private static final String BOUNDARY = "----starter";
+    private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
+            + "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration,"
+            + "org.springframework.boot.autoconfigure.security.servlet.SecurityFilterAutoConfiguration,"
+            + "org.springframework.boot.autoconfigure.security.servlet.UserDetailsServiceAutoConfiguration,"
+            + "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration";
+
+    @TempDir
+    private Path directory;
+
+    private final HttpClient client =
+            HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+    private ConfigurableApplicationContext context;
+
+    /** An application as it was before. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Uploads {
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    @RestController
+    static class Controller {
+        @PostMapping("/upload")
+        String upload(@RequestParam("title") String title, @RequestParam("file") MultipartFile file)
+                throws IOException {
+            return title + " " + file.getOriginalFilename() + " " + file.getSize() + " " + file.getBytes().length;
+        }
+
+        @GetMapping("/token")
+        String token(CsrfToken token) {
+            return token.getToken();
+        }
+    }
+
+    /** One that has handlers of its own. */
+    @Configuration(proxyBeanMethods = false)
+    static class Handlers {
+        @RestControllerAdvice
+        static class Advice {
+            @ExceptionHandler
+            String tooLarge(MaxUploadSizeExceededException e) {
+                return "more than " + e.getMaxUploadSize();
+            }
+
+            @ExceptionHandler
+            String other(MultipartException e) {
+                return "refused: " + (e.getCause() instanceof MultipartRequestException);
+            }
+        }
+
+        @Bean
+        Advice advice() {
+            return new Advice();
+        }
+    }
+
+    /** Takes the token from a form's field, as a page of forms has it. */
+    @Configuration(proxyBeanMethods = false)
+    static class Secured {
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) throws Exception {
+            return http.authorizeHttpRequests(all -> all.anyRequest().permitAll())
+                    .build();
+        }
+    }
+
+    private void start(List<Class<?>> sources, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.addAll(List.of(
+                "--server.port=0",
+                "--server.address=127.0.0.1",
+                "--spring.main.banner-mode=off",
+                "--logging.level.root=ERROR",
+                "--logging.level.dev.sluice=WARN",
+                "--management.endpoints.web.exposure.include=metrics"));
+        if (!all.stream().anyMatch(property -> property.startsWith("--spring.servlet.multipart.location"))) {
+            all.add("--spring.servlet.multipart.location=" + directory);
+        }
+        if (!sources.contains(Secured.class)) {
+            all.add(NO_SECURITY);
+        }
+        context = new SpringApplicationBuilder(sources.toArray(Class<?>[]::new)).run(all.toArray(String[]::new));
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        if (context != null) {
+            context.close();
+        }
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    private static String form(String title, int bytes) {
+        return field("title", title) + "--" + BOUNDARY
+                + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n" + "x".repeat(bytes)
+                + "\r\n--" + BOUNDARY + "--\r\n";
+    }
+
+    private static String field(String name, String value) {
+        return "--" + BOUNDARY + "\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+    }
+
+    private HttpResponse<String> send(HttpRequest.Builder request, String path) throws Exception {
+        URI root = URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port"));
+        return client.send(
+                request.uri(root.resolve(path)).build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    }
+
+    private HttpResponse<String> post(String path, String body) throws Exception {
+        return send(
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
+                        .POST(HttpRequest.BodyPublishers.ofString(body)),
+                path);
+    }
+
+    private String get(String path) throws Exception {
+        return send(HttpRequest.newBuilder(), path).body();
+    }
+
+    @Test
+    void uploadsGoThroughSluiceAndAreCounted() throws Exception {
+        start(List.of(Uploads.class));
+        HttpResponse<String> answer = post("/upload", form("one", 100_000));
+        assertEquals("one f.txt 100000 100000", answer.body());
+        assertTrue(get("/actuator/metrics/sluice.forms").contains("\"statistic\":\"COUNT\",\"value\":1.0"));
+        assertEquals(0, context.getBean(MemoryBudget.class).used());
+        assertEquals(0, context.getBean(SpoolDirectory.class).files());
+    }
+
+    @Test
+    void bootsDefaultsHold() throws Exception {
+        start(List.of(Uploads.class));
+        assertEquals(200, post("/upload", form("most", 1 << 20)).statusCode());
+        HttpResponse<String> answer = post("/upload", form("more", (1 << 20) + 1));
+        assertEquals(413, answer.statusCode());
+        assertEquals(
+                "application/problem+json",
+                answer.headers().firstValue("Content-Type").orElse(""));
+        assertTrue(answer.body().contains("\"limit\":\"maxPartBytes\""), answer.body());
+        assertTrue(answer.body().contains("\"reason\":\"part_too_large\""), answer.body());
+    }
+
+    @Test
+    void whatIsMalformedIsAProblemToo() throws Exception {
+        start(List.of(Uploads.class));
+        HttpResponse<String> answer = post("/upload", form("cut", 100).substring(0, 200));
+        assertEquals(400, answer.statusCode());
+        assertTrue(answer.body().contains("\"reason\":\"truncated\""), answer.body());
+    }
+
+    @Test
+    void handlersOfTheApplicationGoFirst() throws Exception {
+        start(
+                List.of(Uploads.class, Handlers.class),
+                "--spring.servlet.multipart.max-file-size=1KB",
+                "--sluice.max-body-bytes=64KB");
+        assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
+        assertEquals("refused: true", post("/upload", "--" + BOUNDARY + "\r\nno header\r\n\r\n").body());
+        context.close();
+        start(
+                List.of(Uploads.class, Handlers.class),
+                "--spring.servlet.multipart.resolve-lazily=true",
+                "--spring.servlet.multipart.max-file-size=1KB");
+        assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
+    }
+
+    @Test
+    void unlimitedIsMinusOne() throws Exception {
+        start(
+                List.of(Uploads.class),
+                "--spring.servlet.multipart.max-file-size=-1",
+                "--spring.servlet.multipart.max-request-size=-1");
+        assertEquals(
+                "big f.txt 12000000 12000000",
+                post("/upload", form("big", 12_000_000)).body());
+    }
+
+    @Test
+    void turnedOffTheContainerTakesUploads() throws Exception {
+        for (String property : List.of("sluice.enabled", "spring.servlet.multipart.enabled")) {
+            start(List.of(Uploads.class), "--" + property + "=false");
+            assertFalse(context.getBeansOfType(FormOptions.class).size() > 0);
+            if (property.startsWith("sluice")) {
+                assertEquals(
+                        "one f.txt 100 100", post("/upload", form("one", 100)).body());
+            }
+            context.close();
+        }
+    }
+
+    @Test
+    void aFieldMayCarryTheTokenOfSpringSecurity() throws Exception {
+        start(List.of(Uploads.class, Secured.class));
+        String token = get("/token");
+        assertEquals(
+                "one f.txt 10 10",
+                post("/upload", field("_csrf", token) + form("one", 10)).body());
+        assertEquals(403, post("/upload", form("one", 10)).statusCode());
+    }
+
+    @Test
+    void requestsThatHaveTheirPartsAlreadyPass() throws Exception {
+        start(List.of(Uploads.class, MockMvcSetUp.class));
+        MockMvc mvc = context.getBean(MockMvc.class);
+        String answer = mvc.perform(MockMvcRequestBuilders.multipart("/upload")
+                        .file(new MockMultipartFile("file", "m.txt", "text/plain", new byte[5]))
+                        .param("title", "mock"))
+                .andReturn()
+                .getResponse()
+                .getContentAsString();
+        assertEquals("mock m.txt 5 5", answer);
+    }
+
+    @AutoConfigureMockMvc
+    @Configuration(proxyBeanMethods = false)
+    @org.springframework.boot.autoconfigure.ImportAutoConfiguration(
+            org.springframework.boot.test.autoconfigure.web.servlet.MockMvcAutoConfiguration.class)
+    static class MockMvcSetUp {}
+
+    @Test
+    void customizersComeLast() throws Exception {
+        start(List.of(Uploads.class, Customized.class), "--sluice.max-parts=5");
+        HttpResponse<String> answer = post("/upload", form("one", 10));
+        assertEquals(413, answer.statusCode());
+        assertTrue(answer.body().contains("\"limit\":\"maxParts\""), answer.body());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Customized {
+        @Bean
+        FormOptionsCustomizer onePart() {
+            return options -> options.maxParts(1);
+        }
+    }
+}
