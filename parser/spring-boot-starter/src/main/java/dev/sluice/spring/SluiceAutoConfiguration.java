@@ -75,27 +75,13 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean(MultipartFilter.class)
-    MultipartFilter sluiceMultipartFilter(SluiceProperties properties, FormOptions options) {
+    FilterRegistrationBean<Filter> sluiceFilter(SluiceProperties properties, FormOptions options) {
         MultipartFilter.Builder filter = MultipartFilter.builder(options);
         properties.each(filter::set, Setting.Scope.FILTER);
-        return filter.build();
-    }
-
-    @Bean
-    FilterRegistrationBean<Filter> sluiceFilterRegistration(MultipartFilter filter) {
-        FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(new BootFilter(filter));
+        FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(new BootFilter(filter.build()));
         registration.setName("sluice");
         registration.setOrder(ORDER);
         registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
-        return registration;
-    }
-
-    /** Or Boot would register it a second time, for REQUEST alone and last. */
-    @Bean
-    FilterRegistrationBean<MultipartFilter> sluiceMultipartFilterRegistration(MultipartFilter filter) {
-        FilterRegistrationBean<MultipartFilter> registration = new FilterRegistrationBean<>(filter);
-        registration.setEnabled(false);
         return registration;
     }
 

@@ -55,9 +55,9 @@ class ApplicationTest {
                 "--server.address=127.0.0.1",
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=ERROR",
-                "--uploads.spool=" + directory.resolve("spool"),
+                "--sluice.directory=" + directory.resolve("spool"),
                 "--uploads.directory=" + directory.resolve("kept"),
-                "--uploads.max-body=" + MAX_BODY + "B");
+                "--spring.servlet.multipart.max-request-size=" + MAX_BODY + "B");
         root = URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port"));
     }
 
@@ -208,6 +208,21 @@ class ApplicationTest {
         assertEquals(413, response.statusCode(), response.body());
         String detail = JSON.readTree(response.body()).get("detail").asString();
         assertTrue(detail.contains("exceeds the limit of " + MAX_BODY + " bytes (maxBodyBytes"), detail);
+    }
+
+    @Test
+    void thePageAndTheMetersAreThere() throws Exception {
+        assertTrue(got("/").contains("<progress"));
+        sent("POST", "/titled", new Body().field("title", "t").file("file", "x.png", noise(5)));
+        assertTrue(JSON.readTree(got("/actuator/metrics/sluice.forms"))
+                        .at("/measurements/0/value")
+                        .asDouble()
+                > 0);
+    }
+
+    private String got(String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(root.resolve(path)).build();
+        return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
     }
 
     @Test
