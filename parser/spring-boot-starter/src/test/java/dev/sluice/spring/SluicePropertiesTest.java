@@ -36,20 +36,19 @@ class SluicePropertiesTest {
     @ParameterizedTest
     @EnumSource(Setting.class)
     void everySettingIsAProperty(Setting setting) {
-        String value =
-                switch (setting.kind()) {
-                    case BYTES, COUNT -> "77";
-                    case TIME -> "7s";
-                    case FLAG -> "true";
-                    case PRESET -> "strict";
-                    case CHARSET -> "ISO-8859-1";
-                    case PATH -> "somewhere";
-                    case PARSE -> "eager";
-                };
+        String value = switch (setting.kind()) {
+            case BYTES, COUNT -> "77";
+            case TIME -> "7s";
+            case FLAG -> "true";
+            case PRESET -> "strict";
+            case CHARSET -> "ISO-8859-1";
+            case PATH -> "somewhere";
+            case PARSE -> "eager";
+        };
         String property = "sluice." + SluiceProperties.kebab(setting);
         assertEquals(value, settings(with(property, value)).get(setting));
-        IllegalArgumentException wrong = assertThrows(
-                IllegalArgumentException.class, () -> settings(with(property, "\0")));
+        IllegalArgumentException wrong =
+                assertThrows(IllegalArgumentException.class, () -> settings(with(property, "\0")));
         assertTrue(wrong.getMessage().startsWith(property + ": "), wrong.getMessage());
     }
 
@@ -70,8 +69,8 @@ class SluicePropertiesTest {
 
     @Test
     void ourOwnWinsWithAWarning(CapturedOutput output) {
-        MockEnvironment both = with("sluice.max-body-bytes", "5MB")
-                .withProperty("spring.servlet.multipart.max-request-size", "7MB");
+        MockEnvironment both =
+                with("sluice.max-body-bytes", "5MB").withProperty("spring.servlet.multipart.max-request-size", "7MB");
         assertEquals("5242880", settings(both).get(Setting.MAX_BODY_BYTES));
         assertTrue(output.getOut().contains("sluice.max-body-bytes=5MB is used, and not"), output::getOut);
     }
@@ -86,8 +85,8 @@ class SluicePropertiesTest {
     @Test
     void developmentToolsKnowThem() throws Exception {
         String json;
-        try (InputStream in = SluicePropertiesTest.class.getResourceAsStream(
-                "/META-INF/spring-configuration-metadata.json")) {
+        try (InputStream in =
+                SluicePropertiesTest.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             json = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         }
         Object listed = JsonParserFactory.getJsonParser().parseMap(json).get("properties");

@@ -213,7 +213,9 @@ class StarterTest {
                 "--spring.servlet.multipart.max-file-size=1KB",
                 "--sluice.max-body-bytes=64KB");
         assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
-        assertEquals("refused: true", post("/upload", "--" + BOUNDARY + "\r\nno header\r\n\r\n").body());
+        assertEquals(
+                "refused: true",
+                post("/upload", "--" + BOUNDARY + "\r\nno header\r\n\r\n").body());
         context.close();
         start(
                 List.of(Uploads.class, Handlers.class),
