@@ -1,5 +1,7 @@
 package dev.sluice.bench;
 
+import java.util.Map;
+
 /** How long one figure is measured: JVMs one after the other, each with warm-up and measured iterations of so many ms. */
 record Effort(int forks, int warmups, int iterations, int millis) {
     /** Start of a JVM, making of the body and its check. */
@@ -16,8 +18,9 @@ record Effort(int forks, int warmups, int iterations, int millis) {
     static final Effort FRINGE = new Effort(1, WARMUPS, 6, 100);
     /** For single methods, which are compiled at once. */
     static final Effort SMALL = new Effort(1, 5, 5, 100);
-    /** For a look at it. */
-    static final Effort QUICK = FRINGE;
+
+    /** By their names in the table of what is measured. */
+    static final Map<String, Effort> ALL = Map.of("MAIN", MAIN, "WIDE", WIDE, "FRINGE", FRINGE, "SMALL", SMALL);
 
     /** Where one operation takes longer than an iteration should, a few of them are enough. */
     Effort forSlowOperations() {

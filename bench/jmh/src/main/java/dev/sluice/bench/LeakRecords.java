@@ -21,13 +21,8 @@ final class LeakRecords {
     static final List<Scenario> WORKLOADS =
             List.of(Scenario.NETTY_BIG, Scenario.NETTY_HIGH, Scenario.FIELDS_100, Scenario.RANDOM_16M);
 
-    /** The peers by the methods that open them on an island. */
-    private static final Map<String, String> OPENERS = Map.of(
-            "sluice-push", "sluice",
-            "netty42-kept", "nettyKept",
-            "netty42-dropped", "nettyDropped",
-            "netty-contrib", "contrib",
-            "chunks-only", "chunksOnly");
+    private static final List<String> PEERS =
+            List.of("sluice-push", "netty42-kept", "netty42-dropped", "netty-contrib", "chunks-only");
 
     private LeakRecords() {}
 
@@ -37,9 +32,8 @@ final class LeakRecords {
             Body body = workload.body();
             int chunk = workload.name().startsWith("NETTY") ? Suite.OWN_CUT : Suite.CHUNK;
             long parts = body.truth().parts();
-            for (String peer :
-                    List.of("sluice-push", "netty42-kept", "netty42-dropped", "netty-contrib", "chunks-only")) {
-                double records = count(OPENERS.get(peer), body, chunk);
+            for (String peer : PEERS) {
+                double records = count(peer, body, chunk);
                 Map<String, String> params =
                         Suite.params("peer=%s scenario=%s memory=pooled-each", peer, workload.id());
                 double chunks = body.cut(chunk).size();
@@ -51,10 +45,10 @@ final class LeakRecords {
         return rows;
     }
 
-    private static long count(String opener, Body body, int chunk) throws Exception {
+    private static long count(String decoder, Body body, int chunk) throws Exception {
         NettyIsland island = NettyIsland.copyOf42();
         LongSupplier counter = island.countRecords();
-        try (Peer peer = island.open(opener, body, chunk, Memory.POOLED_EACH)) {
+        try (Peer peer = island.open(decoder, body, chunk, Memory.POOLED_EACH)) {
             // Filling a chunk is a record too; it is the same for all and shows in the row of the control.
             peer.run(Tally.counting());
             long before = counter.getAsLong();

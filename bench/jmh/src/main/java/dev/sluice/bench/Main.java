@@ -1,6 +1,7 @@
 package dev.sluice.bench;
 
 import dev.sluice.bench.endtoend.EndToEnd;
+import dev.sluice.bench.jmh.Pools;
 import dev.sluice.bench.peer.Environment;
 import dev.sluice.bench.report.Comparison;
 import dev.sluice.bench.report.Guard;
@@ -13,10 +14,10 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,7 +28,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "sluice-bench",
         description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        scope = CommandLine.ScopeType.INHERIT)
 public final class Main {
     /** Up to which a ratio may grow before the guard calls it slower. */
     private static final double FACTOR = 1.6;
@@ -44,27 +46,22 @@ public final class Main {
         System.exit(new CommandLine(new Main()).execute(args));
     }
 
-    @Command(
-            mixinStandardHelpOptions = true,
-            description = "What leak detection costs at each level, for each decoder on Netty's buffers.")
+    @Command(description = "What leak detection costs at each level, for each decoder on Netty's buffers.")
     int levels(@Mixin Measuring measuring) throws Exception {
-        return measuring.run("levels", Suite::levels, () -> LeakRecords.count(LeakRecords.WORKLOADS), console);
+        return measuring.run("levels", () -> LeakRecords.count(LeakRecords.WORKLOADS), console);
     }
 
-    @Command(mixinStandardHelpOptions = true, description = "Every parser on the same bytes, with the floors.")
+    @Command(description = "Every parser on the same bytes, with the floors.")
     int peers(@Mixin Measuring measuring) throws Exception {
-        return measuring.run("peers", Suite::peers, List::of, console);
+        return measuring.run("peers", List::of, console);
     }
 
-    @Command(
-            mixinStandardHelpOptions = true,
-            description = "The work on buffers: text, scanning, checks, allocation; old ways and new.")
+    @Command(description = "The work on buffers: text, scanning, checks, allocation; old ways and new.")
     int buffers(@Mixin Measuring measuring) throws Exception {
-        return measuring.run("buffers", Suite::buffers, PoolSizes::count, console);
+        return measuring.run("buffers", Pools::sizes, console);
     }
 
     @Command(
-            mixinStandardHelpOptions = true,
             description = "A server under load: with Sluice, with Netty's decoder, and dropping the body."
                     + " Loads with many connections need wrk on the PATH.")
     int endtoend(
@@ -86,7 +83,6 @@ public final class Main {
     }
 
     @Command(
-            mixinStandardHelpOptions = true,
             description =
                     "Measures a few bodies with Sluice and two other parsers, and compares the ratios with recorded"
                             + " ones. Exit code 1 when Sluice has become slower beside both, and stays so when measured again, or"
@@ -96,7 +92,7 @@ public final class Main {
                     boolean record,
             @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
             throws Exception {
-        List<List<Trial>> bodies = Suite.guard();
+        Collection<List<Trial>> bodies = Suite.guard();
         if (plan) {
             console.println(Trial.plan(bodies.stream().flatMap(List::stream).toList()));
             return 0;
@@ -123,22 +119,15 @@ public final class Main {
 
     /** The record of this JDK, or of the newest one before it, or else of the oldest. */
     private static Path recorded() throws IOException {
-        TreeMap<Integer, Path> records = new TreeMap<>();
-        try (Stream<Path> files = Files.list(RESULTS)) {
-            files.filter(file -> file.getFileName().toString().matches("guard-jdk\\d+\\.json"))
-                    .forEach(file -> records.put(
-                            Integer.valueOf(file.getFileName().toString().replaceAll("\\D", "")), file));
-        }
-        if (records.isEmpty()) {
-            throw new IOException("no guard-jdkNN.json in " + RESULTS + ": make one with --record");
-        }
-        var nearest = records.floorEntry(Runtime.version().feature());
-        return nearest == null ? records.firstEntry().getValue() : nearest.getValue();
+        int here = Runtime.version().feature();
+        return IntStream.concat(IntStream.iterate(here, java -> java > 0, java -> java - 1), IntStream.range(here, 100))
+                .mapToObj(java -> RESULTS.resolve("guard-jdk" + java + ".json"))
+                .filter(Files::exists)
+                .findFirst()
+                .orElseThrow(() -> new IOException("no guard-jdkNN.json in " + RESULTS + ": make one with --record"));
     }
 
-    @Command(
-            mixinStandardHelpOptions = true,
-            description = "Makes charts, bench/RESULTS.md and the table of README.md anew from the recorded runs.")
+    @Command(description = "Makes charts, bench/RESULTS.md and the table of README.md anew from the recorded runs.")
     int report() throws IOException {
         Map<Path, String> files = Report.of(Path.of(""));
         for (Map.Entry<Path, String> file : files.entrySet()) {
@@ -150,7 +139,6 @@ public final class Main {
     }
 
     @Command(
-            mixinStandardHelpOptions = true,
             description = "Tells which rows of two recorded runs changed beyond their errors, in time or in what they"
                     + " allocate; exit code 1 when something became slower, allocates more, or is there no longer; 2 when"
                     + " nothing could be compared.")

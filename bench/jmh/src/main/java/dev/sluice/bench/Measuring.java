@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -43,9 +42,8 @@ final class Measuring {
                             + " the recorded run in the place of the old figures, whatever it is.")
     private @Nullable Pattern again;
 
-    int run(String name, Function<Boolean, List<Trial>> suite, Callable<List<Row>> counted, PrintWriter console)
-            throws Exception {
-        List<Trial> all = suite.apply(quick);
+    int run(String name, Callable<List<Row>> counted, PrintWriter console) throws Exception {
+        List<Trial> all = Suite.of(name, quick);
         List<Trial> trials = again != null ? groupsWith(all, again) : only != null ? matching(all, only) : all;
         if (plan) {
             console.println(Trial.plan(trials));

@@ -10,14 +10,19 @@ import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Verdict;
 import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
@@ -86,14 +91,11 @@ final class TrialRunner {
         for (int from = 0, to; from < trials.size(); from = to) {
             String group = trials.get(from).group();
             for (to = from; to < trials.size() && trials.get(to).group().equals(group); to++) {}
-            List<Trial> its = trials.subList(from, to);
-            int forks =
-                    its.stream().mapToInt(trial -> trial.effort().forks()).max().orElse(0);
-            for (int i = 0; i < forks; i++) {
+            List<Trial> left = new ArrayList<>(trials.subList(from, to));
+            for (int i = 0; !left.isEmpty(); i++) {
                 int fork = i;
-                its.stream()
-                        .filter(trial -> fork < trial.effort().forks())
-                        .forEach(trial -> steps.add(new Step(trial, fork)));
+                left.forEach(trial -> steps.add(new Step(trial, fork)));
+                left.removeIf(trial -> trial.effort().forks() == fork + 1);
             }
         }
         return steps;
@@ -122,12 +124,17 @@ final class TrialRunner {
         int chunk = Integer.parseInt(params.get("chunk"));
         long start = System.nanoTime();
         try (Peer peer = kind.open(lastBody, chunk, Memory.of(params.get("memory")))) {
-            Optional<String> wrong = Verdict.against(peer, lastBody, kind.readsNames());
+            Optional<String> wrong = Verdict.against(peer, lastBody, kind.readsNames);
             figure.checked(kind, wrong.orElse(null), System.nanoTime() - start > SLOW_NANOS);
         } catch (RuntimeException e) {
             figure.fail(e);
         }
         return figure;
+    }
+
+    /** Of the greatest and the least. */
+    static double halfRange(List<Double> means) {
+        return (Collections.max(means) - Collections.min(means)) / 2;
     }
 
     /** What is known of one figure so far. */
@@ -136,8 +143,10 @@ final class TrialRunner {
         private final Map<String, String> params;
         private final long bytes;
         private final long parts;
-        private final ForkResults results = new ForkResults();
+        private final List<BenchmarkResult> forks = new ArrayList<>();
+        private final List<Double> means = new ArrayList<>();
         private Effort effort;
+        private @Nullable RunResult all;
         private @Nullable String note;
         private boolean over;
 
@@ -160,9 +169,10 @@ final class TrialRunner {
             effort = slow ? effort.forSlowOperations() : effort;
         }
 
+        /** What was measured counts no more. */
         void fail(Exception e) {
             over = true;
-            results.clear();
+            all = null;
             Throwable cause = e;
             for (Throwable deeper = e; deeper != null; deeper = cause(cause)) {
                 cause = deeper;
@@ -181,7 +191,10 @@ final class TrialRunner {
                 return;
             }
             try {
-                results.add(new Runner(options().build()).runSingle());
+                RunResult result = new Runner(options().build()).runSingle();
+                forks.addAll(result.getBenchmarkResults());
+                means.add(result.getPrimaryResult().getScore());
+                all = new RunResult(result.getParams(), forks);
             } catch (RunnerException | RuntimeException e) {
                 fail(e);
             }
@@ -189,7 +202,7 @@ final class TrialRunner {
 
         private ChainedOptionsBuilder options() {
             ChainedOptionsBuilder options = new OptionsBuilder()
-                    .include("^dev\\.sluice\\.bench\\.jmh\\." + Pattern.quote(trial.benchmark()) + "$")
+                    .include(Pattern.quote("." + trial.benchmark()) + "$")
                     .verbosity(VerboseMode.SILENT)
                     .shouldFailOnError(true)
                     .addProfiler(GCProfiler.class)
@@ -201,13 +214,36 @@ final class TrialRunner {
                     .measurementTime(TimeValue.milliseconds(effort.millis()))
                     .timeout(TimeValue.minutes(3));
             params.forEach((name, value) -> options.param(name, value));
-            List<String> args = new ArrayList<>(JVM_ARGS);
-            args.addAll(trial.jvmArgs());
-            return options.jvmArgs(args.toArray(String[]::new));
+            return options.jvmArgs(
+                    Stream.concat(JVM_ARGS.stream(), trial.jvmArgs().stream()).toArray(String[]::new));
         }
 
+        /** {@return the row of the figure; without a score where there is none} */
         Row row() {
-            return results.row(trial, bytes, parts, note);
+            if (all == null) {
+                return Row.without(trial.table(), trial.benchmark(), trial.params(), bytes, parts, note);
+            }
+            Result<?> primary = all.getPrimaryResult();
+            Result<?> cpu = all.getSecondaryResults().get(WorkerCpu.NAME);
+            Result<?> allocation = all.getSecondaryResults().get("gc.alloc.rate.norm");
+            String unit = primary.getScoreUnit();
+            // JMH takes the iterations of all forks for one sample; what differs from fork to fork may be larger than
+            // that says.
+            double pooled = primary.getScoreError();
+            return new Row(
+                    trial.table(),
+                    trial.benchmark(),
+                    trial.params(),
+                    unit,
+                    primary.getScore(),
+                    Double.isNaN(pooled) ? null : (Double) Math.max(pooled, halfRange(means)),
+                    primary.getStatistics().getMin(),
+                    cpu == null ? null : (Double) (cpu.getStatistics().getMin() / (unit.equals("us/op") ? 1e3 : 1)),
+                    (int) primary.getSampleCount(),
+                    allocation == null ? null : (Double) allocation.getScore(),
+                    bytes,
+                    parts,
+                    note);
         }
 
         @Override

@@ -19,6 +19,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ThreadFactory;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,7 +52,9 @@ class BenchmarksTest {
     }
 
     private static List<List<Trial>> suites(boolean quick) {
-        return List.of(Suite.levels(quick), Suite.peers(quick), Suite.buffers(quick));
+        return Stream.of("levels", "peers", "buffers")
+                .map(command -> Suite.of(command, quick))
+                .toList();
     }
 
     @ParameterizedTest
@@ -77,11 +80,14 @@ class BenchmarksTest {
     }
 
     @Test
-    void everyBenchmarkMethodBelongsToASuite() {
+    void everyBenchmarkMethodBelongsToASuiteAndMeasuresTheAverageTime() {
         Set<String> listed = new TreeSet<>();
         for (BenchmarkListEntry entry : BenchmarkList.defaultList()
                 .getAll(OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT), List.of())) {
             String name = entry.getUsername();
+            // Of a class, or of one above it; those of a class around it do not count.
+            assertEquals(Mode.AverageTime, entry.getMode(), name);
+            assertTrue(entry.getTimeUnit().hasValue(), name);
             listed.add(name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1));
         }
         assertEquals(listed, methods());
@@ -131,8 +137,8 @@ class BenchmarksTest {
 
     @Test
     void theErrorIsNotLessThanHalfOfWhatTheForksDifferBy() {
-        assertEquals(1.5, ForkResults.halfRange(List.of(11.0, 10.0, 13.0)));
-        assertEquals(0, ForkResults.halfRange(List.of(11.0)));
+        assertEquals(1.5, TrialRunner.halfRange(List.of(11.0, 10.0, 13.0)));
+        assertEquals(0, TrialRunner.halfRange(List.of(11.0)));
     }
 
     @Test
@@ -156,10 +162,10 @@ class BenchmarksTest {
     @Test
     void whatIsMeasuredAgainAreWholeGroupsOfWhichThoseThatShareAFigureAreOne() {
         List<Trial> floors =
-                Measuring.groupsWith(Suite.peers(false), Pattern.compile("^floors readWords csv-16m heap"));
+                Measuring.groupsWith(Suite.of("peers", false), Pattern.compile("^floors readWords csv-16m heap"));
         assertEquals(List.of("floors csv-16m heap"), groups(floors));
         assertEquals(5, floors.size());
-        List<Trial> hostile = Measuring.groupsWith(Suite.peers(false), Pattern.compile("jetty all-lf"));
+        List<Trial> hostile = Measuring.groupsWith(Suite.of("peers", false), Pattern.compile("jetty all-lf"));
         assertTrue(groups(hostile).contains("adversarial skip-table"), hostile::toString);
     }
 

@@ -19,7 +19,7 @@ public final class TextTable {
     private TextTable() {}
 
     /** {@return the lines of a table, without comments and empty ones} */
-    static List<String> lines(String name) {
+    public static List<String> lines(String name) {
         try (InputStream in = TextTable.class.getResourceAsStream(name)) {
             if (in == null) {
                 throw new IllegalStateException("no " + name);

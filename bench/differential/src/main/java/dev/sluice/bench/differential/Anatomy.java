@@ -51,19 +51,14 @@ final class Anatomy {
         }
     }
 
-    private Anatomy(String contentType, String boundary, String lead, String tail) {
-        this.contentType = contentType;
-        this.boundary = boundary;
-        this.lead = lead;
-        this.tail = tail;
-    }
-
     /** Takes a request apart that the reference parser accepts with the rules of STRICT. */
-    static Anatomy of(Sample sample, String boundary, Outcome outcome) {
+    Anatomy(Sample sample, String boundary, Outcome outcome) {
+        this.contentType = sample.contentType();
+        this.boundary = boundary;
         String text = new String(sample.bytes(), StandardCharsets.ISO_8859_1);
         String dash = "--" + boundary;
         int at = text.startsWith(dash) ? 0 : 2;
-        Anatomy anatomy = new Anatomy(sample.contentType(), boundary, text.substring(0, at), "");
+        lead = text.substring(0, at);
         at += dash.length();
         for (Outcome.Part part : outcome.parts()) {
             Piece piece = new Piece();
@@ -78,24 +73,10 @@ final class Anatomy {
                 piece.fields.add(new Field(text.substring(at, colon), text.substring(colon + 1, lineEnd)));
                 at = lineEnd + 2;
             }
-            anatomy.pieces.add(piece);
+            pieces.add(piece);
             at = end + (piece.ownBlankLine ? 2 : 0) + dash.length();
         }
-        anatomy.tail = text.substring(at + 2);
-        return anatomy;
-    }
-
-    Anatomy copy() {
-        Anatomy copy = new Anatomy(contentType, boundary, lead, tail);
-        for (Piece piece : pieces) {
-            Piece same = new Piece();
-            same.padding = piece.padding;
-            piece.fields.forEach(field -> same.fields.add(new Field(field.name, field.rest)));
-            same.ownBlankLine = piece.ownBlankLine;
-            same.content = piece.content;
-            copy.pieces.add(same);
-        }
-        return copy;
+        tail = text.substring(at + 2);
     }
 
     /** Puts it together. */

@@ -2,88 +2,41 @@ package dev.sluice.bench.differential;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
-import dev.sluice.testkit.Outcome;
+import dev.sluice.bench.differential.BodiesReport.Agreement;
+import dev.sluice.bench.differential.BodiesReport.Disagreement;
+import dev.sluice.bench.differential.BodiesReport.Origin;
+import dev.sluice.bench.differential.BodiesReport.Tolerated;
 import dev.sluice.testkit.ReferenceParser;
 import java.util.Comparator;
-import java.util.EnumMap;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
 
 /** Compares readings of generated bodies. One thread. */
 final class Bodies {
-    private static final class Counts {
-        long agrees;
-        long differs;
-        long refuses;
-
-        BodiesReport.Agreement of(Contender contender) {
-            return new BodiesReport.Agreement(contender.id(), agrees, differs, refuses);
-        }
-    }
-
-    private static final class Found {
-        long bodies;
-        Sample shortest;
-        Reading sluice;
-        Reading other;
-
-        Found(Sample sample, Reading sluice, Reading other) {
-            this.shortest = sample;
-            this.sluice = sluice;
-            this.other = other;
-        }
-
-        BodiesReport.Disagreement report(Signature signature) {
-            return new BodiesReport.Disagreement(
-                    signature.contender().id(),
-                    signature.difference().name(),
-                    signature.feature().name(),
-                    bodies,
-                    shortest.contentType(),
-                    shortest.escaped(),
-                    sluice.describe(),
-                    other.describe());
-        }
-
-        void add(Sample sample, Reading itsSluice, Reading itsOther) {
-            bodies++;
-            if (sample.bytes().length < shortest.bytes().length) {
-                shortest = sample;
-                sluice = itsSluice;
-                other = itsOther;
-            }
-        }
-    }
-
-    private static final class Deviating {
-        long bodies;
-        final Map<Contender, Counts> peers = counts();
-    }
-
     private final long seed;
     private final Samples samples;
-    private final Map<Sample.Origin, long[]> origins = new EnumMap<>(Sample.Origin.class);
-    private final Map<Contender, Counts> peers = counts();
-    private final Map<Signature, Found> disagreements = new LinkedHashMap<>();
-    private final Map<String, Deviating> tolerated = new TreeMap<>();
+    private final Map<Sample.Origin, Origin> origins = new TreeMap<>();
+    private final Map<Contender, Agreement> peers = agreements();
+    private final Map<Signature, Disagreement> disagreements = new HashMap<>();
+    private final Map<String, Map<Contender, Agreement>> tolerated = new TreeMap<>();
 
     Bodies(long seed) {
         this.seed = seed;
         this.samples = new Samples(seed);
         for (Sample.Origin origin : Sample.Origin.values()) {
-            origins.put(origin, new long[3]);
+            origins.put(origin, new Origin(origin));
         }
     }
 
-    private static Map<Contender, Counts> counts() {
-        Map<Contender, Counts> counts = new EnumMap<>(Contender.class);
-        Contender.here().forEach(contender -> counts.put(contender, new Counts()));
-        return counts;
+    private static Map<Contender, Agreement> agreements() {
+        Map<Contender, Agreement> agreements = new TreeMap<>();
+        Contender.here().forEach(contender -> agreements.put(contender, new Agreement(contender)));
+        return agreements;
     }
 
     /**
@@ -101,15 +54,15 @@ final class Bodies {
     }
 
     private void compare(Sample sample) {
-        long[] counts = origins.get(sample.origin());
-        counts[0]++;
         Reading standard = Sluice.STANDARD.read(sample);
         Reading strict = Sluice.STRICT.read(sample);
         if (strict.accepts() && !strict.sameOutcome(standard)) {
             throw new IllegalStateException("STANDARD reads otherwise what STRICT accepts: " + sample.escaped());
         }
-        counts[1] += standard.accepts() ? 1 : 0;
-        counts[2] += strict.accepts() ? 1 : 0;
+        Origin origin = origins.get(sample.origin());
+        origin.bodies++;
+        origin.standard += standard.accepts() ? 1 : 0;
+        origin.strict += strict.accepts() ? 1 : 0;
         Boundary boundary = boundary(sample.contentType());
         if (standard.accepts() && boundary.isFormData()) {
             if (strict.accepts()) {
@@ -131,68 +84,42 @@ final class Bodies {
 
     private void comparePeers(Sample sample, String boundary, Reading strict) {
         Diagnosis diagnosis = null;
-        for (Map.Entry<Contender, Counts> peer : peers.entrySet()) {
+        for (Map.Entry<Contender, Agreement> peer : peers.entrySet()) {
             Contender contender = peer.getKey();
             Reading other = contender.read(sample.whole(boundary));
-            Difference difference =
-                    count(contender, peer.getValue(), strict, other).orElse(null);
+            Difference difference = peer.getValue().add(strict, other);
             if (difference != null) {
                 diagnosis = diagnosis == null ? new Diagnosis(sample, boundary) : diagnosis;
                 for (Signature signature : diagnosis.causes(contender, contender::read, difference)) {
-                    disagreements
-                            .computeIfAbsent(signature, s -> new Found(sample, strict, other))
-                            .add(sample, strict, other);
+                    disagreements.computeIfAbsent(signature, Disagreement::of).add(sample, strict, other);
                 }
             }
         }
     }
 
-    private static Optional<Difference> count(Contender contender, Counts counts, Reading sluice, Reading other) {
-        if (!other.accepts()) {
-            counts.refuses++;
-            return Optional.empty();
-        }
-        Optional<Difference> difference = Difference.between(sluice, other, contender.tellsNames());
-        counts.agrees += difference.isEmpty() ? 1 : 0;
-        counts.differs += difference.isPresent() ? 1 : 0;
-        return difference;
-    }
-
     private void tolerate(Sample sample, Boundary boundary, Reading standard) {
-        Outcome outcome = ReferenceParser.parse(sample.contentType(), sample.bytes(), "STANDARD");
-        TreeSet<String> deviations = new TreeSet<>();
-        outcome.deviations().forEach(deviation -> deviations.add(deviation.kind()));
-        if (deviations.size() != 1) {
-            return;
+        Set<String> deviations =
+                ReferenceParser.parse(sample.contentType(), sample.bytes(), "STANDARD").deviations().stream()
+                        .map(deviation -> deviation.kind())
+                        .collect(Collectors.toSet());
+        if (deviations.size() == 1) {
+            tolerated
+                    .computeIfAbsent(deviations.iterator().next(), kind -> agreements())
+                    .forEach((contender, counts) ->
+                            counts.add(standard, contender.read(sample.whole(boundary.value()))));
         }
-        Deviating deviating = tolerated.computeIfAbsent(deviations.first(), kind -> new Deviating());
-        deviating.bodies++;
-        deviating.peers.forEach((contender, counts) ->
-                count(contender, counts, standard, contender.read(sample.whole(boundary.value()))));
     }
 
     /** {@return what was found so far} */
     BodiesReport report(Provenance provenance) {
-        List<BodiesReport.Origin> bodies = origins.entrySet().stream()
-                .map(each -> new BodiesReport.Origin(
-                        each.getKey().name(), each.getValue()[0], each.getValue()[1], each.getValue()[2]))
+        List<Disagreement> found = disagreements.values().stream()
+                .sorted(Comparator.comparing((Disagreement each) -> each.peer.id())
+                        .thenComparing(each -> each.feature.name())
+                        .thenComparing(each -> each.difference.name()))
                 .toList();
-        List<BodiesReport.Disagreement> found = disagreements.entrySet().stream()
-                .map(each -> each.getValue().report(each.getKey()))
-                .sorted(Comparator.comparing(BodiesReport.Disagreement::peer)
-                        .thenComparing(BodiesReport.Disagreement::feature)
-                        .thenComparing(BodiesReport.Disagreement::difference))
+        List<Tolerated> deviations = tolerated.entrySet().stream()
+                .map(each -> Tolerated.of(each.getKey(), each.getValue().values()))
                 .toList();
-        List<BodiesReport.Tolerated> deviations = tolerated.entrySet().stream()
-                .map(each -> new BodiesReport.Tolerated(
-                        each.getKey(), each.getValue().bodies, agreements(each.getValue().peers)))
-                .toList();
-        return new BodiesReport(provenance, seed, bodies, agreements(peers), found, deviations);
-    }
-
-    private static List<BodiesReport.Agreement> agreements(Map<Contender, Counts> peers) {
-        return peers.entrySet().stream()
-                .map(each -> each.getValue().of(each.getKey()))
-                .toList();
+        return new BodiesReport(provenance, seed, origins.values(), peers.values(), found, deviations);
     }
 }

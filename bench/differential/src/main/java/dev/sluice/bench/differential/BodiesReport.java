@@ -1,10 +1,15 @@
 package dev.sluice.bench.differential;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import java.util.Collection;
 import java.util.List;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a comparison of generated bodies found.
+ * What a comparison of generated bodies found; what is in it is counted up and recorded as it stands.
  *
  * @param disagreements by signature
  * @param tolerated bodies that STANDARD accepts and STRICT does not, by deviation
@@ -12,49 +17,103 @@ import java.util.List;
 record BodiesReport(
         @JsonUnwrapped Provenance provenance,
         long seed,
-        List<Origin> origins,
-        List<Agreement> peers,
+        Collection<Origin> origins,
+        Collection<Agreement> peers,
         List<Disagreement> disagreements,
-        List<Tolerated> tolerated) {
+        Collection<Tolerated> tolerated) {
     /** Bodies of one origin, and how many of these each preset accepts. */
-    record Origin(String origin, long bodies, long standard, long strict) {}
+    static final class Origin {
+        public final Sample.Origin origin;
+        public long bodies;
+        public long standard;
+        public long strict;
+
+        @JsonCreator
+        Origin(@JsonProperty("origin") Sample.Origin origin) {
+            this.origin = origin;
+        }
+    }
 
     /** How a parser reads bodies that Sluice accepts. */
-    record Agreement(String peer, long agrees, long differs, long refuses) {}
+    static final class Agreement {
+        public final Contender peer;
+        public long agrees;
+        public long differs;
+        public long refuses;
 
-    /**
-     * Bodies that a parser reads otherwise than STRICT, for one reason.
-     *
-     * @param bodies how many
-     * @param contentType of the shortest of them, {@code body} its bytes with escapes, and what both read in it
-     */
-    record Disagreement(
-            String peer,
-            String difference,
-            String feature,
-            long bodies,
-            String contentType,
-            String body,
-            String sluice,
-            String other) {
+        @JsonCreator
+        Agreement(@JsonProperty("peer") Contender peer) {
+            this.peer = peer;
+        }
+
+        @Override
+        public String toString() {
+            return "%s: %,d agree, %,d differ, %,d refuse".formatted(peer.id(), agrees, differs, refuses);
+        }
+
+        /** {@return how the two differ, if both accept the body} */
+        @Nullable
+        Difference add(Reading sluice, Reading other) {
+            if (!other.accepts()) {
+                refuses++;
+                return null;
+            }
+            Difference difference =
+                    Difference.between(sluice, other, peer.tellsNames()).orElse(null);
+            agrees += difference == null ? 1 : 0;
+            differs += difference == null ? 0 : 1;
+            return difference;
+        }
+    }
+
+    /** Bodies that a parser reads otherwise than STRICT, for one reason: how many, and what both read in the shortest of them. */
+    static final class Disagreement {
+        public Contender peer;
+        public Difference difference;
+        public Feature feature;
+        public long bodies;
+        public String contentType;
+        /** With escapes. */
+        public String body;
+
+        public String sluice;
+        public String other;
+        private int length = Integer.MAX_VALUE;
+
+        static Disagreement of(Signature signature) {
+            Disagreement disagreement = new Disagreement();
+            disagreement.peer = signature.contender();
+            disagreement.difference = signature.difference();
+            disagreement.feature = signature.feature();
+            return disagreement;
+        }
+
+        void add(Sample sample, Reading itsSluice, Reading itsOther) {
+            bodies++;
+            if (sample.bytes().length < length) {
+                length = sample.bytes().length;
+                contentType = sample.contentType();
+                body = sample.escaped();
+                sluice = itsSluice.describe();
+                other = itsOther.describe();
+            }
+        }
+
         Signature signature() {
-            return new Signature(Contender.of(peer), Difference.valueOf(difference), Feature.valueOf(feature));
+            return new Signature(peer, difference, feature);
         }
     }
 
     /** Bodies with a deviation that STANDARD reports. */
-    record Tolerated(String deviation, long bodies, List<Agreement> peers) {}
-
-    long bodies() {
-        return origins.stream().mapToLong(Origin::bodies).sum();
+    record Tolerated(String deviation, long bodies, Collection<Agreement> peers) {
+        static Tolerated of(String deviation, Collection<Agreement> peers) {
+            Agreement any = peers.iterator().next();
+            return new Tolerated(deviation, any.agrees + any.differs + any.refuses, peers);
+        }
     }
 
-    long strict() {
-        return origins.stream().mapToLong(Origin::strict).sum();
-    }
-
-    long standard() {
-        return origins.stream().mapToLong(Origin::standard).sum();
+    long sum(ToLongFunction<Origin> count) {
+        return origins.stream().mapToLong(count).sum();
     }
 
     /** Disagreements for which there is no explanation, or one that says that Sluice is wrong. */

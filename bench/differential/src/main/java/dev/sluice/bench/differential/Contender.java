@@ -1,71 +1,63 @@
 package dev.sluice.bench.differential;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Tally;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
 /** A parser whose reading is compared with Sluice's. */
 enum Contender {
-    FILEUPLOAD2("Commons FileUpload 2", true, PeerKind.FILEUPLOAD2),
-    FILEUPLOAD1("Commons FileUpload 1", true, PeerKind.FILEUPLOAD1),
-    TOMCAT("Tomcat 11", true, PeerKind.TOMCAT),
-    JETTY("Jetty 12.1", true, PeerKind.JETTY),
-    NETTY42("Netty 4.2", true, PeerKind.NETTY42_KEPT),
-    NETTY41("Netty 4.1", true, PeerKind.NETTY41_KEPT),
-    NETTY_CONTRIB("netty-contrib", true, PeerKind.NETTY_CONTRIB),
-    UNDERTOW("Undertow", true, PeerKind.UNDERTOW),
-    SPRING("Spring WebFlux", true, PeerKind.SPRING),
-    OKHTTP("OkHttp", false, PeerKind.OKHTTP),
-    MIMEPULL("mimepull", false, PeerKind.MIMEPULL),
-    ARMERIA("Armeria", true, PeerKind.ARMERIA),
-    HELIDON("Helidon 4", true, PeerKind.HELIDON);
+    FILEUPLOAD2("Commons FileUpload 2", "commons-fileupload2", PeerKind.FILEUPLOAD2),
+    FILEUPLOAD1("Commons FileUpload 1", "commons-fileupload", PeerKind.FILEUPLOAD1),
+    TOMCAT("Tomcat 11", "tomcat", PeerKind.TOMCAT),
+    JETTY("Jetty 12.1", "jetty", PeerKind.JETTY),
+    NETTY42("Netty 4.2", "netty-4.2", PeerKind.NETTY42_KEPT),
+    NETTY41("Netty 4.1", "netty-4.1", PeerKind.NETTY41_KEPT),
+    NETTY_CONTRIB("netty-contrib", "netty-contrib-multipart", PeerKind.NETTY_CONTRIB),
+    UNDERTOW("Undertow", "undertow", PeerKind.UNDERTOW),
+    SPRING("Spring WebFlux", "spring", PeerKind.SPRING),
+    OKHTTP("OkHttp", "okhttp", PeerKind.OKHTTP),
+    MIMEPULL("mimepull", "mimepull", PeerKind.MIMEPULL),
+    ARMERIA("Armeria", "armeria", PeerKind.ARMERIA),
+    HELIDON("Helidon 4", "helidon", PeerKind.HELIDON);
 
     final String title;
-    private final boolean tellsNames;
+    /** Its name in the list of versions. */
+    final String library;
+
     private final PeerKind kind;
 
-    Contender(String title, boolean tellsNames, PeerKind kind) {
+    Contender(String title, String library, PeerKind kind) {
         this.title = title;
-        this.tellsNames = tellsNames;
+        this.library = library;
         this.kind = kind;
     }
 
     /** The name used in results: lower case with dashes. */
+    @JsonValue
     String id() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The name of its library in the list of versions. */
-    String library() {
-        return switch (this) {
-            case FILEUPLOAD1, FILEUPLOAD2 -> "commons-" + id().replace("1", "");
-            case NETTY41, NETTY42 -> id().replace("4", "-4.");
-            case NETTY_CONTRIB -> "netty-contrib-multipart";
-            default -> id();
-        };
-    }
-
+    @JsonCreator
     static Contender of(String id) {
         return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
     /** Whether it reads name and file name; the others leave that to the caller. */
     boolean tellsNames() {
-        return tellsNames;
+        return this != OKHTTP && this != MIMEPULL;
     }
 
     /** Those that the running JVM can load. */
     static List<Contender> here() {
-        List<Contender> here = new ArrayList<>(List.of(values()));
-        if (!PeerKind.HELIDON.runsHere()) {
-            here.remove(HELIDON);
-        }
-        return here;
+        return Arrays.stream(values()).filter(each -> each.kind.runsHere()).toList();
     }
 
     /** Reads a body in the chunks it comes in. */

@@ -1,15 +1,13 @@
 package dev.sluice.bench.differential;
 
+import dev.sluice.testkit.TextTable;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 
@@ -18,27 +16,9 @@ final class Crafted {
     private static final String BCHARS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ";
     private static final String ALPHANUMERIC = BCHARS.substring(0, 62);
     private static final String[] FIXED_BOUNDARIES = {"boundary", "AaB03x", "x", "-", "--", "xx", "a'b", "0"};
-    private static final String[] CONTENT_TYPES = words("CONTENT_TYPES");
-    private static final String[] VALUES = words("VALUES");
-    private static final String[] TOKENS = words("TOKENS");
-    private static final String[] PART_TYPES = words("PART_TYPES");
-    private static final String[] OTHER_FIELDS = words("OTHER_FIELDS");
-    private static final String[] TEXTS = words("TEXTS");
-
-    /** A section of the table {@code words.txt}, one on each line, with the escapes of Java. */
-    private static String[] words(String section) {
-        try (InputStream in = Crafted.class.getResourceAsStream("words.txt")) {
-            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-            int start = text.indexOf("[" + section + "]\n") + section.length() + 3;
-            int end = text.indexOf("\n[", start);
-            String words = text.substring(start, end < 0 ? text.length() - 1 : end);
-            return Arrays.stream(words.split("\n", -1))
-                    .map(String::translateEscapes)
-                    .toArray(String[]::new);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
+    private static final Map<String, List<String>> WORDS =
+            TextTable.sections("/dev/sluice/bench/differential/words.txt");
+    private static final List<String> VALUES = WORDS.get("VALUES");
 
     private final SplittableRandom random;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
@@ -51,16 +31,11 @@ final class Crafted {
 
     Sample sample() {
         String type = contentType();
-        if (percent(5)) {
-            add("\r\n");
-        }
+        add(percent(5) ? "\r\n" : "");
         int parts = percent(2) ? 0 : 1 + random.nextInt(4);
         for (int i = 0; i < parts; i++) {
             delimiter();
-            if (percent(2)) {
-                add(percent(70) ? " " : " \t ");
-            }
-            add("\r\n");
+            add(!percent(2) ? "\r\n" : percent(70) ? " \r\n" : " \t \r\n");
             part();
         }
         delimiter();
@@ -93,25 +68,24 @@ final class Crafted {
 
     private String contentType() {
         boolean token = boundary.chars().allMatch(Anatomy::isToken);
-        String type = percent(80) ? "multipart/form-data; boundary=#" : pick(CONTENT_TYPES);
+        String type = percent(80) ? "multipart/form-data; boundary=#" : pick(WORDS.get("CONTENT_TYPES"));
         return type.replace("#", token && !percent(10) ? boundary : '"' + boundary + '"');
     }
 
     /** The line end before it belongs to the part before, so the first one has none. */
     private void delimiter() {
-        add("--");
-        add(boundary);
+        add("--" + boundary);
     }
 
     private void part() {
         List<String> fields = new ArrayList<>();
         fields.add(fieldName("Content-Disposition") + ":" + blanks() + disposition());
         if (percent(45)) {
-            fields.add(fieldName("Content-Type") + ":" + blanks() + pick(PART_TYPES));
+            fields.add(fieldName("Content-Type") + ":" + blanks() + pick(WORDS.get("PART_TYPES")));
         }
         boolean encoded = false;
         for (int i = percent(20) ? 1 + random.nextInt(3) : 0; i > 0; i--) {
-            String other = pick(OTHER_FIELDS);
+            String other = pick(WORDS.get("OTHER_FIELDS"));
             boolean encoding = other.regionMatches(true, 0, "Content-Transfer", 0, 16);
             if (!encoding || !encoded) {
                 fields.add(other);
@@ -121,10 +95,7 @@ final class Crafted {
         if (percent(15)) {
             Collections.shuffle(fields, new Random(random.nextLong()));
         }
-        for (String field : fields) {
-            add(field);
-            add("\r\n");
-        }
+        fields.forEach(field -> add(field + "\r\n"));
         if (percent(1)) {
             // The blank line is the one of the next delimiter.
             add("\r\n");
@@ -171,12 +142,12 @@ final class Crafted {
         if (!name.startsWith("n") && written.startsWith("N")) {
             written = "Filename";
         }
-        return percent(8) ? written + '=' + pick(TOKENS) : written + "=\"" + value() + '"';
+        return percent(8) ? written + '=' + pick(WORDS.get("TOKENS")) : written + "=\"" + value() + '"';
     }
 
     private String value() {
         if (percent(82)) {
-            return VALUES[random.nextInt(6)];
+            return VALUES.get(random.nextInt(6));
         }
         String value = pick(VALUES);
         return percent(15) ? value + pick(VALUES) : value;
@@ -196,16 +167,10 @@ final class Crafted {
 
     private void piece() {
         switch (random.nextInt(16)) {
-            case 0 -> {
-                add("\r\n--");
-                add(boundary.substring(0, random.nextInt(boundary.length())));
-                add("?");
-            }
+            case 0 -> add("\r\n--" + boundary.substring(0, random.nextInt(boundary.length())) + "?");
             case 1 -> {
                 add(pick("\n--", "\r--", "a--", "--"));
-                if (percent(50)) {
-                    add(boundary);
-                }
+                add(percent(50) ? boundary : "");
             }
             case 2 -> add(boundary);
             case 3 -> {
@@ -213,7 +178,7 @@ final class Crafted {
                     out.write(random.nextInt(256));
                 }
             }
-            default -> add(pick(TEXTS));
+            default -> add(pick(WORDS.get("TEXTS")));
         }
     }
 
@@ -232,7 +197,11 @@ final class Crafted {
     }
 
     private String pick(String... choices) {
-        return choices[random.nextInt(choices.length)];
+        return pick(List.of(choices));
+    }
+
+    private String pick(List<String> choices) {
+        return choices.get(random.nextInt(choices.size()));
     }
 
     private void add(String text) {

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +38,7 @@ final class Diagnosis {
     }
 
     private final Sample sample;
-    private final Anatomy anatomy;
+    private final Supplier<Anatomy> anatomy;
     private final Map<Set<Feature>, Experiment> experiments = new HashMap<>();
     private final Set<Feature> present = EnumSet.noneOf(Feature.class);
 
@@ -48,7 +49,7 @@ final class Diagnosis {
         if (!outcome.isAccepted()) {
             throw new IllegalStateException("STRICT accepts what the reference parser refuses: " + sample.escaped());
         }
-        this.anatomy = Anatomy.of(sample, boundary, outcome);
+        this.anatomy = () -> new Anatomy(sample, boundary, outcome);
         if (!isSame(without(Set.of()))) {
             throw new IllegalStateException("taken apart wrongly: " + sample.escaped());
         }
@@ -114,7 +115,7 @@ final class Diagnosis {
     }
 
     private Sample without(Set<Feature> features) {
-        Anatomy changed = anatomy.copy();
+        Anatomy changed = anatomy.get();
         // In the order of their declaration, which a copy of the set need not have.
         new TreeSet<>(features).forEach(feature -> feature.removeFrom(changed));
         return changed.toSample(sample.origin());

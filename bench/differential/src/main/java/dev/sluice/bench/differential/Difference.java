@@ -49,20 +49,12 @@ enum Difference {
             return other.name() == null ? NAME_ABSENT : NAME;
         }
         if (names && !Objects.equals(sluice.filename(), other.filename())) {
-            if (other.filename() == null) {
-                return FILENAME_ABSENT;
-            }
-            return sluice.filename() == null ? FILENAME_ADDED : FILENAME;
+            return other.filename() == null ? FILENAME_ABSENT : sluice.filename() == null ? FILENAME_ADDED : FILENAME;
         }
-        byte[] mine = sluice.content();
-        byte[] others = other.content();
-        int same = Arrays.mismatch(mine, others);
+        int same = Arrays.mismatch(sluice.content(), other.content());
         if (same < 0) {
             return null;
         }
-        if (same == others.length) {
-            return CONTENT_CUT;
-        }
-        return same == mine.length ? CONTENT_ADDED : CONTENT;
+        return same == other.content().length ? CONTENT_CUT : same == sluice.content().length ? CONTENT_ADDED : CONTENT;
     }
 }

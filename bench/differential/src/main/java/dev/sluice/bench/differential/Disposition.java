@@ -3,9 +3,15 @@ package dev.sluice.bench.differential;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A sound Content-Disposition value, taken apart. Texts hold a byte per character. Not thread-safe. */
 final class Disposition {
+    /** Semicolon and blanks, name, and a value in quotes or without. */
+    private static final Pattern PARAMETER =
+            Pattern.compile("\\G([ \t]*;[ \t]*)([^=; \t]*+)(?:=(?:\"((?:\\\\[\"\\\\]|[^\"])*+)\"|([^; \t]*+)))?");
+
     String type;
     final List<Parameter> parameters = new ArrayList<>();
     /** After the last parameter. */
@@ -23,10 +29,12 @@ final class Disposition {
         boolean quoted;
         boolean hasValue;
 
-        Parameter(String before, String name) {
-            this.before = before;
-            this.name = name;
-            this.value = "";
+        Parameter(Matcher found) {
+            before = found.group(1);
+            name = found.group(2);
+            quoted = found.group(3) != null;
+            hasValue = quoted || found.group(4) != null;
+            value = quoted ? found.group(3) : hasValue ? found.group(4) : "";
         }
 
         boolean is(String other) {
@@ -43,57 +51,17 @@ final class Disposition {
     }
 
     static Disposition of(String value) {
+        Matcher parameter = PARAMETER.matcher(value);
         int at = 0;
         while (at < value.length() && Anatomy.isToken(value.charAt(at))) {
             at++;
         }
         Disposition disposition = new Disposition(value.substring(0, at));
-        while (at < value.length()) {
-            int from = at;
-            boolean semicolon = false;
-            while (at < value.length() && (isBlank(value.charAt(at)) || (value.charAt(at) == ';' && !semicolon))) {
-                semicolon |= value.charAt(at) == ';';
-                at++;
-            }
-            String before = value.substring(from, at);
-            if (!semicolon) {
-                disposition.end = before;
-                return disposition;
-            }
-            from = at;
-            while (at < value.length() && "=; \t".indexOf(value.charAt(at)) < 0) {
-                at++;
-            }
-            Parameter parameter = new Parameter(before, value.substring(from, at));
-            disposition.parameters.add(parameter);
-            if (at < value.length() && value.charAt(at) == '=') {
-                parameter.hasValue = true;
-                at = disposition.value(parameter, value, at + 1);
-            }
+        for (; parameter.find(at); at = parameter.end()) {
+            disposition.parameters.add(new Parameter(parameter));
         }
+        disposition.end = value.substring(at);
         return disposition;
-    }
-
-    private int value(Parameter parameter, String text, int start) {
-        int at = start;
-        if (at < text.length() && text.charAt(at) == '"') {
-            parameter.quoted = true;
-            int from = ++at;
-            while (text.charAt(at) != '"') {
-                at += text.charAt(at) == '\\' && (text.charAt(at + 1) == '"' || text.charAt(at + 1) == '\\') ? 2 : 1;
-            }
-            parameter.value = text.substring(from, at);
-            return at + 1;
-        }
-        while (at < text.length() && text.charAt(at) != ';' && !isBlank(text.charAt(at))) {
-            at++;
-        }
-        parameter.value = text.substring(start, at);
-        return at;
-    }
-
-    private static boolean isBlank(char c) {
-        return c == ' ' || c == '\t';
     }
 
     /** Changes the value of every name and file name. */

@@ -1,13 +1,10 @@
 package dev.sluice.bench.differential;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,8 +16,8 @@ final class Explanations {
     private static final Explanations TABLE = read();
 
     private final List<Explanation> all = new ArrayList<>();
-    /** Of errors at cuts. */
-    private final Map<Contender, String> splits = new EnumMap<>(Contender.class);
+    /** Of errors at cuts, by the titles of parsers. */
+    private final Map<String, String> splits = new HashMap<>();
 
     enum Fault {
         PEER("theirs"),
@@ -50,30 +47,22 @@ final class Explanations {
     }
 
     private static Explanations read() {
-        try (InputStream in = Explanations.class.getResourceAsStream("explanations.txt")) {
-            Explanations table = new Explanations();
-            List<String> lines = new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> !line.isEmpty() && !line.startsWith("#"))
-                    .toList();
-            for (int at = 0; at < lines.size(); ) {
-                String[] words = lines.get(at++).split(" \\| ");
-                Set<Contender> contenders = named(Contender.class, words[0]);
-                String text = lines.get(at++).strip();
-                if (words[1].equals("splits")) {
-                    contenders.forEach(contender -> table.splits.put(contender, text));
-                } else {
-                    Set<Difference> differences = named(Difference.class, words[1]);
-                    Set<Feature> features = named(Feature.class, words[2]);
-                    String rule = lines.get(at++).strip();
-                    table.all.add(
-                            new Explanation(contenders, differences, features, Fault.valueOf(words[3]), text, rule));
-                }
+        Explanations table = new Explanations();
+        List<String> lines = TextTable.lines("/dev/sluice/bench/differential/explanations.txt");
+        for (int at = 0; at < lines.size(); ) {
+            String[] words = lines.get(at++).split(" \\| ");
+            Set<Contender> contenders = named(Contender.class, words[0]);
+            String text = lines.get(at++).strip();
+            if (words[1].equals("splits")) {
+                contenders.forEach(contender -> table.splits.put(contender.title, text));
+            } else {
+                Set<Difference> differences = named(Difference.class, words[1]);
+                Set<Feature> features = named(Feature.class, words[2]);
+                String rule = lines.get(at++).strip();
+                table.all.add(new Explanation(contenders, differences, features, Fault.valueOf(words[3]), text, rule));
             }
-            return table;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
+        return table;
     }
 
     private static <E extends Enum<E>> Set<E> named(Class<E> type, String names) {
@@ -94,9 +83,6 @@ final class Explanations {
 
     /** {@return why the parser of that title reads some bodies otherwise when they are cut, if that is known} */
     static Optional<String> ofSplits(String title) {
-        return TABLE.splits.entrySet().stream()
-                .filter(each -> each.getKey().title.equals(title))
-                .map(Map.Entry::getValue)
-                .findFirst();
+        return Optional.ofNullable(TABLE.splits.get(title));
     }
 }

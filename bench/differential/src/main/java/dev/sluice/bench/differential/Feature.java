@@ -4,8 +4,11 @@ import dev.sluice.bench.differential.Anatomy.Field;
 import dev.sluice.bench.differential.Anatomy.Piece;
 import dev.sluice.bench.differential.Disposition.Parameter;
 import java.util.Comparator;
+import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 
 /**
  * What a body can have about it that makes parsers disagree. Each can be taken away and the rest left: where the
@@ -94,29 +97,17 @@ enum Feature {
             "blanks at the ends of a value",
             values(value -> value.equals(value.strip()) ? value : '_' + value.strip() + '_')),
     VALUE_NOT_ASCII("a value that is not ASCII", values(Feature::ascii)),
-    EMPTY_NAME("an empty name", disposition(disposition -> fillEmpty(disposition, "name"))),
-    EMPTY_FILENAME("an empty file name", disposition(disposition -> fillEmpty(disposition, "filename"))),
-    EXTENDED_FILENAME(
-            "filename* beside filename",
-            disposition(disposition -> disposition.parameters.removeIf(parameter -> parameter.is("filename*")))),
-    TOKEN_VALUE("a value without quotes", disposition(disposition -> {
-        for (Parameter parameter : disposition.parameters) {
-            parameter.quoted |= parameter.hasValue && parameter.isPlain();
-        }
-    })),
-    PARAMETER_CASE("the case of a parameter's name", disposition(disposition -> {
-        for (Parameter parameter : disposition.parameters) {
-            parameter.name = Anatomy.lower(parameter.name);
-        }
-    })),
+    EMPTY_NAME("an empty name", parameters(parameter -> fillEmpty(parameter, "name"))),
+    EMPTY_FILENAME("an empty file name", parameters(parameter -> fillEmpty(parameter, "filename"))),
+    EXTENDED_FILENAME("filename* beside filename", without(parameter -> parameter.is("filename*"))),
+    TOKEN_VALUE(
+            "a value without quotes",
+            parameters(parameter -> parameter.quoted |= parameter.hasValue && parameter.isPlain())),
+    PARAMETER_CASE(
+            "the case of a parameter's name", parameters(parameter -> parameter.name = Anatomy.lower(parameter.name))),
     TYPE_CASE("the case of form-data", disposition(disposition -> disposition.type = Anatomy.lower(disposition.type))),
-    EMPTY_PARAMETER(
-            "a semicolon with no parameter behind it",
-            disposition(disposition -> disposition.parameters.removeIf(parameter -> parameter.name.isEmpty()))),
-    NO_VALUE(
-            "a parameter without a value",
-            disposition(disposition ->
-                    disposition.parameters.removeIf(parameter -> !parameter.hasValue && !parameter.name.isEmpty()))),
+    EMPTY_PARAMETER("a semicolon with no parameter behind it", without(parameter -> parameter.name.isEmpty())),
+    NO_VALUE("a parameter without a value", without(parameter -> !parameter.hasValue && !parameter.name.isEmpty())),
     PARAMETER_BLANKS("blanks around semicolons", disposition(disposition -> {
         disposition.parameters.forEach(parameter -> parameter.before = "; ");
         disposition.end = "";
@@ -125,12 +116,8 @@ enum Feature {
             "filename before name",
             disposition(disposition ->
                     disposition.parameters.sort(Comparator.comparing(parameter -> !parameter.is("name"))))),
-    OTHER_PARAMETERS(
-            "other parameters",
-            disposition(disposition -> disposition.parameters.removeIf(parameter -> !parameter.isPlain()))),
-    FILENAME(
-            "a file name at all",
-            disposition(disposition -> disposition.parameters.removeIf(parameter -> parameter.is("filename")))),
+    OTHER_PARAMETERS("other parameters", without(parameter -> !parameter.isPlain())),
+    FILENAME("a file name at all", without(parameter -> parameter.is("filename"))),
 
     // Content
     LINE_FEED_DASH_BOUNDARY(
@@ -140,30 +127,21 @@ enum Feature {
             "the dash-boundary within content",
             contents((content, dash) -> content.replace(dash, "_".repeat(dash.length())))),
     CONTENT_STARTS_WITH_LINE_END(
-            "content that begins with a line end",
-            contents((content, dash) ->
-                    content.startsWith("\r") || content.startsWith("\n") ? '_' + content.substring(1) : content)),
+            "content that begins with a line end", contents(content -> content.replaceFirst("^[\r\n]", "_"))),
     CONTENT_ENDS_WITH_LINE_END(
-            "content that ends with a line end",
-            contents((content, dash) -> content.endsWith("\r") || content.endsWith("\n")
-                    ? content.substring(0, content.length() - 1) + '_'
-                    : content)),
-    CARRIAGE_RETURN("a CR within content", contents((content, dash) -> content.replace('\r', '_'))),
-    LINE_FEED("an LF within content", contents((content, dash) -> content.replace('\n', '_'))),
-    CONTENT_DASHES("dashes within content", contents((content, dash) -> content.replace('-', '_'))),
+            "content that ends with a line end", contents(content -> content.replaceFirst("[\r\n]\\z", "_"))),
+    CARRIAGE_RETURN("a CR within content", contents(content -> content.replace('\r', '_'))),
+    LINE_FEED("an LF within content", contents(content -> content.replace('\n', '_'))),
+    CONTENT_DASHES("dashes within content", contents(content -> content.replace('-', '_'))),
     CONTENT_NOT_ASCII(
-            "content that is not ASCII",
-            contents((content, dash) -> ascii(content).replace('\0', '_'))),
-    EMPTY_CONTENT("empty content", contents((content, dash) -> content.isEmpty() ? "_" : content)),
+            "content that is not ASCII", contents(content -> ascii(content).replace('\0', '_'))),
+    EMPTY_CONTENT("empty content", contents(content -> content.isEmpty() ? "_" : content)),
     LONG_CONTENT("long content", Anatomy::shortContent),
     BOUNDARY("the boundary's characters", Anatomy::plainBoundary),
     /** Nothing of the above. */
     UNKNOWN("something that is not known", anatomy -> {});
 
-    /** Changes content, told the dash-boundary. */
-    private interface ContentChange {
-        String apply(String content, String dashBoundary);
-    }
+    private static final Pattern BACKSLASH_AND_NEXT = Pattern.compile("\\\\([\"\\\\]?)");
 
     final String title;
     private final Consumer<Anatomy> removal;
@@ -200,7 +178,20 @@ enum Feature {
         return disposition(disposition -> disposition.changeValues(change));
     }
 
-    private static Consumer<Anatomy> contents(ContentChange change) {
+    private static Consumer<Anatomy> parameters(Consumer<Parameter> change) {
+        return disposition(disposition -> disposition.parameters.forEach(change));
+    }
+
+    private static Consumer<Anatomy> without(Predicate<Parameter> dropped) {
+        return disposition(disposition -> disposition.parameters.removeIf(dropped));
+    }
+
+    private static Consumer<Anatomy> contents(UnaryOperator<String> change) {
+        return contents((content, dash) -> change.apply(content));
+    }
+
+    /** @param change is told the dash-boundary */
+    private static Consumer<Anatomy> contents(BinaryOperator<String> change) {
         return anatomy -> anatomy.pieces.forEach(piece -> {
             String content = change.apply(piece.content, "--" + anatomy.boundary);
             // Content that has come into being needs a blank line before it.
@@ -210,41 +201,22 @@ enum Feature {
     }
 
     private static String ascii(String text) {
-        StringBuilder result = new StringBuilder(text);
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) >= 0x7F) {
-                result.setCharAt(i, '_');
-            }
-        }
-        return result.toString();
+        return text.replaceAll("[^\\x00-\\x7E]", "_");
     }
 
     /** Replaces the escapes of one character, or for 0 the backslashes that escape nothing, from left to right. */
     private static String escapes(String value, char escaped) {
-        StringBuilder result = new StringBuilder();
-        for (int i = 0; i < value.length(); i++) {
-            char c = value.charAt(i);
-            char next = i + 1 < value.length() ? value.charAt(i + 1) : 0;
-            if (c == '\\' && next == escaped) {
-                result.append("__");
-                i++;
-            } else if (c == '\\' && (next == '"' || next == '\\')) {
-                result.append(c).append(next);
-                i++;
-            } else if (c == '\\' && escaped == 0) {
-                result.append('_');
-            } else {
-                result.append(c);
+        return BACKSLASH_AND_NEXT.matcher(value).replaceAll(found -> {
+            if (found.group(1).isEmpty()) {
+                return escaped == 0 ? "_" : "$0";
             }
-        }
-        return result.toString();
+            return found.group(1).charAt(0) == escaped ? "__" : "$0";
+        });
     }
 
-    private static void fillEmpty(Disposition disposition, String name) {
-        for (Parameter parameter : disposition.parameters) {
-            if (parameter.is(name) && parameter.value.isEmpty()) {
-                parameter.value = "_";
-            }
+    private static void fillEmpty(Parameter parameter, String name) {
+        if (parameter.is(name) && parameter.value.isEmpty()) {
+            parameter.value = "_";
         }
     }
 }

@@ -84,16 +84,16 @@ public final class Main implements Callable<Integer> {
             }
         });
         BodiesReport report = comparison.report(Provenance.of("--bodies " + count, start));
-        Page.write(results, report);
+        Page.write(results.resolve(Page.BODIES), report);
         report.peers().forEach(console::println);
         report.unexplained()
-                .forEach(each -> console.println("not explained: " + each.signature() + ", in " + each.bodies()
-                        + " bodies:\n  " + each.contentType() + "\n  " + each.body() + "\n  Sluice " + each.sluice()
-                        + "\n  theirs " + each.other()));
+                .forEach(each -> console.println("not explained: " + each.signature() + ", in " + each.bodies
+                        + " bodies:\n  " + each.contentType + "\n  " + each.body + "\n  Sluice " + each.sluice
+                        + "\n  theirs " + each.other));
         console.printf(
                 "%,d bodies, STRICT accepts %,d; %d kinds of disagreement, %d not explained%n",
-                report.bodies(),
-                report.strict(),
+                report.sum(each -> each.bodies),
+                report.sum(each -> each.strict),
                 report.disagreements().size(),
                 report.unexplained().size());
         return report.unexplained().isEmpty();
@@ -110,16 +110,15 @@ public final class Main implements Callable<Integer> {
             console.flush();
         });
         String command = "--splits" + (most == Integer.MAX_VALUE ? "" : " --largest " + most);
-        SplitsReport report = comparison.report(Provenance.of(command, start));
-        Page.write(results, report);
-        for (SplitsReport.Row row : report.readers()) {
+        Splits.Report report = comparison.report(Provenance.of(command, start));
+        Page.write(results.resolve(Page.SPLITS), report);
+        for (Splits.Report.Row row : report.readers()) {
             console.printf(
-                    "%-18s %,9d splits, %,6d wrong in %d bodies%n",
-                    row.reader(), row.splits(), row.wrong(), row.wrongBodies());
+                    "%-18s %,9d splits, %,6d wrong in %d bodies%n", row.reader, row.splits, row.wrong, row.wrongBodies);
         }
         return report.readers().stream()
-                .filter(row -> row.reader().startsWith("Sluice"))
-                .allMatch(row -> row.wrong() == 0);
+                .filter(row -> row.reader.startsWith("Sluice"))
+                .allMatch(row -> row.wrong == 0);
     }
 
     private static long seconds(Instant start) {

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,21 +19,13 @@ import java.util.stream.Collectors;
 /** The recorded comparisons as files, and as a page to read. */
 final class Page {
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-    private static final String BODIES = "bodies.json";
-    private static final String SPLITS = "splits.json";
+    static final String BODIES = "bodies.json";
+    static final String SPLITS = "splits.json";
     private static final int SHOWN = 240;
 
     private Page() {}
 
-    static void write(Path folder, BodiesReport report) throws IOException {
-        save(folder.resolve(BODIES), report);
-    }
-
-    static void write(Path folder, SplitsReport report) throws IOException {
-        save(folder.resolve(SPLITS), report);
-    }
-
-    private static void save(Path file, Object report) throws IOException {
+    static void write(Path file, Object report) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Files.writeString(file, JSON.writeValueAsString(report) + "\n");
     }
@@ -48,7 +42,7 @@ final class Page {
             bodies(text, JSON.readValue(folder.resolve(BODIES).toFile(), BodiesReport.class));
         }
         if (Files.exists(folder.resolve(SPLITS))) {
-            splits(text, JSON.readValue(folder.resolve(SPLITS).toFile(), SplitsReport.class));
+            splits(text, JSON.readValue(folder.resolve(SPLITS).toFile(), Splits.Report.class));
         }
         return text.toString();
     }
@@ -66,10 +60,13 @@ final class Page {
         text.append(report.provenance());
         text.append("| Bodies | in all | STANDARD accepts | STRICT accepts |\n|---|---:|---:|---:|\n");
         for (BodiesReport.Origin origin : report.origins()) {
-            String title = Sample.Origin.valueOf(origin.origin()).title;
-            text.append(row(title, number(origin.bodies()), number(origin.standard()), number(origin.strict())));
+            text.append(row(origin.origin.title, origin.bodies, origin.standard, origin.strict));
         }
-        text.append(row("all", number(report.bodies()), number(report.standard()), number(report.strict())));
+        text.append(row(
+                "all",
+                report.sum(each -> each.bodies),
+                report.sum(each -> each.standard),
+                report.sum(each -> each.strict)));
         text.append("""
 
             ### What STRICT accepts
@@ -80,14 +77,9 @@ final class Page {
             |---|---|---|---:|---:|---:|
             """);
         for (BodiesReport.Agreement peer : report.peers()) {
-            Contender contender = Contender.of(peer.peer());
-            text.append(row(
-                    contender.title,
-                    report.provenance().versions().getOrDefault(contender.library(), ""),
-                    contender.tellsNames() ? "yes" : "no",
-                    number(peer.agrees()),
-                    number(peer.differs()),
-                    number(peer.refuses())));
+            String version = report.provenance().versions().getOrDefault(peer.peer.library, "");
+            String names = peer.peer.tellsNames() ? "yes" : "no";
+            text.append(row(peer.peer.title, version, names, peer.agrees, peer.differs, peer.refuses));
         }
         text.append("""
 
@@ -99,13 +91,13 @@ final class Page {
             |---|---|---:|---|---|---|---|
             """.formatted(report.disagreements().size(), explained(report)));
         Map<String, List<BodiesReport.Disagreement>> byCause = report.disagreements().stream()
-                .sorted(Comparator.comparing(each -> each.signature().feature()))
+                .sorted(Comparator.comparing(each -> each.feature))
                 .collect(Collectors.groupingBy(
                         each -> Explanations.of(each.signature())
                                         .map(found -> Integer.toString(
                                                 Explanations.all().indexOf(found)))
                                         .orElse("none")
-                                + each.feature(),
+                                + each.feature,
                         LinkedHashMap::new,
                         Collectors.toList()));
         byCause.values().forEach(group -> cause(text, group));
@@ -130,13 +122,13 @@ final class Page {
     private static void cause(StringBuilder text, List<BodiesReport.Disagreement> group) {
         Signature first = group.get(0).signature();
         Optional<Explanations.Explanation> explanation = Explanations.of(first);
-        String peers = distinct(group, each -> each.signature().contender().title);
-        String effects = distinct(group, each -> each.signature().difference().title);
+        String peers = distinct(group, each -> each.peer.title);
+        String effects = distinct(group, each -> each.difference.title);
         // Peers that share their code read the same bodies, so the largest count stands for all.
-        Map<String, Long> counts = new LinkedHashMap<>();
-        group.forEach(each -> counts.merge(each.peer(), each.bodies(), Long::sum));
-        long least = counts.values().stream().min(Long::compare).orElse(0L);
-        long most = counts.values().stream().max(Long::compare).orElse(0L);
+        Map<Contender, Long> counts = new LinkedHashMap<>();
+        group.forEach(each -> counts.merge(each.peer, each.bodies, Long::sum));
+        long least = Collections.min(counts.values());
+        long most = Collections.max(counts.values());
         text.append(row(
                 first.feature().title,
                 peers,
@@ -153,33 +145,27 @@ final class Page {
     }
 
     private static void example(StringBuilder text, BodiesReport.Disagreement each) {
-        Signature signature = each.signature();
         text.append("- %s, %s:\n  ```\n  %s\n  Sluice %s\n  theirs %s\n  ```\n"
                 .formatted(
-                        signature.feature().title,
-                        signature.contender().title,
-                        shown(each.body()),
-                        shown(each.sluice()),
-                        shown(each.other())));
+                        each.feature.title, each.peer.title, shown(each.body), shown(each.sluice), shown(each.other)));
     }
 
     private static void tolerated(StringBuilder text, BodiesReport report) {
-        List<String> peers = report.peers().stream()
-                .map(peer -> Contender.of(peer.peer()).title)
-                .toList();
+        List<String> peers =
+                report.peers().stream().map(peer -> peer.peer.title).toList();
         text.append("| Deviation | bodies | ").append(String.join(" | ", peers)).append(" |\n");
         text.append("|---|---:|").append("---:|".repeat(peers.size())).append('\n');
         for (BodiesReport.Tolerated each : report.tolerated()) {
             text.append("| `%s` | %s |".formatted(each.deviation(), number(each.bodies())));
             for (BodiesReport.Agreement peer : each.peers()) {
-                text.append(" %d / %d / %d |".formatted(peer.agrees(), peer.differs(), peer.refuses()));
+                text.append(" %d / %d / %d |".formatted(peer.agrees, peer.differs, peer.refuses));
             }
             text.append('\n');
         }
         text.append('\n');
     }
 
-    private static void splits(StringBuilder text, SplitsReport report) {
+    private static void splits(StringBuilder text, Splits.Report report) {
         text.append("""
             ## Peers' split errors
 
@@ -194,24 +180,23 @@ final class Page {
                 report.skipped() == 0 ? "" : "; %d have no boundary or were left out".formatted(report.skipped())));
         text.append(report.provenance());
         text.append("| Parser | splits | wrong | bodies with a wrong one |\n|---|---:|---:|---:|\n");
-        for (SplitsReport.Row row : report.readers()) {
-            text.append(row(row.reader(), number(row.splits()), number(row.wrong()), number(row.wrongBodies())));
+        for (Splits.Report.Row row : report.readers()) {
+            text.append(row(row.reader, row.splits, row.wrong, row.wrongBodies));
         }
-        List<SplitsReport.Row> wrong =
-                report.readers().stream().filter(row -> row.wrong() > 0).toList();
+        List<Splits.Report.Row> wrong =
+                report.readers().stream().filter(row -> row.wrong > 0).toList();
         if (!wrong.isEmpty()) {
             text.append(
                     "\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n");
         }
-        wrong.forEach(row -> row.kinds()
-                .forEach(kind -> text.append(row(
-                        row.reader(),
-                        kind.title(),
-                        number(kind.splits()),
-                        kind.body() + " at " + kind.cut(),
-                        "`" + kind.around().replace("|", "\\|") + "`"))));
+        for (Splits.Report.Row row : wrong) {
+            for (Splits.Report.Kind kind : row.kinds) {
+                String around = "`" + kind.around.replace("|", "\\|") + "`";
+                text.append(row(row.reader, kind.title, kind.splits, kind.body + " at " + kind.cut, around));
+            }
+        }
         wrong.stream()
-                .flatMap(row -> Explanations.ofSplits(row.reader()).stream())
+                .flatMap(row -> Explanations.ofSplits(row.reader).stream())
                 .distinct()
                 .forEach(cause -> text.append('\n').append(cause).append('\n'));
     }
@@ -224,7 +209,9 @@ final class Page {
         return String.format(Locale.ROOT, "%,d", number);
     }
 
-    private static String row(String... cells) {
-        return "| " + String.join(" | ", cells) + " |\n";
+    private static String row(Object... cells) {
+        return Arrays.stream(cells)
+                .map(cell -> cell instanceof Long count ? number(count) : cell.toString())
+                .collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 }

@@ -5,14 +5,14 @@ import dev.sluice.MultipartException;
 import dev.sluice.Preset;
 import dev.sluice.testkit.Corpus;
 import dev.sluice.testkit.Soup;
-import java.util.Arrays;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /** The bodies that are compared: the corpus first, then as many as are wanted. A seed always makes the same ones. */
 final class Samples {
     private static final int LARGEST_MUTATED = 4096;
-    private static final byte[] DAMAGE = {'\r', '\n', '-', ':', ' ', '"', ';', '\\', '='};
+    private static final String DAMAGE = "\r\n-: \";\\=";
 
     private final long seed;
     private final List<Corpus.Case> corpus = Corpus.cases();
@@ -54,35 +54,24 @@ final class Samples {
 
     /** Few bytes changed, dropped, put in or doubled. */
     private static byte[] damaged(byte[] body, SplittableRandom random) {
-        byte[] bytes = body;
-        for (int i = random.nextInt(3); i >= 0 && bytes.length > 0; i--) {
-            int at = random.nextInt(bytes.length);
-            byte b = random.nextInt(4) == 0
-                    ? (byte) random.nextInt(256)
+        StringBuilder text = new StringBuilder(new String(body, StandardCharsets.ISO_8859_1));
+        for (int i = random.nextInt(3); i >= 0 && !text.isEmpty(); i--) {
+            int at = random.nextInt(text.length());
+            char b = random.nextInt(4) == 0
+                    ? (char) random.nextInt(256)
                     : random.nextInt(3) == 0
-                            ? (byte) ('a' + random.nextInt(26))
-                            : DAMAGE[random.nextInt(DAMAGE.length)];
+                            ? (char) ('a' + random.nextInt(26))
+                            : DAMAGE.charAt(random.nextInt(DAMAGE.length()));
             switch (random.nextInt(4)) {
-                case 0 -> {
-                    bytes = bytes.clone();
-                    bytes[at] = b;
-                }
-                case 1 -> bytes = spliced(bytes, at, at + 1, new byte[0]);
-                case 2 -> bytes = spliced(bytes, at, at, new byte[] {b});
+                case 0 -> text.setCharAt(at, b);
+                case 1 -> text.deleteCharAt(at);
+                case 2 -> text.insert(at, b);
                 default -> {
-                    int end = Math.min(bytes.length, at + random.nextInt(40));
-                    bytes = spliced(bytes, end, end, Arrays.copyOfRange(bytes, at, end));
+                    int end = Math.min(text.length(), at + random.nextInt(40));
+                    text.insert(end, text.substring(at, end));
                 }
             }
         }
-        return bytes;
-    }
-
-    private static byte[] spliced(byte[] bytes, int from, int to, byte[] instead) {
-        byte[] result = new byte[bytes.length - (to - from) + instead.length];
-        System.arraycopy(bytes, 0, result, 0, from);
-        System.arraycopy(instead, 0, result, from, instead.length);
-        System.arraycopy(bytes, to, result, from + instead.length, bytes.length - to);
-        return result;
+        return text.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.bench.differential;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.bench.body.Body;
@@ -7,9 +8,7 @@ import dev.sluice.testkit.Corpus;
 import dev.sluice.testkit.Soup;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
@@ -19,28 +18,38 @@ import java.util.function.Consumer;
 final class Splits {
     private static final int SHOWN = 12;
 
-    /** Who reads splits, and when two outcomes are the same. */
-    private static final class Reader {
-        final String title;
-        final BiFunction<Boundary, Body, Reading> read;
-        final BiPredicate<Reading, Reading> same;
-        final boolean tellsNames;
-        final Map<String, SplitsReport.Kind> kinds = new LinkedHashMap<>();
-        long splits;
-        long wrong;
-        long wrongBodies;
+    /**
+     * What a comparison of two-chunk splits found.
+     *
+     * @param bodies of the corpus that were split, of so many {@code bytes}
+     * @param skipped bodies of the corpus that were not: no boundary, or too large for a quick run
+     */
+    record Report(@JsonUnwrapped Provenance provenance, long bodies, long bytes, long skipped, List<Row> readers) {
+        /** What a reader made of them: how many splits, whose outcome is another than the whole body's, and in how many bodies. */
+        static final class Row {
+            public String reader;
+            public long splits;
+            public long wrong;
+            public long wrongBodies;
+            public List<Kind> kinds = new ArrayList<>();
+        }
 
-        Reader(
-                String title,
-                BiFunction<Boundary, Body, Reading> read,
-                BiPredicate<Reading, Reading> same,
-                boolean tellsNames) {
-            this.title = title;
-            this.read = read;
-            this.same = same;
-            this.tellsNames = tellsNames;
+        /** One way to be wrong, and a body that shows it, split before the byte {@code cut}, with the bytes around that. */
+        static final class Kind {
+            public String title;
+            public long splits;
+            public String body;
+            public int cut;
+            public String around;
         }
     }
+
+    /** Who reads splits, and when two outcomes are the same. */
+    private record Reader(
+            BiFunction<Boundary, Body, Reading> read,
+            BiPredicate<Reading, Reading> same,
+            boolean tellsNames,
+            Report.Row row) {}
 
     private final int largest;
     private final List<Reader> readers = new ArrayList<>();
@@ -54,15 +63,21 @@ final class Splits {
         // Of Sluice also reason and place of a refusal, and the parts before it, have to be the same.
         BiPredicate<Reading, Reading> exactly =
                 (one, other) -> one.sameParts(other) && Objects.equals(one.refusal(), other.refusal());
-        readers.add(new Reader("Sluice, STANDARD", Sluice.STANDARD::read, exactly, true));
-        readers.add(new Reader("Sluice, STRICT", Sluice.STRICT::read, exactly, true));
-        for (Contender contender : Contender.here()) {
-            readers.add(new Reader(
-                    contender.title,
-                    (boundary, body) -> contender.read(body),
-                    Reading::sameOutcome,
-                    contender.tellsNames()));
+        add("Sluice, STANDARD", Sluice.STANDARD::read, exactly, true);
+        add("Sluice, STRICT", Sluice.STRICT::read, exactly, true);
+        for (Contender each : Contender.here()) {
+            add(each.title, (boundary, body) -> each.read(body), Reading::sameOutcome, each.tellsNames());
         }
+    }
+
+    private void add(
+            String title,
+            BiFunction<Boundary, Body, Reading> read,
+            BiPredicate<Reading, Reading> same,
+            boolean tellsNames) {
+        Report.Row row = new Report.Row();
+        row.reader = title;
+        readers.add(new Reader(read, same, tellsNames, row));
     }
 
     /** Splits all bodies; {@code progress} is told the id of each before. */
@@ -89,20 +104,31 @@ final class Splits {
 
     private static void split(Reader reader, String id, Sample sample, Boundary boundary) {
         Reading whole = reader.read.apply(boundary, sample.whole(boundary.value()));
-        long before = reader.wrong;
+        long before = reader.row.wrong;
         for (int cut = 1; cut < sample.bytes().length; cut++) {
             Reading split = reader.read.apply(boundary, sample.cut(boundary.value(), cut));
-            reader.splits++;
+            reader.row.splits++;
             if (!reader.same.test(whole, split)) {
-                reader.wrong++;
-                String title = title(whole, split, reader.tellsNames);
-                SplitsReport.Kind first = new SplitsReport.Kind(title, 0, id, cut, around(sample.bytes(), cut));
-                SplitsReport.Kind kind = reader.kinds.getOrDefault(title, first);
-                reader.kinds.put(
-                        title, new SplitsReport.Kind(title, kind.splits() + 1, kind.body(), kind.cut(), kind.around()));
+                reader.row.wrong++;
+                kind(reader.row.kinds, title(whole, split, reader.tellsNames), id, sample, cut).splits++;
             }
         }
-        reader.wrongBodies += reader.wrong > before ? 1 : 0;
+        reader.row.wrongBodies += reader.row.wrong > before ? 1 : 0;
+    }
+
+    private static Report.Kind kind(List<Report.Kind> kinds, String title, String id, Sample sample, int cut) {
+        for (Report.Kind kind : kinds) {
+            if (kind.title.equals(title)) {
+                return kind;
+            }
+        }
+        Report.Kind first = new Report.Kind();
+        first.title = title;
+        first.body = id;
+        first.cut = cut;
+        first.around = around(sample.bytes(), cut);
+        kinds.add(first);
+        return first;
     }
 
     private static String title(Reading whole, Reading split, boolean names) {
@@ -123,19 +149,8 @@ final class Splits {
     }
 
     /** {@return what was found so far} */
-    SplitsReport report(Provenance provenance) {
-        return new SplitsReport(
-                provenance,
-                bodies,
-                bytes,
-                skipped,
-                readers.stream()
-                        .map(reader -> new SplitsReport.Row(
-                                reader.title,
-                                reader.splits,
-                                reader.wrong,
-                                reader.wrongBodies,
-                                List.copyOf(reader.kinds.values())))
-                        .toList());
+    Report report(Provenance provenance) {
+        List<Report.Row> rows = readers.stream().map(Reader::row).toList();
+        return new Report(provenance, bodies, bytes, skipped, rows);
     }
 }

@@ -23,6 +23,32 @@ public final class EndToEnd {
     private static final double START_SECONDS = 8;
     private static final int MAX_SECONDS = 32;
 
+    /** What a server is sent in one round: so many requests by our own sender, or by the tool for so many seconds. */
+    record Load(Scenario scenario, int connections, int requests, int seconds) {
+        /** Our own sender: so many bodies over one connection. */
+        static Load sent(Scenario scenario, int requests) {
+            return new Load(scenario, 1, requests, 0);
+        }
+
+        /** A load tool. */
+        static Load lasting(Scenario scenario, int connections, int seconds) {
+            return new Load(scenario, connections, 0, seconds);
+        }
+
+        boolean byTool() {
+            return seconds > 0;
+        }
+
+        String label() {
+            return scenario.id() + ", " + connections + (connections == 1 ? " connection" : " connections");
+        }
+
+        /** In seconds, for the plan: what one server needs in one round. */
+        double expected() {
+            return byTool() ? seconds + 0.2 : requests * scenario.body().size() / 4e9;
+        }
+    }
+
     private final List<Load> loads;
     private final int rounds;
     private final Consumer<String> out;
@@ -60,10 +86,7 @@ public final class EndToEnd {
 
     /** {@return the expected time in seconds} */
     public double expected() {
-        double round = 0;
-        for (Load load : runnable()) {
-            round += load.expected();
-        }
+        double round = runnable().stream().mapToDouble(Load::expected).sum();
         return START_SECONDS + Variant.values().length * (WARM_UPS + rounds) * round;
     }
 
@@ -84,7 +107,7 @@ public final class EndToEnd {
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
         try {
             for (Variant variant : Variant.values()) {
-                servers.put(variant, ServerProcess.start(variant));
+                servers.put(variant, new ServerProcess(variant));
             }
             return measure(servers);
         } finally {
@@ -121,15 +144,9 @@ public final class EndToEnd {
             done++;
             double left = (System.nanoTime() - start) / 1e9 / done * (all.size() - done);
             for (Variant variant : Variant.values()) {
-                out.accept("[%d/%d, %d:%02d left] %s, %s: %s"
-                        .formatted(
-                                done,
-                                all.size(),
-                                (int) left / 60,
-                                (int) left % 60,
-                                load.label(),
-                                variant.id(),
-                                measured.get(variant).figure()));
+                String progress = "[%d/%d, %d:%02d left]".formatted(done, all.size(), (int) left / 60, (int) left % 60);
+                String figure = measured.get(variant).figure();
+                out.accept("%s %s, %s: %s".formatted(progress, load.label(), variant.id(), figure));
                 rows.addAll(measured.get(variant).rows(measured.get(Variant.DISCARD)));
             }
         }
@@ -139,15 +156,13 @@ public final class EndToEnd {
 
     /** The server must find what is in the body, once with checksums, before any time is taken. */
     private static void check(Variant variant, ServerProcess server, Body body) throws IOException {
-        server.checksums(true);
-        try (Sender sender = new Sender(server.port(), body)) {
+        try (Sender sender = new Sender(server.port(), MeasuredServer.CHECKED, body)) {
             expect(sender.send(), expected(variant, body, true));
         }
-        server.checksums(false);
     }
 
     private static Truth expected(Variant variant, Body body, boolean checksum) {
-        Truth truth = variant.decodes() ? body.truth() : new Truth(0, body.size(), 0, 0, 0);
+        Truth truth = variant.decodes ? body.truth() : new Truth(0, body.size(), 0, 0, 0);
         return checksum ? truth : new Truth(truth.parts(), truth.bytes(), 0, truth.nameChars(), 0);
     }
 
@@ -170,14 +185,14 @@ public final class EndToEnd {
                         .formatted(load.label(), variant.id(), done.failed(), done.requests()));
             }
             if (done.requests() > 0) {
-                double cpu = after.cpu().secondsSince(before.cpu());
+                double cpu = after.cpuSecondsSince(before);
                 return new Measurement.Round(done.requests(), done.seconds(), cpu, after.bytes() - before.bytes());
             }
         }
     }
 
     private static LoadTool.Done sent(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
-        try (Sender sender = new Sender(server.port(), body)) {
+        try (Sender sender = new Sender(server.port(), "/upload", body)) {
             long start = System.nanoTime();
             for (int i = 0; i < load.requests(); i++) {
                 expect(sender.send(), expected(variant, body, false));

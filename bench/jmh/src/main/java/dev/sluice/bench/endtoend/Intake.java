@@ -1,11 +1,9 @@
 package dev.sluice.bench.endtoend;
 
 import dev.sluice.Boundary;
-import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.bench.peer.Tally;
-import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import dev.sluice.bench.peer.bytebuf.ByteBufPeer;
 import dev.sluice.bench.peer.bytebuf.Decoding;
 import dev.sluice.bench.peer.bytebuf.NettyDecoding;
@@ -27,98 +25,48 @@ final class Intake {
      */
     static Decoding of(Variant variant, String contentType, Tally tally, Consumer<Runnable> worker)
             throws MultipartException {
-        MultipartOptions options = MultipartOptions.defaults();
         return switch (variant) {
-            case SLUICE -> new ToWorker(MultipartDecoder.create(Boundary.from(contentType), options), tally, worker);
-            case SLUICE_LOOP -> new SluiceDecoding(Boundary.from(contentType), options, tally);
+            case SLUICE -> new ToWorker(Boundary.from(contentType), tally, worker);
+            case SLUICE_LOOP -> new SluiceDecoding(Boundary.from(contentType), MultipartOptions.defaults(), tally);
             case NETTY42_LOOP -> new NettyDecoding(contentType, tally, false);
-            case HANDED_OVER -> new HandedOver(tally, worker);
-            case DISCARD -> new ByteBufPeer.Dropping(tally);
+            case HANDED_OVER -> chunk -> worker.accept(() -> ByteBufPeer.drop(tally, chunk));
+            case DISCARD -> chunk -> ByteBufPeer.drop(tally, chunk);
         };
     }
 
-    /** What going to another thread costs: each chunk is released there, without decoding. */
-    private record HandedOver(Tally tally, Consumer<Runnable> worker) implements Decoding {
-        @Override
-        public void offer(ByteBuf chunk) {
-            worker.accept(() -> {
-                tally.count(chunk.readableBytes());
-                chunk.release();
-            });
-        }
-
-        @Override
-        public void finish() {}
-
-        @Override
-        public void close() {}
-    }
-
     /** Decodes on the event loop, and gives what the decoder found in a chunk to the worker, which may block. */
-    private static final class ToWorker implements Decoding {
-        private final MultipartDecoder decoder;
-        private final Tally tally;
+    private static final class ToWorker extends SluiceDecoding {
         private final Consumer<Runnable> worker;
-        private @Nullable String name;
-        private @Nullable String filename;
+        private List<Runnable> found = List.of();
 
-        ToWorker(MultipartDecoder decoder, Tally tally, Consumer<Runnable> worker) {
-            this.decoder = decoder;
-            this.tally = tally;
+        ToWorker(Boundary boundary, Tally tally, Consumer<Runnable> worker) {
+            super(boundary, MultipartOptions.defaults(), tally);
             this.worker = worker;
         }
 
         @Override
-        public void offer(ByteBuf chunk) throws MultipartException {
-            decoder.feed(chunk);
-            drain();
-        }
-
-        @Override
-        public void finish() throws MultipartException {
-            decoder.finish();
-            drain();
-        }
-
-        private void drain() throws MultipartException {
-            List<Runnable> found = new ArrayList<>();
+        protected void drain() throws MultipartException {
+            List<Runnable> ofChunk = new ArrayList<>();
+            found = ofChunk;
             try {
-                while (take(decoder.next(), found)) {
-                    // until the chunk is used up
-                }
+                super.drain();
             } finally {
-                worker.accept(() -> found.forEach(Runnable::run));
+                worker.accept(() -> ofChunk.forEach(Runnable::run));
             }
-        }
-
-        private boolean take(MultipartDecoder.Event event, List<Runnable> found) throws MultipartException {
-            switch (event) {
-                case PART_BEGIN -> {
-                    name = decoder.name();
-                    filename = decoder.filename();
-                }
-                case DATA -> {
-                    ByteBuf data = decoder.data().retain();
-                    found.add(() -> {
-                        ByteBufChunks.tell(tally, data);
-                        data.release();
-                    });
-                }
-                case PART_END -> {
-                    String itsName = name;
-                    String itsFilename = filename;
-                    found.add(() -> tally.endPart(itsName, itsFilename));
-                }
-                case NEED_INPUT, END -> {
-                    return false;
-                }
-            }
-            return true;
         }
 
         @Override
-        public void close() {
-            decoder.close();
+        protected void data(ByteBuf content) {
+            ByteBuf kept = content.retain();
+            found.add(() -> {
+                super.data(kept);
+                kept.release();
+            });
+        }
+
+        @Override
+        protected void endPart(@Nullable String name, @Nullable String filename) {
+            found.add(() -> super.endPart(name, filename));
         }
     }
 }

@@ -1,7 +1,6 @@
 package dev.sluice.bench.endtoend;
 
 import dev.sluice.bench.body.Body;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -40,12 +39,11 @@ final class LoadTool {
     record Done(long requests, double seconds, long failed) {}
 
     static boolean isInstalled() {
-        for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
-            if (!folder.isEmpty() && Files.isExecutable(Path.of(folder, PROGRAM))) {
-                return true;
-            }
+        try {
+            return !version().isEmpty();
+        } catch (IOException e) {
+            return false;
         }
-        return false;
     }
 
     /** {@return program and version, as it tells them: the first two words} */

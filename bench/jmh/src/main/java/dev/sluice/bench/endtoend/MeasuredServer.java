@@ -28,7 +28,6 @@ import io.netty.util.concurrent.EventExecutor;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -37,12 +36,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An HTTP/1.1 server that answers to each body what it found there, with one of the ways to take in a body that are compared.
- * It tells its port, then answers to the lines {@code usage} and {@code checksums true|false} on its standard input until that
- * ends.
+ * It tells its port, then for each line on its standard input what it uses, until that ends.
  */
 public final class MeasuredServer {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final String CHECKSUMS = "checksums ";
+    /** Has the body checked against its sums, which takes time of its own. */
+    static final String CHECKED = "/checked";
+
     private static final int MAX_CHUNK_BYTES = 64 << 10;
     private static final int MAX_IN_FLIGHT = 64;
 
@@ -50,7 +50,6 @@ public final class MeasuredServer {
     private final DefaultEventExecutorGroup workers =
             new DefaultEventExecutorGroup(Math.max(4, 2 * Runtime.getRuntime().availableProcessors()));
     private final LongAdder bytes = new LongAdder();
-    private volatile boolean checksums;
 
     private MeasuredServer(Variant variant) {
         this.variant = variant;
@@ -84,16 +83,9 @@ public final class MeasuredServer {
     }
 
     private void answer(BufferedReader in) throws IOException {
-        for (String line; (line = in.readLine()) != null; ) {
-            if (line.startsWith(CHECKSUMS)) {
-                checksums = Boolean.parseBoolean(line.substring(CHECKSUMS.length()));
-                System.out.println(line);
-            } else {
-                long cpu = ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                        .getProcessCpuTime();
-                long direct = PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
-                System.out.println("usage " + cpu + " " + direct + " " + bytes.sum());
-            }
+        while (in.readLine() != null) {
+            System.out.println(
+                    "usage " + PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() + " " + bytes.sum());
         }
     }
 
@@ -112,7 +104,7 @@ public final class MeasuredServer {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
             if (message instanceof HttpRequest request) {
-                tally = checksums ? Tally.checking() : Tally.counting();
+                tally = request.uri().equals(CHECKED) ? Tally.checking() : Tally.counting();
                 String type = request.headers().get(HttpHeaderNames.CONTENT_TYPE, "");
                 decoding = Intake.of(variant, type, tally, this::onWorker);
             }

@@ -17,7 +17,7 @@ final class Measurement {
     private static final double MIB = 1 << 20;
 
     private final Variant variant;
-    private final Load load;
+    private final EndToEnd.Load load;
     private final Body body;
     private final List<Round> rounds = new ArrayList<>();
     private long peakBytes;
@@ -26,7 +26,7 @@ final class Measurement {
     /** One round: requests answered with success in the seconds of the client, and the bodies that came to the server. */
     record Round(long requests, double seconds, double cpuSeconds, long bytes) {}
 
-    Measurement(Variant variant, Load load, Body body) {
+    Measurement(Variant variant, EndToEnd.Load load, Body body) {
         this.variant = variant;
         this.load = load;
         this.body = body;

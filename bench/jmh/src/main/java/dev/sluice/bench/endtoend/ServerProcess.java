@@ -2,13 +2,13 @@ package dev.sluice.bench.endtoend;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -33,52 +33,65 @@ final class ServerProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader out;
     private final Writer in;
-    private final int port;
+    private int port;
 
-    /** CPU time since its start, direct memory now, used or pooled, and the bytes that came, of complete bodies or not. */
-    record Usage(CpuMark cpu, long directBytes, long bytes) {}
-
-    private ServerProcess(Process process) throws IOException {
-        this.process = process;
-        this.out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        this.in = process.outputWriter(StandardCharsets.UTF_8);
-        this.port = Integer.parseInt(line("port"));
+    /**
+     * CPU time since its start, direct memory now, used or pooled, and the bytes that came, of complete bodies or not.
+     *
+     * @param threads CPU time of each thread where the system tells it, those of the JVM included, because what Java tells
+     *     comes in steps of 10 ms; empty elsewhere
+     */
+    record Usage(Map<String, Long> threads, long processNanos, long directBytes, long bytes) {
+        double cpuSecondsSince(Usage before) {
+            if (threads.isEmpty() || before.threads.isEmpty()) {
+                return (processNanos - before.processNanos) / 1e9;
+            }
+            return threads.entrySet().stream()
+                            .mapToLong(each -> each.getValue() - before.threads.getOrDefault(each.getKey(), 0L))
+                            .sum()
+                    / 1e9;
+        }
     }
 
-    /** Starts a server and waits until it listens. */
-    static ServerProcess start(Variant variant) throws IOException {
+    /** Starts a server. */
+    ServerProcess(Variant variant) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(JVM_ARGS);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN, variant.id()));
-        Process process = new ProcessBuilder(command)
+        process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        try {
-            return new ServerProcess(process);
-        } catch (IOException | RuntimeException e) {
-            process.destroyForcibly();
-            throw e;
-        }
+        out = process.inputReader(StandardCharsets.UTF_8);
+        in = process.outputWriter(StandardCharsets.UTF_8);
     }
 
-    int port() {
+    /** Waits until it listens. */
+    int port() throws IOException {
+        port = port == 0 ? Integer.parseInt(line("port")) : port;
         return port;
     }
 
     Usage usage() throws IOException {
-        ask("usage");
+        in.write("usage\n");
+        in.flush();
         String[] figures = line("usage").split(" ");
-        return new Usage(
-                CpuMark.of(process.pid(), Long.parseLong(figures[0])),
-                Long.parseLong(figures[1]),
-                Long.parseLong(figures[2]));
+        long cpu = process.info().totalCpuDuration().map(Duration::toNanos).orElse(0L);
+        return new Usage(threads(), cpu, Long.parseLong(figures[0]), Long.parseLong(figures[1]));
     }
 
-    /** Has the following bodies checked against their sums, which takes time of its own, or not. */
-    void checksums(boolean on) throws IOException {
-        ask("checksums " + on);
-        line("checksums");
+    private Map<String, Long> threads() {
+        Map<String, Long> threads = new HashMap<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(proc("task"))) {
+            for (Path task : tasks) {
+                String[] counts = Files.readString(task.resolve("schedstat")).split(" ");
+                threads.put(task.getFileName().toString(), Long.parseLong(counts[0]));
+            }
+            return threads;
+        } catch (IOException e) {
+            // Not on this system, or a thread ended meanwhile: the process as a whole will do.
+            return Map.of();
+        }
     }
 
     /** Forgets the peak of the resident set, where the system can. */
@@ -105,11 +118,6 @@ final class ServerProcess implements AutoCloseable {
         return Path.of("/proc", Long.toString(process.pid()), file);
     }
 
-    private void ask(String command) throws IOException {
-        in.write(command + "\n");
-        in.flush();
-    }
-
     private String line(String expected) throws IOException {
         String line = out.readLine();
         if (line == null || !line.startsWith(expected + " ")) {
@@ -131,38 +139,6 @@ final class ServerProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             process.destroyForcibly();
-        }
-    }
-
-    /**
-     * CPU time of a process up to a moment: of each thread in nanoseconds where the system tells it, those of the JVM included,
-     * because what Java tells comes in steps of 10 ms.
-     */
-    record CpuMark(Map<String, Long> threads, long processNanos) {
-        static CpuMark of(long pid, long processNanos) {
-            Map<String, Long> threads = new HashMap<>();
-            try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
-                for (Path task : tasks) {
-                    String counts = Files.readString(task.resolve("schedstat"));
-                    threads.put(
-                            task.getFileName().toString(), Long.parseLong(counts.substring(0, counts.indexOf(' '))));
-                }
-            } catch (IOException e) {
-                // Not on this system, or a thread ended meanwhile: the process as a whole will do.
-                return new CpuMark(Map.of(), processNanos);
-            }
-            return new CpuMark(threads, processNanos);
-        }
-
-        double secondsSince(CpuMark before) {
-            if (threads.isEmpty() || before.threads().isEmpty()) {
-                return (processNanos - before.processNanos()) / 1e9;
-            }
-            long nanos = 0;
-            for (Map.Entry<String, Long> thread : threads.entrySet()) {
-                nanos += thread.getValue() - before.threads().getOrDefault(thread.getKey(), 0L);
-            }
-            return nanos / 1e9;
         }
     }
 }

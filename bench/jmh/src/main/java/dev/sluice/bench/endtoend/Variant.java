@@ -1,9 +1,9 @@
 package dev.sluice.bench.endtoend;
 
-import java.util.Locale;
+import dev.sluice.bench.body.Named;
 
 /** What the measured server does with a body. All else is the same code in all of them. */
-public enum Variant {
+public enum Variant implements Named {
     /** As a server does it that stores files, because disks block; but nothing is stored. */
     SLUICE("Sluice, content to a worker", true),
     SLUICE_LOOP("Sluice, content dropped on the event loop", true),
@@ -12,21 +12,13 @@ public enum Variant {
     HANDED_OVER("no decoder, chunks to a worker", false),
     DISCARD("no decoder, chunks dropped on the event loop", false);
 
-    private final String title;
-    private final boolean decodes;
+    public final String title;
+    /** Whether it finds parts; the others only count bytes. */
+    public final boolean decodes;
 
     Variant(String title, boolean decodes) {
         this.title = title;
         this.decodes = decodes;
-    }
-
-    public String title() {
-        return title;
-    }
-
-    /** Whether it finds parts; the others only count bytes. */
-    public boolean decodes() {
-        return decodes;
     }
 
     /** Whether the answer has to wait for another thread. */
@@ -34,12 +26,7 @@ public enum Variant {
         return this == SLUICE || this == HANDED_OVER;
     }
 
-    /** The name used on the command line and in results: lower case with dashes. */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
     public static Variant of(String id) {
-        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+        return Named.of(Variant.class, id);
     }
 }

@@ -2,7 +2,6 @@ package dev.sluice.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -110,17 +109,10 @@ public record Comparison(String key, boolean bytes, double before, double after,
 
     @Override
     public String toString() {
+        String start = Tables.format("%s %s: %.4g -> ", verdict(), key, before);
+        String unit = bytes ? " bytes" : "";
         return verdict() == Verdict.MISSING
-                ? String.format(Locale.ROOT, "%s %s: %.4g -> no figure", verdict(), key, before)
-                : String.format(
-                        Locale.ROOT,
-                        "%s %s: %.4g -> %.4g%s (x %.2f, margin x %.2f)",
-                        verdict(),
-                        key,
-                        before,
-                        after,
-                        bytes ? " bytes" : "",
-                        after / before,
-                        1 + margin);
+                ? start + "no figure"
+                : start + Tables.format("%.4g%s (x %.2f, margin x %.2f)", after, unit, after / before, 1 + margin);
     }
 }

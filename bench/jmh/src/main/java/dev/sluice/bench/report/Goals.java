@@ -1,13 +1,9 @@
 package dev.sluice.bench.report;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** What Sluice is to reach, as the table {@code goals.txt} says, worked out from what a run holds. */
@@ -56,13 +52,9 @@ final class Goals {
         }
 
         String line() {
-            return "| %s | %s | %s | %s | %s |\n"
-                    .formatted(
-                            title,
-                            figure(),
-                            Double.isNaN(best) ? "-" : Tables.ratio(best),
-                            number(limit),
-                            outcome().text + unknown);
+            String least = Double.isNaN(best) ? "-" : Tables.ratio(best);
+            return "| %s | %s | %s | %s | %s%s |\n"
+                    .formatted(title, figure(), least, number(limit), outcome().text, unknown);
         }
 
         private String figure() {
@@ -72,7 +64,7 @@ final class Goals {
             if (Double.isInfinite(error)) {
                 return number(measured) + ", less than its error";
             }
-            return number(measured) + (error == 0 ? "" : String.format(Locale.ROOT, " ± %.0f %%", 100 * error));
+            return number(measured) + (error == 0 ? "" : Tables.format(" ± %.0f %%", 100 * error));
         }
 
         private static String number(double figure) {
@@ -80,7 +72,7 @@ final class Goals {
         }
     }
 
-    private static final List<String> LINES = lines();
+    private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/report/goals.txt");
 
     private final Run run;
     private final List<Finding> findings = new ArrayList<>();
@@ -101,17 +93,6 @@ final class Goals {
             }
         }
         return goals.findings;
-    }
-
-    private static List<String> lines() {
-        try (InputStream in = Goals.class.getResourceAsStream("goals.txt")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> !line.startsWith("#"))
-                    .toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     static String table(Run run) {
@@ -139,8 +120,11 @@ final class Goals {
             case "time" -> time(title, queries.get(0), queries.get(1), limit);
             case "fastest" -> fastest(title, queries.get(0), limit);
             default -> {
-                List<Row> rows = rows(queries);
-                if (rows.isEmpty()) {
+                // One for each query; none at all where one is not there.
+                List<Row> rows = queries.stream()
+                        .flatMap(query -> run.find(query).stream())
+                        .toList();
+                if (rows.size() < queries.size()) {
                     unknown(title, limit, "not measured");
                 } else {
                     findings.add(worked(goal[0], title, rows, limit));
@@ -239,15 +223,6 @@ final class Goals {
         double best = (least(rows.get(0), byCpu) - least(rows.get(1), byCpu))
                 / (least(rows.get(2), byCpu) - least(rows.get(3), byCpu));
         return new Finding(title, above / below, error, best, limit, "");
-    }
-
-    /** One for each query; none at all where one is not there. */
-    private List<Row> rows(List<String> queries) {
-        List<Row> rows = new ArrayList<>();
-        for (String query : queries) {
-            run.find(query).ifPresent(rows::add);
-        }
-        return rows.size() == queries.size() ? rows : List.of();
     }
 
     private static double error(Row row) {

@@ -1,12 +1,11 @@
 package dev.sluice.bench.report;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,8 +70,7 @@ public final class Guard {
 
     /** Only what is slower beside every other parser is: beside one alone it may be that one which was lucky. Null without any. */
     private @Nullable Boolean isSlow(String name, List<Row> rows) {
-        Map<String, Row> now = new LinkedHashMap<>();
-        rows.forEach(row -> now.put(row.key(), row));
+        Map<String, Row> now = rows.stream().collect(Collectors.toMap(Row::key, row -> row));
         List<String> told = new ArrayList<>();
         boolean slow = true;
         for (Row row : rows) {
@@ -82,8 +80,7 @@ public final class Guard {
             if (row != sluice && before != null && after != null) {
                 double growth = after / before;
                 slow &= growth > factor;
-                told.add(String.format(
-                        Locale.ROOT, "%.3f -> %.3f of %s (x %.2f)", before, after, row.param("peer"), growth));
+                told.add(Tables.format("%.3f -> %.3f of %s (x %.2f)", before, after, row.param("peer"), growth));
             }
         }
         if (told.isEmpty()) {
@@ -109,23 +106,19 @@ public final class Guard {
 
     /** What came out, and what is to be done where it is not what it should be. */
     public String summary() {
-        List<String> lines = new ArrayList<>();
-        tell(lines, slower, "became slower", "");
-        tell(lines, failed, "were not measured", "");
-        tell(
-                lines,
-                unknown,
-                "could not be compared",
-                ". Record them on an idle machine, on a commit that is known to be fast: guard --record");
-        if (compared == 0) {
-            lines.add("nothing was compared");
-        }
-        return lines.isEmpty() ? "nothing became slower" : String.join(System.lineSeparator(), lines);
+        String lines = told(slower, "became slower", "")
+                + told(failed, "were not measured", "")
+                + told(
+                        unknown,
+                        "could not be compared",
+                        ". Record them on an idle machine, on a commit that is known to be fast: guard --record")
+                + (compared == 0 ? "nothing was compared" : "");
+        return lines.isEmpty() ? "nothing became slower" : lines.strip();
     }
 
-    private static void tell(List<String> lines, List<String> bodies, String what, String remedy) {
-        if (!bodies.isEmpty()) {
-            lines.add("%d bodies %s: %s%s".formatted(bodies.size(), what, String.join("; ", bodies), remedy));
-        }
+    private static String told(List<String> bodies, String what, String remedy) {
+        return bodies.isEmpty()
+                ? ""
+                : "%d bodies %s: %s%s%n".formatted(bodies.size(), what, String.join("; ", bodies), remedy);
     }
 }

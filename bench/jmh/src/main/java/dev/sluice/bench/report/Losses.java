@@ -4,7 +4,6 @@ import dev.sluice.bench.endtoend.Variant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -12,6 +11,7 @@ import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Where something else is faster than Sluice: the rows themselves, and in a sentence which rows were looked at. */
 final class Losses {
@@ -75,21 +75,19 @@ final class Losses {
                         + " alone: same table, body, chunk size, memory and leak level, so whether or not the two are fed in"
                         + " the same way. Rows whose result is wrong are left out."));
         if (!found.losses.isEmpty()) {
-            text.append(
-                            "\n| run | body | way to use Sluice | who is ahead | Sluice's time / its time | beyond the errors |\n")
-                    .append("|---|---|---|---|---:|---|\n");
+            text.append("""
+
+                | run | body | way to use Sluice | who is ahead | Sluice's time / its time | beyond the errors |
+                |---|---|---|---|---:|---|
+                """);
         }
         Function<Row, String> title = row -> served(row) ? Tables.server(row) : Tables.peer(row);
-        found.losses.forEach(loss -> text.append(String.format(
-                Locale.ROOT,
-                "| %s | %s | %s | %s | %s ± %.0f %% | %s |\n",
-                loss.run(),
-                input(loss.own()),
-                title.apply(loss.own()),
-                title.apply(loss.other()),
-                Tables.ratio(loss.ratio()),
-                100 * loss.error(),
-                loss.ratio() * (1 - loss.error()) > 1 ? "yes" : "open")));
+        found.losses.forEach(loss -> {
+            String who = "%s | %s".formatted(title.apply(loss.own()), title.apply(loss.other()));
+            String ratio = Tables.ratio(loss.ratio()) + Tables.format(" ± %.0f %%", 100 * loss.error());
+            String beyond = loss.ratio() * (1 - loss.error()) > 1 ? "yes" : "open";
+            text.append("| %s | %s | %s | %s | %s |\n".formatted(loss.run(), input(loss.own()), who, ratio, beyond));
+        });
         return text.toString();
     }
 
@@ -103,18 +101,17 @@ final class Losses {
             text.append("\n| run | table | Sluice's way | what is faster | inputs |")
                     .append(" Sluice's time / its time, least and greatest |\n|---|---|---|---|---:|---:|\n");
         }
-        Map<String, List<Loss>> groups = new TreeMap<>();
-        for (Loss loss : found.losses) {
-            String pair = "| %s | %s | %s | %s |"
-                    .formatted(loss.run(), loss.own().table(), way(loss.own()), way(loss.other()));
-            groups.computeIfAbsent(pair, key -> new ArrayList<>()).add(loss);
-        }
-        groups.forEach((pair, ahead) -> text.append("%s %d | %s to %s |\n"
-                .formatted(
-                        pair,
-                        ahead.size(),
-                        Tables.ratio(ahead.get(ahead.size() - 1).ratio()),
-                        Tables.ratio(ahead.get(0).ratio()))));
+        Map<String, List<Loss>> groups = found.losses.stream()
+                .collect(Collectors.groupingBy(
+                        loss -> "| %s | %s | %s | %s |"
+                                .formatted(loss.run(), loss.own().table(), way(loss.own()), way(loss.other())),
+                        TreeMap::new,
+                        Collectors.toList()));
+        groups.forEach((pair, ahead) -> {
+            String least = Tables.ratio(ahead.get(ahead.size() - 1).ratio());
+            String greatest = Tables.ratio(ahead.get(0).ratio());
+            text.append("%s %d | %s to %s |\n".formatted(pair, ahead.size(), least, greatest));
+        });
         return text.toString();
     }
 
@@ -143,7 +140,7 @@ final class Losses {
     /** One that delivers something wrong is not ahead, and one that delivers nothing is no rival. */
     private static boolean rivals(Row sluice, Row other) {
         if (served(other)) {
-            return Variant.of(other.param("server")).decodes() && alike(sluice, other, "server");
+            return Variant.of(other.param("server")).decodes && alike(sluice, other, "server");
         }
         return !other.wrong()
                 && !other.param("peer").isEmpty()

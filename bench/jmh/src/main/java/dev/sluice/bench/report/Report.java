@@ -58,11 +58,8 @@ public final class Report {
             Written by the command `report` from the runs in [results](results); do not edit. A test fails when this page is out of
             date. How it is measured, and how to read it: [README](README.md). What lies behind it: [What we learned](LEARNED.md).
 
-            """);
-        page.append("Runs: ");
-        runs.keySet()
-                .forEach(name ->
-                        page.append("[").append(name).append("](#").append(name).append(") "));
+            Runs:\s""");
+        runs.keySet().forEach(name -> page.append("[%s](#%s) ".formatted(name, name)));
         page.append("\n\n## Where others are ahead\n\n").append(Losses.peers(judged));
         page.append("\n## Netty's other ways\n\n").append(Losses.ways(judged));
         page.append("\n## Goals that are missed\n\nBy more than the error of the figure.\n\n");
@@ -72,12 +69,8 @@ public final class Report {
         page.append("\n## Goals for which a full run has no figure, or none that counts\n\n");
         page.append(goals(judged, Goals.Outcome.UNKNOWN));
         runs.forEach((name, run) -> {
-            page.append("\n## ")
-                    .append(name)
-                    .append("\n\n")
-                    .append(run.provenance())
-                    .append("\n");
-            Charts.of(name, run).forEach((file, svg) -> {
+            page.append("\n## %s\n\n%s\n".formatted(name, run.provenance()));
+            Chart.of(name, run).forEach((file, svg) -> {
                 made.put(charts.resolve(file), svg);
                 page.append("\n![%s](results/charts/%s)\n".formatted(file.replace(".svg", ""), file));
             });
@@ -109,26 +102,26 @@ public final class Report {
 
     private String speed() {
         StringBuilder text = new StringBuilder("| body");
-        SHOWN.forEach(peer -> text.append(" | ").append(PeerKind.of(peer).title()));
+        SHOWN.forEach(peer -> text.append(" | ").append(PeerKind.of(peer).title));
         text.append(" |\n|---").append("|---:".repeat(SHOWN.size())).append("|\n");
         for (Scenario body : List.of(Scenario.RANDOM_16M, Scenario.FORM, Scenario.FIELDS_100, Scenario.PARTS_1000)) {
-            text.append("| ").append(body.title());
+            text.append("| ").append(body.title);
             for (String peer : SHOWN) {
                 String query = "main peer=" + peer + " scenario=" + body.id() + " memory=heap";
                 text.append(" | %s; %s".formatted(micros("peers-jdk17", query), micros("peers-jdk25", query)));
             }
             text.append(" |\n");
         }
-        return text.append("\nWith leak detection at PARANOID, 64 small files in wrapped arrays (JDK 17) cost Sluice ")
-                .append(paranoid("sluice-push", "wrapped-each"))
-                .append(" times and Netty's decoder\n")
-                .append(paranoid("netty42-kept", "wrapped-each"))
-                .append(" times what they cost without; in pooled direct chunks, of which the taking is tracked too, ")
-                .append(paranoid("sluice-push", "pooled-each"))
-                .append(" and ")
-                .append(paranoid("netty42-kept", "pooled-each"))
-                .append(" times.\n")
-                .toString();
+        return text
+                + """
+
+            With leak detection at PARANOID, 64 small files in wrapped arrays (JDK 17) cost Sluice %s times and Netty's decoder
+            %s times what they cost without; in pooled direct chunks, of which the taking is tracked too, %s and %s times.
+            """.formatted(
+                                paranoid("sluice-push", "wrapped-each"),
+                                paranoid("netty42-kept", "wrapped-each"),
+                                paranoid("sluice-push", "pooled-each"),
+                                paranoid("netty42-kept", "pooled-each"));
     }
 
     private String micros(String run, String query) {

@@ -1,6 +1,7 @@
 package dev.sluice.bench.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,12 @@ public record Row(
         return new Row(table, benchmark, params, unit, count, 0.0, null, null, 1, null, bytes, parts, note);
     }
 
+    /** What could not be measured. */
+    public static Row without(
+            String table, String benchmark, Map<String, String> params, long bytes, long parts, @Nullable String note) {
+        return new Row(table, benchmark, params, "us/op", null, null, null, null, 0, null, bytes, parts, note);
+    }
+
     /** The same in every run: what was measured, without the figures. */
     public String key() {
         return table + " " + benchmark + " " + new TreeMap<>(params);
@@ -69,6 +76,23 @@ public record Row(
     /** The benchmark method. */
     public String way() {
         return benchmark.substring(benchmark.indexOf('.') + 1);
+    }
+
+    /**
+     * Whether a query picks it.
+     *
+     * @param query the table, then {@code NAME=VALUE} or {@code NAME=VALUE,VALUE} for parameters, of which {@code way} is the
+     *     benchmark method
+     */
+    boolean matches(String query) {
+        String[] words = query.split(" ");
+        boolean matches = table.equals(words[0]);
+        for (int i = 1; i < words.length && matches; i++) {
+            String[] pair = words[i].split("=", 2);
+            String value = pair[0].equals("way") ? way() : param(pair[0]);
+            matches = List.of(pair[1].split(",")).contains(value);
+        }
+        return matches;
     }
 
     /** Whether it could not be measured though the parser took the body. */

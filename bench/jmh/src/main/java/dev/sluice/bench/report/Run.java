@@ -118,21 +118,9 @@ public record Run(
         return byKey;
     }
 
-    /**
-     * The rows that a query picks.
-     *
-     * @param query the table, then {@code NAME=VALUE} for parameters, of which {@code way} is the benchmark method
-     */
+    /** The rows that a query picks. */
     Stream<Row> pick(String query) {
-        String[] words = query.split(" ");
-        return rows.stream().filter(row -> {
-            boolean picked = row.table().equals(words[0]);
-            for (int i = 1; i < words.length && picked; i++) {
-                String[] pair = words[i].split("=", 2);
-                picked = pair[1].equals(pair[0].equals("way") ? row.way() : row.param(pair[0]));
-            }
-            return picked;
-        });
+        return rows.stream().filter(row -> row.matches(query));
     }
 
     /** {@return the first row picked that has a figure, and not of a parser whose result was wrong} */
@@ -142,20 +130,14 @@ public record Run(
 
     /** CPU, JVM, command, date and length in one line, and what of it is younger than the rest. */
     String provenance() {
+        String where = machine.get("cpu") + ", " + machine.get("cores") + " cores";
+        String java = jvm.get("name") + " " + jvm.get("version");
+        String load = machine.containsKey(LOAD) ? "; loaded by " + machine.get(LOAD) : "";
         String younger = again().isEmpty()
                 ? ""
                 : "; groups of rows measured again: %d, the last %s"
                         .formatted(again().size(), Collections.max(again().values()));
-        return "%s, %s cores; %s %s; `%s`; %s; %d minutes%s%s"
-                .formatted(
-                        machine.get("cpu"),
-                        machine.get("cores"),
-                        jvm.get("name"),
-                        jvm.get("version"),
-                        command,
-                        date,
-                        Math.round(seconds / 60),
-                        machine.containsKey(LOAD) ? "; loaded by " + machine.get(LOAD) : "",
-                        younger);
+        return "%s; %s; `%s`; %s; %d minutes%s%s"
+                .formatted(where, java, command, date, Math.round(seconds / 60), load, younger);
     }
 }

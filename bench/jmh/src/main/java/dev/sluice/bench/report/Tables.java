@@ -2,14 +2,20 @@ package dev.sluice.bench.report;
 
 import dev.sluice.bench.endtoend.Variant;
 import dev.sluice.bench.peer.PeerKind;
-import java.util.ArrayList;
+import dev.sluice.testkit.TextTable;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The tables of a run in Markdown. */
 public final class Tables {
@@ -18,20 +24,33 @@ public final class Tables {
 
     private static final int SMALL_BODY = 64 * 1024;
 
-    private static final Map<String, String> WAYS = Map.of(
-            "text", "Text out of a buffer: ns",
-            "scans", "Visiting every line end: ns",
-            "access", "Access to 8 KiB, byte by byte or word by word: ns",
-            "allocation", "Taking and releasing a buffer: ns",
-            "short-lived threads", "A thread that lives for one buffer of 8 KiB: ns");
+    private static final Pattern LABEL = Pattern.compile("\\$([a-z]+)");
+    private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/report/tables.txt");
 
     private Tables() {}
 
-    /** All tables of the run, each with a heading of the third level. */
+    /** All tables of the run, as {@code tables.txt} describes them, each with a heading of the third level. */
     public static String of(Run run) {
-        Map<String, List<Row>> tables = grouped(run.rows(), row -> row.table().replaceFirst(":.*", ""));
         StringBuilder text = new StringBuilder();
-        tables.forEach((name, rows) -> text.append(table(name, rows)));
+        grouped(run.rows(), row -> row.table().replaceFirst(":.*", "")).forEach((name, rows) -> {
+            List<String[]> its = LINES.stream()
+                    .map(line -> line.split(" \\| "))
+                    .filter(line -> line[0].equals(name) || line[0].startsWith(name + " way="))
+                    .toList();
+            for (int i = 0; i < its.size(); i++) {
+                String[] line = its.get(i);
+                String[] below = i + 1 < its.size() && its.get(i + 1)[1].startsWith("+") ? its.get(++i) : null;
+                List<Row> shown = rows.stream()
+                        .filter(row -> line[0].equals(name) || row.matches(line[0]))
+                        .toList();
+                grouped(shown, row -> label(line[1], row)).forEach((title, same) -> {
+                    text.append(heading(title)).append(table(line, same));
+                    if (below != null) {
+                        text.append("\n" + below[1].substring(1) + "\n\n").append(table(below, same));
+                    }
+                });
+            }
+        });
         return text.append(Goals.table(run)).toString();
     }
 
@@ -39,123 +58,51 @@ public final class Tables {
         return rows.stream().collect(Collectors.groupingBy(key, LinkedHashMap::new, Collectors.toList()));
     }
 
-    private static String table(String name, List<Row> rows) {
-        Function<Row, String> parser = row -> peer(row) + ", " + row.param("memory");
-        return switch (name) {
-            case "records" ->
-                heading("Leak records of one decode at PARANOID, counted")
-                        + new Pivot(rows, Tables::peer, Tables::scenario)
-                                .markdown("decoder", row -> "%s (%s)".formatted(number(row.score()), row.note()));
-            case "levels" -> levels(rows);
-            case "leak-settings" ->
-                heading("Settings of leak detection: 64 files in pooled direct chunks, us per decode")
-                        + new Pivot(
-                                        rows,
-                                        row -> row.table().substring("leak-settings: ".length()),
-                                        row -> peer(row) + " " + row.param("level"))
-                                .markdown("setting", Tables::timeAndError);
-            case "main" -> peers("Every parser, 8 KiB chunks", rows) + copies(rows);
-            case "faces" -> peers("The ways to use Sluice, 8 KiB chunks", rows) + copies(rows);
-            case "adversarial" -> peers("Adversarial bodies, 8 KiB chunks", rows);
-            case "defnull" -> peers("The scenarios of defnull/multipart_bench, 8 KiB chunks", rows);
-            case "chunks" ->
-                heading("Chunk size: ns per byte")
-                        + new Pivot(rows, parser, row -> scenario(row) + " " + chunk(row))
-                                .markdown("parser", row -> figure(row, row.nanosPerByte(), ""));
-            case "sizes" ->
-                heading("Body size: ns per byte")
-                        + new Pivot(rows, Tables::peer, Tables::scenario)
-                                .markdown("parser", row -> figure(row, row.nanosPerByte(), ""));
-            case "floors" ->
-                heading("The floor: MiB/s")
-                        // Beside the floors stands what the decoder does in all, measured next to them.
-                        + new Pivot(
-                                        rows,
-                                        row -> row.param("peer").isEmpty() ? row.way() : peer(row),
-                                        row -> scenario(row) + ", " + row.param("memory"))
-                                .markdown("what is done with each byte", Tables::throughput);
-            case "endtoend" -> endToEnd(rows);
-            case "pool-size" ->
-                heading("Bytes the allocator holds after 2,000 threads that lived for 64 buffers of 8 KiB")
-                        + new Pivot(
-                                        rows,
-                                        row -> row.param("allocator"),
-                                        row -> row.param("memory") + ", " + row.param("threads"))
-                                .markdown("allocator", row -> number(row.score()));
-            default ->
-                heading(WAYS.getOrDefault(name, name))
-                        + new Pivot(rows, row -> String.join(", ", new TreeMap<>(row.params()).values()), Row::way)
-                                .markdown("input", row -> figure(row, row.cost(), ""));
-        };
-    }
-
-    private static String levels(List<Row> all) {
-        StringBuilder text = new StringBuilder();
-        grouped(all, row -> scenario(row) + ", " + row.param("memory")).forEach((input, rows) -> {
-            Pivot pivot = new Pivot(rows, Tables::peer, row -> row.param("level"));
-            text.append(heading("Levels: " + input + ", us per decode, in brackets the ratio to DISABLED"))
-                    .append(pivot.markdown("decoder", row -> {
-                        Row disabled = pivot.at(peer(row), "DISABLED");
-                        return disabled == null || disabled.score() == null || disabled == row || row.score() == null
-                                ? timeAndError(row)
-                                : timeAndError(row) + " (" + ratio(row.score() / disabled.score()) + ")";
-                    }))
-                    .append("\nBytes allocated per decode:\n\n")
-                    .append(pivot.markdown("decoder", Tables::allocated));
+    /** @param line of {@code tables.txt} */
+    private static String table(String[] line, List<Row> rows) {
+        if (line[5].equals("copies")) {
+            return copies(rows);
+        }
+        Pivot pivot = new Pivot(rows, row -> label(line[3], row), row -> label(line[4], row));
+        return pivot.markdown(line[2], row -> switch (line[5]) {
+            case "counted" -> "%s (%s)".formatted(number(row.score()), row.note());
+            case "count" -> number(row.score());
+            case "served" -> number(row.score()) + noise(row);
+            case "ratio" -> ratio(row.score()) + " (" + row.note() + ")";
+            case "timeAndError" -> timeAndError(row);
+            case "toDisabled" -> {
+                Row disabled = pivot.at(peer(row), "DISABLED");
+                yield disabled == null || disabled.score() == null || disabled == row || row.score() == null
+                        ? timeAndError(row)
+                        : timeAndError(row) + " (" + ratio(row.score() / disabled.score()) + ")";
+            }
+            case "toSluice" -> {
+                Row sluice = pivot.at(PeerKind.SLUICE_PUSH.title + ", " + row.param("memory"), scenario(row));
+                yield sluice == null || sluice.score() == null || row.score() == null
+                        ? "-"
+                        : ratio(sluice.score() / row.score()) + (row.wrong() ? " (wrong)" : "");
+            }
+            case "allocated" -> row.allocated() == null ? "-" : number(row.allocated());
+            case "speed" -> row.bytes() < SMALL_BODY ? figure(row, row.cost(), " us") : throughput(row);
+            case "throughput" -> throughput(row);
+            case "nanosPerByte" -> figure(row, row.nanosPerByte(), "");
+            case "cost" -> figure(row, row.cost(), "");
+            default -> throw new IllegalArgumentException(line[5]);
         });
-        return text.toString();
-    }
-
-    private static String peers(String title, List<Row> rows) {
-        Pivot pivot = new Pivot(rows, row -> peer(row) + ", " + row.param("memory"), Tables::scenario);
-        return heading(title + ": MiB/s, or us per body where the body is small")
-                + pivot.markdown(
-                        "parser", row -> row.bytes() < SMALL_BODY ? figure(row, row.cost(), " us") : throughput(row))
-                + heading(title + ": time of Sluice's push decoder on the same memory / time of the parser")
-                + pivot.markdown("parser", row -> {
-                    Row sluice = pivot.at(PeerKind.SLUICE_PUSH.title() + ", " + row.param("memory"), scenario(row));
-                    return sluice == null || sluice.score() == null || row.score() == null
-                            ? "-"
-                            : ratio(sluice.score() / row.score()) + (row.wrong() ? " (wrong)" : "");
-                })
-                + heading(title + ": bytes allocated per body")
-                + pivot.markdown("parser", Tables::allocated);
-    }
-
-    private static String endToEnd(List<Row> rows) {
-        Map<String, String> titles = new LinkedHashMap<>();
-        titles.put("throughput", "MiB/s of multipart bodies");
-        titles.put("requests", "requests per second");
-        titles.put("timeToDiscard", "time beside that of dropping the body, least and greatest round");
-        titles.put("cpu", "milliseconds of CPU per MiB, all threads of the server");
-        titles.put("cpuToDiscard", "CPU beside that of dropping the body, least and greatest round");
-        titles.put("peak", "greatest resident set, MiB");
-        titles.put("direct", "direct memory in the pool, MiB");
-        StringBuilder text = new StringBuilder();
-        titles.forEach((metric, title) -> {
-            List<Row> same = new ArrayList<>(rows);
-            same.removeIf(row -> !row.way().equals(metric));
-            text.append(heading("The server: " + title))
-                    .append(new Pivot(same, Tables::server, Tables::load)
-                            .markdown(
-                                    "server",
-                                    row -> metric.endsWith("ToDiscard")
-                                            ? ratio(row.score()) + " (" + row.note() + ")"
-                                            : number(row.score()) + noise(row)));
-        });
-        return text.toString();
     }
 
     private static String copies(List<Row> rows) {
-        Map<String, String> copies = new LinkedHashMap<>();
+        Set<String> copies = new LinkedHashSet<>();
         for (Row row : rows) {
             PeerKind kind = PeerKind.of(row.param("peer"));
-            copies.put(kind.title(), kind.copies() + " | " + (kind.readsNames() ? "yes" : "no"));
+            copies.add("| %s | %s | %s |\n".formatted(kind.title, kind.copies, kind.readsNames ? "yes" : "no"));
         }
-        StringBuilder text = new StringBuilder(heading("What each parser, or the way it is fed, copies"));
-        text.append("| parser | copies | reads name and file name |\n|---|---|---|\n");
-        copies.forEach((title, copied) -> text.append("| %s | %s |\n".formatted(title, copied)));
-        return text.toString();
+        return "| parser | copies | reads name and file name |\n|---|---|---|\n" + String.join("", copies);
+    }
+
+    /** The same in every language. */
+    static String format(String format, Object... values) {
+        return String.format(Locale.ROOT, format, values);
     }
 
     static String heading(String title) {
@@ -164,12 +111,32 @@ public final class Tables {
 
     // ---- what a row is about
 
+    /** The text with what the row is about in the place of words like $peer. */
+    static String label(String text, Row row) {
+        return LABEL.matcher(text).replaceAll(found -> Matcher.quoteReplacement(word(found.group(1), row)));
+    }
+
+    private static String word(String name, Row row) {
+        return switch (name) {
+            case "peer" -> peer(row);
+            case "server" -> server(row);
+            case "load" -> load(row);
+            case "chunk" -> chunk(row);
+            case "body" -> scenario(row).replace("random-", "");
+            case "way" -> row.way();
+            case "done" -> row.param("peer").isEmpty() ? row.way() : peer(row);
+            case "setting" -> row.table().replaceFirst(".*: ", "");
+            case "params" -> String.join(", ", new TreeMap<>(row.params()).values());
+            default -> row.param(name);
+        };
+    }
+
     static String peer(Row row) {
-        return PeerKind.of(row.param("peer")).title();
+        return PeerKind.of(row.param("peer")).title;
     }
 
     static String server(Row row) {
-        return Variant.of(row.param("server")).title();
+        return Variant.of(row.param("server")).title;
     }
 
     static String scenario(Row row) {
@@ -191,9 +158,7 @@ public final class Tables {
     private static String timeAndError(Row row) {
         return row.score() == null
                 ? note(row)
-                : number(row.score())
-                        + String.format(Locale.ROOT, " ± %.0f %%", 100 * row.relativeError())
-                        + wrong(row);
+                : number(row.score()) + format(" ± %.0f %%", 100 * row.relativeError()) + wrong(row);
     }
 
     private static String throughput(Row row) {
@@ -205,10 +170,6 @@ public final class Tables {
         return row.score() == null ? note(row) : number(figure) + unit + noise(row) + wrong(row);
     }
 
-    private static String allocated(Row row) {
-        return row.allocated() == null ? "-" : number(row.allocated());
-    }
-
     private static String note(Row row) {
         return row.note() == null ? "" : row.note();
     }
@@ -218,16 +179,57 @@ public final class Tables {
     }
 
     private static String noise(Row row) {
-        return row.relativeError() > NOISY ? String.format(Locale.ROOT, " ± %.0f %%", 100 * row.relativeError()) : "";
+        return row.relativeError() > NOISY ? format(" ± %.0f %%", 100 * row.relativeError()) : "";
     }
 
     static String number(double figure) {
         String format = figure >= 100 ? "%,.0f" : figure >= 10 ? "%.1f" : figure >= 1 ? "%.2f" : "%.3f";
-        return String.format(Locale.ROOT, format, figure);
+        return format(format, figure);
     }
 
     static String ratio(double ratio) {
-        return String.format(
-                Locale.ROOT, ratio >= 10 ? "%.1f" : ratio >= 0.1 ? "%.2f" : ratio >= 0.001 ? "%.3f" : "%.1e", ratio);
+        return format(ratio >= 10 ? "%.1f" : ratio >= 0.1 ? "%.2f" : ratio >= 0.001 ? "%.3f" : "%.1e", ratio);
+    }
+
+    /** Rows of results as a Markdown table: one line per line key, one column per column key, in the order they come. */
+    private static final class Pivot {
+        private final Function<Row, String> line;
+        private final Function<Row, String> column;
+        private final Map<String, Map<String, Row>> cells = new LinkedHashMap<>();
+        private final Set<String> columns = new LinkedHashSet<>();
+
+        Pivot(Collection<Row> rows, Function<Row, String> line, Function<Row, String> column) {
+            this.line = line;
+            this.column = column;
+            rows.forEach(this::add);
+        }
+
+        private void add(Row row) {
+            columns.add(column.apply(row));
+            cells.computeIfAbsent(line.apply(row), key -> new LinkedHashMap<>()).put(column.apply(row), row);
+        }
+
+        @Nullable
+        Row at(String lineKey, String columnKey) {
+            return cells.getOrDefault(lineKey, Map.of()).get(columnKey);
+        }
+
+        /** @param head title of the first column */
+        String markdown(String head, Function<Row, String> cell) {
+            StringBuilder text = new StringBuilder("| " + head + " |");
+            columns.forEach(name -> text.append(' ').append(name).append(" |"));
+            text.append("\n|---|").append("---:|".repeat(columns.size())).append('\n');
+            cells.forEach((lineKey, row) -> {
+                text.append("| ").append(lineKey).append(" |");
+                for (String name : columns) {
+                    Row found = row.get(name);
+                    text.append(' ')
+                            .append(found == null ? "" : cell.apply(found))
+                            .append(" |");
+                }
+                text.append('\n');
+            });
+            return text.toString();
+        }
     }
 }

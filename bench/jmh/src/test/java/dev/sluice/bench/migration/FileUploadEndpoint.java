@@ -15,7 +15,7 @@ import org.apache.commons.fileupload.RequestContext;
 import org.apache.commons.fileupload.disk.DiskFileItemFactory;
 
 /** The endpoint, written for Commons FileUpload 1. */
-final class FileUploadEndpoint implements UploadEndpoint {
+final class FileUploadEndpoint implements MigrationTest.UploadEndpoint {
     private final Path spool;
 
     FileUploadEndpoint(Path spool) {
@@ -61,18 +61,13 @@ final class FileUploadEndpoint implements UploadEndpoint {
     }
 
     private static RequestContext request(InputStream body, String contentType) {
-        Map<String, Object> answers = Map.of(
-                "getCharacterEncoding",
-                "UTF-8",
-                "getContentType",
-                contentType,
-                "getContentLength",
-                -1,
-                "getInputStream",
-                body);
+        Class<?>[] type = {RequestContext.class};
         return (RequestContext) Proxy.newProxyInstance(
-                RequestContext.class.getClassLoader(),
-                new Class<?>[] {RequestContext.class},
-                (proxy, method, arguments) -> answers.get(method.getName()));
+                type[0].getClassLoader(), type, (proxy, method, arguments) -> switch (method.getName()) {
+                    case "getContentType" -> contentType;
+                    case "getContentLength" -> -1;
+                    case "getInputStream" -> body;
+                    default -> "UTF-8";
+                });
     }
 }

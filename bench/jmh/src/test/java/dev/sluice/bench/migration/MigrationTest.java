@@ -3,10 +3,10 @@ package dev.sluice.bench.migration;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.bench.migration.UploadEndpoint.Receipt;
 import dev.sluice.form.SpoolDirectory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +18,15 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The migration page shows what is compiled here, and the three endpoints on it do the same. */
 class MigrationTest {
+    /** The endpoint of the migration page: a field {@code title}, and files that are kept under names of the server. */
+    interface UploadEndpoint {
+        /** What the endpoint answers. */
+        record Receipt(String title, int files, long bytes) {}
+
+        /** {@return what was received, from the body and the Content-Type of a request; the files are in {@code store}} */
+        Receipt receive(InputStream body, String contentType, Path store) throws IOException;
+    }
+
     private static final String SOURCES = "bench/jmh/src/test/java/dev/sluice/bench/migration/";
 
     @TempDir
@@ -51,9 +60,9 @@ class MigrationTest {
             endpoints.put("Sluice", new SluiceEndpoint(sluice));
             for (Map.Entry<String, UploadEndpoint> endpoint : endpoints.entrySet()) {
                 Path store = Files.createDirectory(root.resolve(endpoint.getKey()));
-                Receipt receipt = endpoint.getValue()
+                UploadEndpoint.Receipt receipt = endpoint.getValue()
                         .receive(new ByteArrayInputStream(body()), "multipart/form-data; boundary=x", store);
-                assertEquals(new Receipt("A title: \u20AC", 2, 200_005), receipt, endpoint.getKey());
+                assertEquals(new UploadEndpoint.Receipt("A title: \u20AC", 2, 200_005), receipt, endpoint.getKey());
                 try (Stream<Path> stored = Files.list(store)) {
                     assertEquals(
                             200_005,

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /** The endpoint, written for the multipart decoder of netty-codec-http. */
-final class NettyEndpoint implements UploadEndpoint {
+final class NettyEndpoint implements MigrationTest.UploadEndpoint {
     private final Path spool;
 
     NettyEndpoint(Path spool) {

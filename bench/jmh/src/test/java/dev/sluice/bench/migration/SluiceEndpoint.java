@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.UUID;
 
 /** The endpoint, written for Sluice. */
-final class SluiceEndpoint implements UploadEndpoint {
+final class SluiceEndpoint implements MigrationTest.UploadEndpoint {
     private final Forms forms;
 
     SluiceEndpoint(SpoolDirectory spool) {

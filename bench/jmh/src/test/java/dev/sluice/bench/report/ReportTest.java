@@ -19,9 +19,11 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -44,24 +46,26 @@ class ReportTest {
                 .skip(1)
                 .map(pair -> pair.split("="))
                 .forEach(pair -> params.put(pair[0], pair[1]));
-        String way = params.containsKey("way") ? params.remove("way") : "decode";
-        String bytes = params.remove("bytes");
-        String parts = params.remove("parts");
-        String allocated = params.remove("allocated");
-        String cpu = params.remove("cpu");
+        Function<String, @Nullable Double> number =
+                name -> params.containsKey(name) ? Double.valueOf(params.remove(name)) : null;
+        String way = Objects.requireNonNullElse(params.remove("way"), "decode");
+        String benchmark = (way.equals("decode") ? "PeerBenchmark." : "Other.") + way;
+        String unit = way.equals("throughput") ? "MiB/s" : "us/op";
+        Double allocated = number.apply("allocated");
+        long bytes = Objects.requireNonNullElse(number.apply("bytes"), 100.0).longValue();
         return new Row(
                 query.split(" ")[0],
-                (way.equals("decode") ? "PeerBenchmark." : "Other.") + way,
+                benchmark,
                 params,
-                way.equals("throughput") ? "MiB/s" : "us/op",
+                unit,
                 score,
                 error,
                 score,
-                cpu == null ? score : (Double) Double.parseDouble(cpu),
+                score,
                 10,
-                allocated == null ? null : (Double) Double.parseDouble(allocated),
-                bytes == null ? 100 : Long.parseLong(bytes),
-                parts == null ? 1 : Long.parseLong(parts),
+                allocated,
+                bytes,
+                1,
                 note);
     }
 
@@ -333,14 +337,14 @@ class ReportTest {
         Row wrong = row("adversarial peer=netty42-dropped" + HOSTILE, 1e-6, 0.0, "finds 0 parts of 1");
         Row right = row("adversarial peer=jetty" + HOSTILE, 10, 1);
         Row sluice = row("adversarial peer=sluice-push" + HOSTILE, 5, 1);
-        String svg = Charts.of("peers", run(wrong, right, sluice)).get("peers-adversarial.svg");
+        String svg = Chart.of("peers", run(wrong, right, sluice)).get("peers-adversarial.svg");
         assertTrue(svg.contains("(JDK 17)") && svg.contains("more is better"), svg);
         assertTrue(svg.contains("Left out where the result is wrong: Netty 4.2, content dropped"), svg);
         // In the legend and as a bar, each with its fill.
         assertEquals(2, count("fill=\"#555\"", svg));
         assertEquals(2, count("fill=\"url\\(#rising\\)\"", svg));
         assertEquals(2, count("stroke-width=\"2\"", svg), "errors");
-        assertEquals(Map.of(), Charts.of("peers", run(wrong)));
+        assertEquals(Map.of(), Chart.of("peers", run(wrong)));
     }
 
     @Test

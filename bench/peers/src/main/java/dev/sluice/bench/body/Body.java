@@ -10,66 +10,25 @@ import java.util.Map;
 /**
  * A whole multipart body in memory with the truth about it. Immutable, safe for all threads; the arrays are shared and must
  * not be written.
+ *
+ * @param contentType of the request, with the boundary
+ * @param boundary that it says
+ * @param pieces in which it is fed when it is not cut otherwise
+ * @param lenient whether a reader has to put up with bare LF line ends or with a long preamble and epilogue
+ * @param size in bytes, delimiters and header sections included
  */
-public final class Body {
+public record Body(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient, long size) {
     /** Up to this size, chunks of equal content share their memory. */
     private static final int TINY = 64;
 
-    private final String contentType;
-    private final String boundary;
-    private final List<Slice> pieces;
-    private final Truth truth;
-    private final boolean lenient;
-    private final long size;
-
-    Body(String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
-        this("multipart/form-data; boundary=" + boundary, boundary, pieces, truth, lenient);
+    static Body of(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
+        long size = pieces.stream().mapToLong(Slice::length).sum();
+        return new Body(contentType, boundary, List.copyOf(pieces), truth, lenient, size);
     }
 
-    private Body(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
-        this.contentType = contentType;
-        this.boundary = boundary;
-        this.pieces = List.copyOf(pieces);
-        this.truth = truth;
-        this.lenient = lenient;
-        long bytes = 0;
-        for (Slice piece : pieces) {
-            bytes += piece.length();
-        }
-        this.size = bytes;
-    }
-
-    /**
-     * A body of which nothing is known.
-     *
-     * @param contentType of the request, with the boundary
-     * @param boundary that it says
-     * @param pieces in which it is fed when it is not cut otherwise
-     */
+    /** A body of which nothing is known. */
     public static Body unknown(String contentType, String boundary, List<Slice> pieces) {
-        return new Body(contentType, boundary, pieces, Truth.NOTHING, false);
-    }
-
-    public String boundary() {
-        return boundary;
-    }
-
-    public String contentType() {
-        return contentType;
-    }
-
-    public Truth truth() {
-        return truth;
-    }
-
-    /** Size of the multipart body in bytes, delimiters and header sections included. */
-    public long size() {
-        return size;
-    }
-
-    /** Whether a reader has to put up with bare LF line ends or with a long preamble and epilogue. */
-    public boolean lenient() {
-        return lenient;
+        return of(contentType, boundary, pieces, Truth.NOTHING, false);
     }
 
     /**
@@ -103,13 +62,9 @@ public final class Body {
     }
 
     private Slice joined() {
-        byte[] all = new byte[Math.toIntExact(size)];
-        int at = 0;
-        for (Slice piece : pieces) {
-            System.arraycopy(piece.array(), piece.offset(), all, at, piece.length());
-            at += piece.length();
-        }
-        return new Slice(all, 0, all.length);
+        ByteBuffer all = ByteBuffer.allocate(Math.toIntExact(size));
+        pieces.forEach(piece -> all.put(piece.bytes()));
+        return new Slice(all.array(), 0, all.capacity());
     }
 
     /** Reads the chunks one after the other; a read never crosses the end of a chunk, as with a socket. */

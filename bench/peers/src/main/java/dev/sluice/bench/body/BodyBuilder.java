@@ -127,7 +127,8 @@ final class BodyBuilder {
             piece.writeBytes(epilogue);
         }
         endPiece();
-        return new Body(boundary, pieces, new Truth(parts, bytes, checksum, nameChars, names), lenient);
+        Truth truth = new Truth(parts, bytes, checksum, nameChars, names);
+        return Body.of("multipart/form-data; boundary=" + boundary, boundary, pieces, truth, lenient);
     }
 
     private void write(String text) {

@@ -2,12 +2,11 @@ package dev.sluice.bench.body;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Locale;
 import java.util.Random;
 import java.util.function.Supplier;
 
 /** The bodies of the peer benchmarks. Every random byte comes from a fixed seed. */
-public enum Scenario {
+public enum Scenario implements Named {
     RANDOM_16M("16 MiB of random bytes, one file", () -> oneFile(random(16 * Bytes.MIB, 1))),
     CSV_16M("16 MiB of CSV text with CRLF, one file", () -> oneFile(csv(16 * Bytes.MIB, 2))),
     FIELDS_100("100 fields of 16 bytes", () -> hundredFields().end()),
@@ -62,21 +61,12 @@ public enum Scenario {
         static final String BROWSER = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
     }
 
-    private final String title;
+    public final String title;
     private final Supplier<Body> maker;
 
     Scenario(String title, Supplier<Body> maker) {
         this.title = title;
         this.maker = maker;
-    }
-
-    public String title() {
-        return title;
-    }
-
-    /** The name used on the command line and in results: lower case with dashes. */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Makes the body anew; the same bytes every time. */
@@ -85,7 +75,7 @@ public enum Scenario {
     }
 
     public static Scenario of(String id) {
-        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+        return Named.of(Scenario.class, id);
     }
 
     private static Body oneFile(byte[] content) {
@@ -171,8 +161,8 @@ public enum Scenario {
 
     private static Body nettyBig(String lineEnd) {
         byte[] nuls = new byte[8 * 1024];
-        BodyBuilder builder = nettyStart(lineEnd).content(nuls).endPiece();
-        for (int i = 1; i < 64; i++) {
+        BodyBuilder builder = nettyStart(lineEnd);
+        for (int i = 0; i < 64; i++) {
             builder.content(nuls).endPiece();
         }
         return builder.account(new byte[64 * nuls.length]).end();
@@ -212,16 +202,9 @@ public enum Scenario {
         Random random = new Random(seed);
         StringBuilder text = new StringBuilder(size + 80);
         for (int row = 0; text.length() < size; row++) {
-            text.append(row)
-                    .append(",2026-")
-                    .append(10 + random.nextInt(3))
-                    .append('-')
-                    .append(10 + random.nextInt(19))
-                    .append(',')
-                    .append(Long.toString(random.nextLong(1L << 40), 36))
-                    .append(',')
-                    .append(random.nextInt(100_000) / 100.0)
-                    .append("\r\n");
+            String date = "2026-" + (10 + random.nextInt(3)) + '-' + (10 + random.nextInt(19));
+            String id = Long.toString(random.nextLong(1L << 40), 36);
+            text.append(row + "," + date + ',' + id + ',' + random.nextInt(100_000) / 100.0 + "\r\n");
         }
         return Arrays.copyOf(ascii(text.toString()), size);
     }

@@ -1,9 +1,9 @@
 package dev.sluice.bench.peer;
 
-import java.util.Locale;
+import dev.sluice.bench.body.Named;
 
 /** Where the chunks lie that a parser is fed with, and when they are made. */
-public enum Memory {
+public enum Memory implements Named {
     /** Made before the clock runs: arrays, or pooled heap buffers. */
     HEAP,
     /** Made before the clock runs: pooled direct buffers. */
@@ -13,12 +13,7 @@ public enum Memory {
     /** Pooled direct buffers, allocated, filled and released in each operation: what a server sees. */
     POOLED_EACH;
 
-    /** The name used on the command line and in results. */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
     public static Memory of(String id) {
-        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+        return Named.of(Memory.class, id);
     }
 }

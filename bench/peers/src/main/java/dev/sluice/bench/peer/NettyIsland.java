@@ -48,14 +48,14 @@ public final class NettyIsland extends ClassLoader {
         return (LongSupplier) call("RecordCounter", "install", new Class<?>[0]);
     }
 
-    static Peer.Opener ofNetty41(String method) {
-        return (body, chunkSize, memory) -> netty41().open(method, body, chunkSize, memory);
+    static Peer.Opener ofNetty41(String decoder) {
+        return (body, chunkSize, memory) -> netty41().open(decoder, body, chunkSize, memory);
     }
 
-    /** Opens a peer through a method of {@code ByteBufPeer}. */
-    public Peer open(String method, Body body, int chunkSize, Memory memory) {
-        Class<?>[] types = {Body.class, int.class, Memory.class};
-        return (Peer) call("ByteBufPeer", method, types, body, chunkSize, memory);
+    /** As {@code ByteBufPeer.open}. */
+    public Peer open(String decoder, Body body, int chunkSize, Memory memory) {
+        Class<?>[] types = {String.class, Body.class, int.class, Memory.class};
+        return (Peer) call("ByteBufPeer", "open", types, decoder, body, chunkSize, memory);
     }
 
     private Object call(String adapter, String method, Class<?>[] types, Object... arguments) {

@@ -1,57 +1,46 @@
 package dev.sluice.bench.peer;
 
 import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Named;
 import dev.sluice.bench.peer.bytebuf.ByteBufPeer;
-import java.util.ArrayList;
+import dev.sluice.testkit.TextTable;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 
-/** Every parser, with what it is forced to copy. */
-public enum PeerKind {
-    SLUICE_PUSH("Sluice, push", true, true, "none: slices of the chunk fed", ByteBufPeer::sluice),
-    SLUICE_PULL("Sluice, pull", false, true, Copies.PULL, StreamPeer.of(StreamPeer::sluice)),
-    SLUICE_PULL_CHUNKS(
-            "Sluice, pull, chunk by chunk",
-            false,
-            true,
-            "stream into a pooled chunk",
-            StreamPeer.of(StreamPeer::sluiceChunks)),
-    SLUICE_SERVLET("Sluice, servlet filter, kept in memory", false, true, Copies.SERVLET, ServletPeer.of(false)),
-    SLUICE_SERVLET_STREAMING(
-            "Sluice, servlet filter, streaming", false, true, Copies.SERVLET_STREAMING, ServletPeer.of(true)),
-    NETTY42_KEPT("Netty 4.2, kept in memory", true, true, Copies.NETTY, ByteBufPeer::nettyKept),
-    NETTY42_DROPPED("Netty 4.2, content dropped", true, true, Copies.NETTY, ByteBufPeer::nettyDropped),
+/** Every parser: whether it takes direct memory, whether it reads names, and how it is opened; {@code peers.txt} has the texts. */
+public enum PeerKind implements Named {
+    SLUICE_PUSH(true, true, ByteBufPeer.of("sluice-push")),
+    SLUICE_PULL(false, true, StreamPeer.of(StreamPeer::sluice)),
+    SLUICE_PULL_CHUNKS(false, true, StreamPeer.of(StreamPeer::sluiceChunks)),
+    SLUICE_SERVLET(false, true, ServletPeer.of(false)),
+    SLUICE_SERVLET_STREAMING(false, true, ServletPeer.of(true)),
+    NETTY42_KEPT(true, true, ByteBufPeer.of("netty42-kept")),
+    NETTY42_DROPPED(true, true, ByteBufPeer.of("netty42-dropped")),
     /** As Netty ran by default up to JDK 23; newer ones have it do without Unsafe unless they are told this. */
-    NETTY42_UNSAFE(
-            "Netty 4.2, content dropped, with Unsafe allowed", true, true, "as Netty 4.2", ByteBufPeer::nettyDropped),
-    NETTY41_KEPT("Netty 4.1, kept in memory", true, true, "as Netty 4.2", NettyIsland.ofNetty41("nettyKept")),
-    NETTY41_DROPPED("Netty 4.1, content dropped", true, true, "as Netty 4.2", NettyIsland.ofNetty41("nettyDropped")),
-    NETTY_CONTRIB("netty-contrib multipart core", true, true, Copies.CONTRIB, ByteBufPeer::contrib),
-    FILEUPLOAD1("Commons FileUpload 1", false, true, Copies.FILEUPLOAD, StreamPeer.of(StreamPeer::fileUpload1)),
-    FILEUPLOAD2("Commons FileUpload 2", false, true, "as Commons FileUpload 1", StreamPeer.of(StreamPeer::fileUpload2)),
-    TOMCAT("Tomcat 11", false, true, "as Commons FileUpload 1", StreamPeer.of(StreamPeer::tomcat)),
-    JETTY("Jetty 12.1", true, true, "none: slices", JettyPeer::new),
-    UNDERTOW("Undertow", true, false, "none: duplicates; looks at one byte at a time", UndertowPeer::new),
-    SPRING("Spring WebFlux on arrays", true, true, "none: split buffers", SpringPeer::onArrays),
-    SPRING_NETTY("Spring WebFlux on Netty buffers", true, true, "none: split buffers", SpringPeer::onNetty),
-    MIMEPULL("mimepull", false, false, Copies.MIMEPULL, StreamPeer.of(StreamPeer::mimepull)),
-    OKHTTP("OkHttp", false, false, "stream into segments", StreamPeer.of(StreamPeer::okHttp)),
-    ARMERIA("Armeria", true, false, Copies.ARMERIA, ArmeriaPeer::new),
-    HELIDON("Helidon 4", false, true, "stream into new 1 KiB arrays, pieces, the caller's array", HelidonPeer::new),
-    CHUNKS_ONLY("chunks only (control)", true, false, "nothing is decoded", ByteBufPeer::chunksOnly);
+    NETTY42_UNSAFE(true, true, ByteBufPeer.of("netty42-dropped")),
+    NETTY41_KEPT(true, true, NettyIsland.ofNetty41("netty41-kept")),
+    NETTY41_DROPPED(true, true, NettyIsland.ofNetty41("netty41-dropped")),
+    NETTY_CONTRIB(true, true, ByteBufPeer.of("netty-contrib")),
+    FILEUPLOAD1(false, true, StreamPeer.of(StreamPeer::fileUpload1)),
+    FILEUPLOAD2(false, true, StreamPeer.of(StreamPeer::fileUpload2)),
+    TOMCAT(false, true, StreamPeer.of(StreamPeer::tomcat)),
+    JETTY(true, true, JettyPeer::new),
+    UNDERTOW(true, false, UndertowPeer::new),
+    SPRING(true, true, SpringPeer::onArrays),
+    SPRING_NETTY(true, true, SpringPeer::onNetty),
+    MIMEPULL(false, false, StreamPeer.of(StreamPeer::mimepull)),
+    OKHTTP(false, false, StreamPeer.of(StreamPeer::okHttp)),
+    ARMERIA(true, false, ArmeriaPeer::new),
+    HELIDON(false, true, HelidonPeer::new),
+    CHUNKS_ONLY(true, false, ByteBufPeer.of("chunks-only"));
 
-    private static final class Copies {
-        static final String PULL = "stream into a pooled chunk, chunk into the caller's array";
-        static final String SERVLET = "stream into a chunk, chunk into memory, memory into the caller's array";
-        static final String SERVLET_STREAMING = "stream into a chunk, chunk into the caller's array";
-        static final String NETTY =
-                "every chunk into its own buffer, every piece of content into a new buffer, the rest"
-                        + " moved down after a part";
-        static final String CONTRIB = "every chunk behind what is left of the one before, every piece of content into a"
-                + " new buffer; shared chunks once more, by the benchmark, because it writes to what it is given";
-        static final String FILEUPLOAD = "stream into a 4 KiB buffer, then into the caller's array, byte by byte";
-        static final String MIMEPULL = "stream into 8 KiB blocks, then into the caller's array";
-        static final String ARMERIA = "of a file all but its first chunk, each with what was left of the one before";
+    /** Titles and what is copied, by the ids. */
+    private static final class Texts {
+        static final Map<String, String[]> BY_ID = TextTable.lines("/dev/sluice/bench/peer/peers.txt").stream()
+                .map(line -> line.split(" \\| "))
+                .collect(Collectors.toMap(words -> words[0], words -> words));
     }
 
     private static final int JAVA_OF_HELIDON = 21;
@@ -60,46 +49,27 @@ public enum PeerKind {
     private static final List<String> ALLOW_UNSAFE =
             List.of("-Dio.netty.noUnsafe=false", "--sun-misc-unsafe-memory-access=allow");
 
-    private final String title;
-    private final boolean direct;
-    private final boolean names;
-    private final String copies;
+    public final String title;
+    /** Whether it can be fed direct memory as it is. */
+    public final boolean takesDirect;
+    /** Whether it reads name and file name from the Content-Disposition header. */
+    public final boolean readsNames;
+    /** What this parser, or the way it must be fed, copies. */
+    public final String copies;
+
     private final Peer.Opener opener;
 
-    PeerKind(String title, boolean direct, boolean names, String copies, Peer.Opener opener) {
-        this.title = title;
-        this.direct = direct;
-        this.names = names;
-        this.copies = copies;
+    PeerKind(boolean takesDirect, boolean readsNames, Peer.Opener opener) {
+        String[] words = Texts.BY_ID.get(id());
+        this.title = words[1];
+        this.copies = words[2];
+        this.takesDirect = takesDirect;
+        this.readsNames = readsNames;
         this.opener = opener;
     }
 
-    public String title() {
-        return title;
-    }
-
-    /** The name used on the command line and in results: lower case with dashes. */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
     public static PeerKind of(String id) {
-        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
-    }
-
-    /** What this parser, or the way it must be fed, copies. */
-    public String copies() {
-        return copies;
-    }
-
-    /** Whether it can be fed direct memory as it is. */
-    public boolean takesDirect() {
-        return direct;
-    }
-
-    /** Whether it reads name and file name from the Content-Disposition header. */
-    public boolean readsNames() {
-        return names;
+        return Named.of(PeerKind.class, id);
     }
 
     public boolean isSluice() {
@@ -131,12 +101,8 @@ public enum PeerKind {
 
     /** All parsers that run here, without the control. */
     public static List<PeerKind> parsers() {
-        List<PeerKind> kinds = new ArrayList<>();
-        for (PeerKind kind : values()) {
-            if (kind.runsHere() && kind != CHUNKS_ONLY) {
-                kinds.add(kind);
-            }
-        }
-        return kinds;
+        return Arrays.stream(values())
+                .filter(kind -> kind.runsHere() && kind != CHUNKS_ONLY)
+                .toList();
     }
 }

@@ -1,9 +1,8 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.MultipartReader;
 import dev.sluice.Setting;
 import dev.sluice.bench.body.Body;
-import dev.sluice.bench.peer.bytebuf.SluiceOptions;
+import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.servlet.MultipartFilter;
@@ -51,7 +50,7 @@ final class ServletPeer implements Peer {
     }
 
     private static FormOptions options(Body body) {
-        return FormOptions.inMemory(MemoryBudget.of(MEMORY), SluiceOptions.of(body))
+        return FormOptions.inMemory(MemoryBudget.of(MEMORY), SluiceDecoding.options(body))
                 .maxInMemoryBytes(MEMORY)
                 .maxBodyBytes(Setting.MAX_BODY_BYTES.formDefault())
                 .maxFiles(MANY_FILES)
@@ -64,20 +63,11 @@ final class ServletPeer implements Peer {
         filter.doFilter(
                 new Request(body.contentType(), stream), Nothing.of(HttpServletResponse.class), (request, response) -> {
                     if (streaming) {
-                        stream((HttpServletRequest) request, tally);
+                        StreamPeer.tell(MultipartRequests.reader((HttpServletRequest) request), tally);
                     } else {
                         tell((HttpServletRequest) request, tally);
                     }
                 });
-    }
-
-    private static void stream(HttpServletRequest request, Tally tally) throws IOException {
-        try (MultipartReader reader = MultipartRequests.reader(request)) {
-            for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
-                tally.drain(part.inputStream());
-                tally.endPart(part.name(), part.filename());
-            }
-        }
     }
 
     private static void tell(HttpServletRequest request, Tally tally) throws IOException, ServletException {

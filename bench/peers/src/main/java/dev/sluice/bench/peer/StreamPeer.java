@@ -4,7 +4,7 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartReader;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
-import dev.sluice.bench.peer.bytebuf.SluiceOptions;
+import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -54,7 +54,12 @@ final class StreamPeer implements Peer {
     }
 
     static void sluice(Body body, InputStream stream, Tally tally) throws IOException {
-        try (MultipartReader reader = reader(body, stream)) {
+        tell(reader(body, stream), tally);
+    }
+
+    /** Closes the reader. */
+    static void tell(MultipartReader all, Tally tally) throws IOException {
+        try (MultipartReader reader = all) {
             for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
                 tally.drain(part.inputStream());
                 tally.endPart(part.name(), part.filename());
@@ -75,7 +80,7 @@ final class StreamPeer implements Peer {
     }
 
     private static MultipartReader reader(Body body, InputStream stream) throws IOException {
-        return MultipartReader.create(stream, Boundary.from(body.contentType()), SluiceOptions.of(body));
+        return MultipartReader.create(stream, Boundary.from(body.contentType()), SluiceDecoding.options(body));
     }
 
     static void fileUpload1(Body body, InputStream stream, Tally tally) throws Exception {

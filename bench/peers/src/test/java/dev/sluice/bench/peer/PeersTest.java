@@ -26,7 +26,7 @@ class PeersTest {
     void everyParserReadsOrdinaryBodiesRightly(PeerKind kind) {
         for (Scenario scenario : List.of(Scenario.FORM, Scenario.FIELDS_100, Scenario.DEFNULL_SIMPLE)) {
             Body body = scenario.body();
-            for (Memory memory : kind.takesDirect() ? List.of(Memory.HEAP, Memory.DIRECT) : List.of(Memory.HEAP)) {
+            for (Memory memory : kind.takesDirect ? List.of(Memory.HEAP, Memory.DIRECT) : List.of(Memory.HEAP)) {
                 assertEquals(Optional.empty(), verdict(kind, body, 8192, memory), scenario + " " + memory);
             }
         }
@@ -113,7 +113,7 @@ class PeersTest {
 
     private static Optional<String> verdict(PeerKind kind, Body body, int chunk, Memory memory) {
         try (Peer peer = kind.open(body, chunk, memory)) {
-            return Verdict.against(peer, body, kind.readsNames());
+            return Verdict.against(peer, body, kind.readsNames);
         }
     }
 }

@@ -20,39 +20,38 @@ public final class ByteBufPeer implements Peer {
         Decoding start(Tally tally) throws IOException;
     }
 
-    private ByteBufPeer(Body body, int chunkSize, Memory memory, Decoder decoder) {
-        this.chunks = new ByteBufChunks(body.cut(chunkSize), memory);
+    private ByteBufPeer(ByteBufChunks chunks, Decoder decoder) {
+        this.chunks = chunks;
         this.decoder = decoder;
     }
 
-    public static Peer sluice(Body body, int chunkSize, Memory memory) {
-        MultipartOptions options = SluiceOptions.of(body);
-        return new ByteBufPeer(
-                body,
-                chunkSize,
-                memory,
-                tally -> new SluiceDecoding(Boundary.from(body.contentType()), options, tally));
+    /** @param decoder the id of the peer */
+    public static Peer.Opener of(String decoder) {
+        return (body, chunkSize, memory) -> open(decoder, body, chunkSize, memory);
     }
 
-    /** File content stays in memory until the end of the body. */
-    public static Peer nettyKept(Body body, int chunkSize, Memory memory) {
-        return new ByteBufPeer(body, chunkSize, memory, tally -> new NettyDecoding(body.contentType(), tally, true));
+    /** @param chunkSize as in {@link Body#cut} */
+    public static Peer open(String decoder, Body body, int chunkSize, Memory memory) {
+        return new ByteBufPeer(new ByteBufChunks(body.cut(chunkSize), memory), decoder(decoder, body, memory));
     }
 
-    /** File content is counted and released at once, as Vert.x does it. */
-    public static Peer nettyDropped(Body body, int chunkSize, Memory memory) {
-        return new ByteBufPeer(body, chunkSize, memory, tally -> new NettyDecoding(body.contentType(), tally, false));
-    }
-
-    /** What is made for one operation only may be written to by its reader. */
-    public static Peer contrib(Body body, int chunkSize, Memory memory) {
-        boolean owned = memory == Memory.POOLED_EACH;
-        return new ByteBufPeer(body, chunkSize, memory, tally -> new ContribDecoding(body.boundary(), tally, owned));
-    }
-
-    /** The control row: makes and releases the chunks and looks at nothing. It finds no parts. */
-    public static Peer chunksOnly(Body body, int chunkSize, Memory memory) {
-        return new ByteBufPeer(body, chunkSize, memory, Dropping::new);
+    private static Decoder decoder(String name, Body body, Memory memory) {
+        String type = body.contentType();
+        return switch (name) {
+            case "sluice-push" -> {
+                MultipartOptions options = SluiceDecoding.options(body);
+                yield tally -> new SluiceDecoding(Boundary.from(type), options, tally);
+            }
+            // File content stays in memory until the end of the body.
+            case "netty42-kept", "netty41-kept" -> tally -> new NettyDecoding(type, tally, true);
+            // File content is counted and released at once, as Vert.x does it.
+            case "netty42-dropped", "netty41-dropped" -> tally -> new NettyDecoding(type, tally, false);
+            // What is made for one operation only may be written to by its reader.
+            case "netty-contrib" -> tally -> new ContribDecoding(body.boundary(), tally, memory == Memory.POOLED_EACH);
+            // The control row: makes and releases the chunks and looks at nothing. It finds no parts.
+            case "chunks-only" -> tally -> chunk -> drop(tally, chunk);
+            default -> throw new IllegalArgumentException(name);
+        };
     }
 
     @Override
@@ -76,18 +75,9 @@ public final class ByteBufPeer implements Peer {
         chunks.close();
     }
 
-    /** Counts the bytes of a body and decodes nothing. */
-    public record Dropping(Tally tally) implements Decoding {
-        @Override
-        public void offer(ByteBuf chunk) {
-            tally.count(chunk.readableBytes());
-            chunk.release();
-        }
-
-        @Override
-        public void finish() {}
-
-        @Override
-        public void close() {}
+    /** Counts the bytes of a chunk and decodes nothing. */
+    public static void drop(Tally tally, ByteBuf chunk) {
+        tally.count(chunk.readableBytes());
+        chunk.release();
     }
 }

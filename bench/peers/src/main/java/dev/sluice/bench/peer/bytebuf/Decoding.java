@@ -9,9 +9,9 @@ public interface Decoding extends AutoCloseable {
     void offer(ByteBuf chunk) throws IOException;
 
     /** Ends the body. */
-    void finish() throws IOException;
+    default void finish() throws IOException {}
 
     /** Gives back what the decoder holds. Idempotent. */
     @Override
-    void close();
+    default void close() {}
 }

@@ -9,9 +9,9 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.multipart.Attribute;
 import io.netty.handler.codec.http.multipart.DefaultHttpDataFactory;
 import io.netty.handler.codec.http.multipart.FileUpload;
+import io.netty.handler.codec.http.multipart.HttpData;
 import io.netty.handler.codec.http.multipart.HttpPostMultipartRequestDecoder;
 import io.netty.handler.codec.http.multipart.InterfaceHttpData;
 import io.netty.handler.codec.http.multipart.MemoryFileUpload;
@@ -27,11 +27,13 @@ public final class NettyDecoding implements Decoding {
     private static final int BUFFERED_BYTES = 1024;
 
     private final Tally tally;
+    private final boolean keep;
     private final HttpPostMultipartRequestDecoder decoder;
 
     /** @param keep whether file content stays in memory until the end, or is counted and released at once */
     public NettyDecoding(String contentType, Tally tally, boolean keep) {
         this.tally = tally;
+        this.keep = keep;
         DefaultHttpDataFactory factory = keep ? new DefaultHttpDataFactory(false) : new CountingFactory(tally);
         DefaultHttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");
         request.headers().set(HttpHeaderNames.CONTENT_TYPE, contentType);
@@ -51,29 +53,19 @@ public final class NettyDecoding implements Decoding {
     @Override
     public void finish() throws IOException {
         decoder.offer(LastHttpContent.EMPTY_LAST_CONTENT);
-        // What was not told on the way.
         for (InterfaceHttpData data : decoder.getBodyHttpDatas()) {
-            tell(tally, data);
+            FileUpload file = data instanceof FileUpload upload ? upload : null;
+            // Else it was told on the way.
+            if (keep || file == null) {
+                ByteBufChunks.tell(tally, ((HttpData) data).getByteBuf());
+                tally.endPart(data.getName(), file == null ? null : file.getFilename());
+            }
         }
     }
 
     @Override
     public void close() {
         decoder.destroy();
-    }
-
-    private static void tell(Tally tally, InterfaceHttpData data) throws IOException {
-        if (data instanceof CountingUpload) {
-            return;
-        }
-        if (data instanceof Attribute field) {
-            ByteBufChunks.tell(tally, field.getByteBuf());
-            tally.endPart(field.getName(), null);
-        } else {
-            FileUpload file = (FileUpload) data;
-            ByteBufChunks.tell(tally, file.getByteBuf());
-            tally.endPart(file.getName(), file.getFilename());
-        }
     }
 
     private static final class CountingFactory extends DefaultHttpDataFactory {
@@ -93,43 +85,17 @@ public final class NettyDecoding implements Decoding {
                 @Nullable String transferEncoding,
                 Charset charset,
                 long size) {
-            return new CountingUpload(name, filename, contentType, transferEncoding, charset, size, tally);
-        }
-    }
-
-    private static final class CountingUpload extends MemoryFileUpload {
-        private final Tally tally;
-
-        CountingUpload(
-                String name,
-                String filename,
-                String contentType,
-                @Nullable String transferEncoding,
-                Charset charset,
-                long size,
-                Tally tally) {
-            super(name, filename, contentType, transferEncoding, charset, size);
-            this.tally = tally;
-        }
-
-        @Override
-        public void addContent(ByteBuf content, boolean last) throws IOException {
-            ByteBufChunks.tell(tally, content);
-            content.release();
-            if (last) {
-                setCompleted();
-                tally.endPart(getName(), getFilename());
-            }
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return this == other;
-        }
-
-        @Override
-        public int hashCode() {
-            return System.identityHashCode(this);
+            return new MemoryFileUpload(name, filename, contentType, transferEncoding, charset, size) {
+                @Override
+                public void addContent(ByteBuf content, boolean last) throws IOException {
+                    ByteBufChunks.tell(tally, content);
+                    content.release();
+                    if (last) {
+                        setCompleted();
+                        tally.endPart(getName(), getFilename());
+                    }
+                }
+            };
         }
     }
 }

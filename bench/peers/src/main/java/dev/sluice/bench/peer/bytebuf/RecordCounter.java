@@ -27,23 +27,17 @@ public final class RecordCounter extends ResourceLeakDetectorFactory {
     @Deprecated
     public <T> ResourceLeakDetector<T> newResourceLeakDetector(
             Class<T> resource, int samplingInterval, long maxActive) {
-        return new Detector<>(resource, samplingInterval);
-    }
+        return new ResourceLeakDetector<>(resource, samplingInterval) {
+            @Override
+            public ResourceLeakTracker<T> track(T tracked) {
+                return new Tracker<>(records);
+            }
 
-    private final class Detector<T> extends ResourceLeakDetector<T> {
-        Detector(Class<T> resource, int samplingInterval) {
-            super(resource, samplingInterval);
-        }
-
-        @Override
-        public ResourceLeakTracker<T> track(T resource) {
-            return new Tracker<>(records);
-        }
-
-        @Override
-        public ResourceLeakTracker<T> trackForcibly(T resource) {
-            return new Tracker<>(records);
-        }
+            @Override
+            public ResourceLeakTracker<T> trackForcibly(T tracked) {
+                return new Tracker<>(records);
+            }
+        };
     }
 
     private record Tracker<T>(LongAdder records) implements ResourceLeakTracker<T> {

@@ -4,16 +4,32 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
+import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.Tally;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /** One body through Sluice's decoder. */
-public final class SluiceDecoding implements Decoding {
+public class SluiceDecoding implements Decoding {
+    private static final int JUNK_LIMIT = 2 << 20;
+
     private final Tally tally;
     private final MultipartDecoder decoder;
     private @Nullable String name;
     private @Nullable String filename;
+
+    /** What Sluice is run with: its defaults, with every check on, unless the body itself asks for leniency. */
+    public static MultipartOptions options(Body body) {
+        if (!body.lenient()) {
+            return MultipartOptions.defaults();
+        }
+        return MultipartOptions.builder()
+                .preset(Preset.COMPATIBLE)
+                .maxPreambleBytes(JUNK_LIMIT)
+                .maxEpilogueBytes(JUNK_LIMIT)
+                .build();
+    }
 
     public SluiceDecoding(Boundary boundary, MultipartOptions options, Tally tally) {
         this.tally = tally;
@@ -32,20 +48,30 @@ public final class SluiceDecoding implements Decoding {
         drain();
     }
 
-    private void drain() throws MultipartException {
+    /** Tells what was found up to now. */
+    protected void drain() throws MultipartException {
         for (; ; ) {
             switch (decoder.next()) {
                 case PART_BEGIN -> {
                     name = decoder.name();
                     filename = decoder.filename();
                 }
-                case DATA -> ByteBufChunks.tell(tally, decoder.data());
-                case PART_END -> tally.endPart(name, filename);
+                case DATA -> data(decoder.data());
+                case PART_END -> endPart(name, filename);
                 case NEED_INPUT, END -> {
                     return;
                 }
             }
         }
+    }
+
+    /** @param content borrowed */
+    protected void data(ByteBuf content) {
+        ByteBufChunks.tell(tally, content);
+    }
+
+    protected void endPart(@Nullable String itsName, @Nullable String itsFilename) {
+        tally.endPart(itsName, itsFilename);
     }
 
     @Override

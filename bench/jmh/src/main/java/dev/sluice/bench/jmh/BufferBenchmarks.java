@@ -1,0 +1,429 @@
+package dev.sluice.bench.jmh;
+
+import dev.sluice.buffer.ChunkMemory;
+import dev.sluice.buffer.Text;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.util.ByteProcessor;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.concurrent.Exchanger;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** The work on buffers: the ways Netty offers beside the ways Sluice uses. */
+public class BufferBenchmarks {
+    /** A pooled buffer. */
+    @State(Scope.Thread)
+    @BenchmarkMode(Mode.AverageTime)
+    @OutputTimeUnit(TimeUnit.NANOSECONDS)
+    public abstract static class OnBuffer {
+        @Param("heap")
+        public String memory;
+
+        ByteBuf buffer;
+
+        void fill(byte[] bytes) {
+            PooledByteBufAllocator pool = PooledByteBufAllocator.DEFAULT;
+            buffer = memory.equals("heap") ? pool.heapBuffer(bytes.length) : pool.directBuffer(bytes.length);
+            buffer.writeBytes(bytes);
+        }
+
+        @TearDown(Level.Trial)
+        public void close() {
+            buffer.release();
+        }
+    }
+
+    /** Bytes of a buffer into a String (netty issue 8388). */
+    public static class TextBenchmark extends OnBuffer {
+        @Param("UTF-8")
+        public String charset;
+
+        /** Letters of US-ASCII only, or every eighth a letter that is not. */
+        @Param("ascii")
+        public String content;
+
+        /** In bytes; the last letter may go beyond. */
+        @Param("64")
+        public int size;
+
+        private Charset encoding;
+        private CharsetDecoder decoder;
+
+        @Setup(Level.Trial)
+        public void open() throws CharacterCodingException {
+            encoding = Charset.forName(charset);
+            decoder = encoding.newDecoder()
+                    .onMalformedInput(CodingErrorAction.REPLACE)
+                    .onUnmappableCharacter(CodingErrorAction.REPLACE);
+            StringBuilder text = new StringBuilder();
+            while (text.toString().getBytes(encoding).length < size) {
+                boolean foreign = content.equals("mixed") && text.length() % 8 == 2;
+                text.append(foreign ? '\u00e9' : (char) ('a' + text.length() % 26));
+            }
+            byte[] bytes = text.toString().getBytes(encoding);
+            fill(bytes);
+            String expected = text.toString();
+            if (!sluice().equals(expected)
+                    || !nettyToString().equals(expected)
+                    || !charBuffer().equals(expected)) {
+                throw new IllegalStateException("the ways do not agree");
+            }
+        }
+
+        @Benchmark
+        public String sluice() {
+            return Text.decode(buffer, buffer.readerIndex(), buffer.readableBytes(), encoding);
+        }
+
+        @Benchmark
+        public String nettyToString() {
+            return buffer.toString(encoding);
+        }
+
+        /** A decoder into a CharBuffer, whose characters the String then copies. */
+        @Benchmark
+        public String charBuffer() throws CharacterCodingException {
+            return decoder.decode(buffer.nioBuffer()).toString();
+        }
+    }
+
+    /** Visiting every line end of a buffer (netty issues 9317 and 10623), over header text and over 64 KiB of random data. */
+    public static class ScanBenchmark extends OnBuffer {
+        private static final String HEADERS = """
+            Content-Disposition: form-data; name="photos"; filename="IMG_0001.jpg"\r
+            Content-Type: image/jpeg\r
+            Content-Transfer-Encoding: binary\r
+            \r
+            """;
+        private static final int DATA = 64 * 1024;
+
+        @Param("header")
+        public String content;
+
+        private final ChunkMemory chunk = new ChunkMemory();
+        private final LineEnds lineEnds = new LineEnds();
+
+        private static final class LineEnds implements ByteProcessor {
+            private int count;
+
+            @Override
+            public boolean process(byte value) {
+                if (value == '\r') {
+                    count++;
+                }
+                return true;
+            }
+        }
+
+        @Setup(Level.Trial)
+        public void open() {
+            byte[] bytes = HEADERS.getBytes(StandardCharsets.US_ASCII);
+            if (content.equals("data")) {
+                bytes = new byte[DATA];
+                new Random(11).nextBytes(bytes);
+                bytes[DATA - 1] = 'x';
+            }
+            fill(bytes);
+            int expected = readByte();
+            if (byteProcessor() != expected || bytesBefore() != expected || chunkMemory() != expected) {
+                throw new IllegalStateException("the ways do not agree");
+            }
+        }
+
+        @Benchmark
+        public int readByte() {
+            buffer.readerIndex(0);
+            int count = 0;
+            while (buffer.isReadable()) {
+                if (buffer.readByte() == '\r') {
+                    count++;
+                }
+            }
+            buffer.readerIndex(0);
+            return count;
+        }
+
+        @Benchmark
+        public int byteProcessor() {
+            lineEnds.count = 0;
+            buffer.forEachByte(lineEnds);
+            return lineEnds.count;
+        }
+
+        @Benchmark
+        public int bytesBefore() {
+            int count = 0;
+            int end = buffer.writerIndex();
+            for (int at = 0, before; (before = buffer.bytesBefore(at, end - at, (byte) '\r')) >= 0; at += before + 1) {
+                count++;
+            }
+            return count;
+        }
+
+        /** Byte by byte, the memory looked up once. */
+        @Benchmark
+        public int chunkMemory() {
+            chunk.open(buffer.retain());
+            int count = 0;
+            for (int at = chunk.start(); at < chunk.end(); at++) {
+                if (chunk.getByte(at) == '\r') {
+                    count++;
+                }
+            }
+            chunk.close();
+            return count;
+        }
+    }
+
+    /** What netty's checks of bounds and of the reference count cost per access over 8 KiB (netty issue 8895). */
+    @State(Scope.Thread)
+    @BenchmarkMode(Mode.AverageTime)
+    @OutputTimeUnit(TimeUnit.NANOSECONDS)
+    public static class AccessBenchmark {
+        private static final int SIZE = 8 * 1024;
+
+        /** heap, direct, direct-no-unsafe, slice (of direct) or composite (of two direct halves). */
+        @Param("heap")
+        public String kind;
+
+        /** on, bounds-off, accessible-off or off; must be what the JVM was started with. */
+        @Param("on")
+        public String checks;
+
+        private final ChunkMemory chunk = new ChunkMemory();
+        private ByteBuf buffer;
+
+        @Setup(Level.Trial)
+        public void open() {
+            if (isOn("checkBounds") != (checks.equals("on") || checks.equals("accessible-off"))
+                    || isOn("checkAccessible") != (checks.equals("on") || checks.equals("bounds-off"))) {
+                throw new IllegalStateException("the JVM was not started with checks " + checks);
+            }
+            byte[] bytes = new byte[SIZE];
+            new Random(12).nextBytes(bytes);
+            PooledByteBufAllocator pool = PooledByteBufAllocator.DEFAULT;
+            buffer = switch (kind) {
+                case "heap" -> pool.heapBuffer(SIZE).writeBytes(bytes);
+                case "direct" -> pool.directBuffer(SIZE).writeBytes(bytes);
+                case "direct-no-unsafe" -> withoutUnsafe(pool.directBuffer(SIZE).writeBytes(bytes));
+                case "slice" ->
+                    pool.directBuffer(2 * SIZE)
+                            .writeZero(SIZE)
+                            .writeBytes(bytes)
+                            .slice(SIZE, SIZE);
+                case "composite" ->
+                    Unpooled.wrappedBuffer(
+                            pool.directBuffer(SIZE).writeBytes(bytes, 0, SIZE / 2),
+                            pool.directBuffer(SIZE).writeBytes(bytes, SIZE / 2, SIZE / 2));
+                default -> throw new IllegalArgumentException(kind);
+            };
+            long sum = 0;
+            for (byte b : bytes) {
+                sum += b;
+            }
+            if (readBytes() != sum || getBytes() != sum || oncePerChunk() != sum) {
+                throw new IllegalStateException("the ways do not agree");
+            }
+        }
+
+        private static boolean isOn(String check) {
+            return Boolean.parseBoolean(System.getProperty("io.netty.buffer." + check, "true"));
+        }
+
+        private static ByteBuf withoutUnsafe(ByteBuf made) {
+            if (!Boolean.getBoolean("io.netty.noUnsafe")) {
+                throw new IllegalStateException("the JVM was not started without Unsafe");
+            }
+            return made;
+        }
+
+        @TearDown(Level.Trial)
+        public void close() {
+            buffer.release();
+        }
+
+        @Benchmark
+        public long readBytes() {
+            buffer.readerIndex(0);
+            long sum = 0;
+            for (int i = 0; i < SIZE; i++) {
+                sum += buffer.readByte();
+            }
+            buffer.readerIndex(0);
+            return sum;
+        }
+
+        @Benchmark
+        public long getBytes() {
+            long sum = 0;
+            for (int i = 0; i < SIZE; i++) {
+                sum += buffer.getByte(i);
+            }
+            return sum;
+        }
+
+        @Benchmark
+        public long getLongs() {
+            long sum = 0;
+            for (int i = 0; i < SIZE; i += Long.BYTES) {
+                sum += buffer.getLong(i);
+            }
+            return sum;
+        }
+
+        @Benchmark
+        public ByteBuf setLongs() {
+            for (int i = 0; i < SIZE; i += Long.BYTES) {
+                buffer.setLong(i, buffer.getLong(i));
+            }
+            return buffer;
+        }
+
+        /** Byte by byte through Sluice's view of the chunk: checked when the chunk is opened, not per access. */
+        @Benchmark
+        public long oncePerChunk() {
+            chunk.open(buffer.retain());
+            long sum = 0;
+            for (int i = chunk.start(); i < chunk.end(); i++) {
+                sum += chunk.getByte(i);
+            }
+            chunk.close();
+            return sum;
+        }
+    }
+
+    /** Taking a buffer and giving it back, in one thread, to another thread, and in threads that live for one buffer. */
+    @State(Scope.Thread)
+    @BenchmarkMode(Mode.AverageTime)
+    @OutputTimeUnit(TimeUnit.NANOSECONDS)
+    public static class AllocationBenchmark {
+        /** Buffers handed over together, so that the hand-over is not what is measured. */
+        static final int BATCH = 256;
+
+        private static final ByteBuf[] NOTHING = {};
+
+        @Param("pooled")
+        public String allocator;
+
+        @Param("heap")
+        public String memory;
+
+        @Param("8192")
+        public int size;
+
+        /** Kind of the threads that live for one buffer: platform, or virtual where the JVM has them. */
+        @Param("platform")
+        public String threads;
+
+        private ByteBufAllocator pool;
+        private ThreadFactory factory;
+        private boolean heap;
+        private Releaser releaser;
+        private ByteBuf[] batch;
+
+        @Setup(Level.Trial)
+        public void open() {
+            pool = Pools.allocator(allocator);
+            factory = Pools.threads(threads);
+            heap = memory.equals("heap");
+            batch = new ByteBuf[BATCH];
+            releaser = new Releaser();
+            releaser.start();
+            ByteBuf buffer = take();
+            if (buffer.hasArray() != heap || buffer.capacity() != size || !buffer.release()) {
+                throw new IllegalStateException("not the buffer that was asked for");
+            }
+        }
+
+        @TearDown(Level.Trial)
+        public void close() throws InterruptedException {
+            releaser.interrupt();
+            releaser.join();
+        }
+
+        private ByteBuf take() {
+            return heap ? pool.heapBuffer(size) : pool.directBuffer(size);
+        }
+
+        @Benchmark
+        public boolean sameThread() {
+            return take().release();
+        }
+
+        /** Buffers are taken here and released by another thread, {@value #BATCH} at a time. */
+        @Benchmark
+        @OperationsPerInvocation(BATCH)
+        public int acrossThreads() throws InterruptedException {
+            for (int i = 0; i < BATCH; i++) {
+                batch[i] = take();
+            }
+            return releaser.releaseAll(batch);
+        }
+
+        /** What of {@link #acrossThreads} goes to meeting the other thread: the same without buffers. */
+        @Benchmark
+        @OperationsPerInvocation(BATCH)
+        public int handOver() throws InterruptedException {
+            return releaser.releaseAll(NOTHING);
+        }
+
+        /** One operation is a thread that lives for one buffer. */
+        @Benchmark
+        public void shortLivedThread() throws InterruptedException {
+            Thread thread = factory.newThread(() -> take().release());
+            thread.start();
+            thread.join();
+        }
+
+        /** A thread that releases the buffers another thread has taken. */
+        private static final class Releaser extends FastThreadLocalThread {
+            private final Exchanger<ByteBuf[]> handOver = new Exchanger<>();
+
+            Releaser() {
+                super("releaser");
+                setDaemon(true);
+            }
+
+            @Override
+            public void run() {
+                try {
+                    for (; ; ) {
+                        ByteBuf[] buffers = handOver.exchange(null);
+                        for (ByteBuf buffer : buffers) {
+                            buffer.release();
+                        }
+                        handOver.exchange(buffers);
+                    }
+                } catch (InterruptedException e) {
+                    // the benchmark is over
+                }
+            }
+
+            /** Returns when all are released. */
+            int releaseAll(ByteBuf[] buffers) throws InterruptedException {
+                handOver.exchange(buffers);
+                return handOver.exchange(null).length;
+            }
+        }
+    }
+}
