@@ -38,17 +38,6 @@ class AccumulationTest {
     }
 
     @Test
-    void gathersBytesOfSeveralChunks() {
-        try (Accumulation gathered = new Accumulation(allocator, 4)) {
-            append(gathered, "Content");
-            append(gathered, "");
-            append(gathered, "-Type: text/plain");
-            assertEquals("Content-Type: text/plain", text(gathered));
-            assertEquals(1, allocator.liveCount());
-        }
-    }
-
-    @Test
     void dropsWhatIsReadInPlaceWhileNobodyHoldsTheBuffer() {
         try (Accumulation gathered = new Accumulation(allocator, 16)) {
             append(gathered, "0123456789abcdef");
@@ -105,33 +94,6 @@ class AccumulationTest {
     }
 
     @Test
-    void growsIntoANewBufferWhenAConsumerHoldsTheOldOne() {
-        try (Accumulation gathered = new Accumulation(allocator, 8)) {
-            append(gathered, "01234567");
-            ByteBuf kept = gathered.slice(2, 4).retain();
-            append(gathered, "89");
-            assertEquals("0123456789", text(gathered));
-            assertEquals("2345", kept.toString(US_ASCII));
-            assertEquals(1, kept.refCnt());
-            kept.release();
-        }
-    }
-
-    @Test
-    void doesNotCloseTheGapUnderAConsumer() {
-        try (Accumulation gathered = new Accumulation(allocator, 8)) {
-            append(gathered, "0123");
-            gathered.discard(2);
-            ByteBuf kept = gathered.slice(0, 2).retain();
-            append(gathered, "abcdef");
-            assertEquals("23abcdef", text(gathered));
-            assertEquals("23", kept.toString(US_ASCII));
-            assertEquals(1, kept.refCnt());
-            kept.release();
-        }
-    }
-
-    @Test
     void appendsBehindWhatAConsumerHoldsWhileThereIsRoom() {
         try (Accumulation gathered = new Accumulation(allocator, 8)) {
             append(gathered, "0123");
@@ -155,19 +117,6 @@ class AccumulationTest {
             assertEquals("header", text(gathered));
             append(gathered, "s!");
             assertEquals("headers!", text(gathered));
-        }
-    }
-
-    @Test
-    void doesNotWriteOverForgottenBytesThatAConsumerHolds() {
-        try (Accumulation gathered = new Accumulation(allocator, 8)) {
-            append(gathered, "01234567");
-            ByteBuf kept = gathered.slice(0, 8).retain();
-            gathered.truncate(4);
-            append(gathered, "abcd");
-            assertEquals("0123abcd", text(gathered));
-            assertEquals("01234567", kept.toString(US_ASCII));
-            kept.release();
         }
     }
 

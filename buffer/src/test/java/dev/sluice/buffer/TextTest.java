@@ -140,31 +140,22 @@ class TextTest {
     }
 
     @Test
-    void findsTheFirstControlByteAtEveryPlaceAndOfEveryValue() {
+    void findsTheFirstControlByteAndTheEndOfPlainTextAtEveryPlaceAndOfEveryValue() {
         for (int length = 0; length <= 20; length++) {
             for (int at = 0; at < length; at++) {
                 for (int b = 0; b < 256; b++) {
+                    String context = length + " " + at + " " + b;
                     byte[] array = new byte[length + 2];
+                    boolean control = b < ' ' || b == 0x7F;
                     Arrays.fill(array, (byte) (b % 2 == 0 ? 0xE4 : 'a'));
                     array[at + 1] = (byte) b;
-                    int expected = b < ' ' || b == 0x7F ? at + 1 : length + 1;
-                    assertEquals(expected, Text.indexOfControl(array, 1, length + 1), length + " " + at + " " + b);
-                }
-            }
-        }
-    }
-
-    @Test
-    void findsTheEndOfPlainTextAtEveryPlaceAndOfEveryValue() {
-        for (int length = 0; length <= 20; length++) {
-            for (int at = 0; at < length; at++) {
-                for (int b = 0; b < 256; b++) {
-                    byte[] array = new byte[length + 2];
+                    int end = control ? at + 1 : length + 1;
+                    assertEquals(end, Text.indexOfControl(array, 1, length + 1), context);
+                    boolean plain = !control && b < 0x7F && b != '"' && b != '\\';
                     Arrays.fill(array, (byte) (b % 2 == 0 ? '~' : ' '));
                     array[at + 1] = (byte) b;
-                    boolean plain = b >= ' ' && b < 0x7F && b != '"' && b != '\\';
-                    int expected = plain ? length + 1 : at + 1;
-                    assertEquals(expected, Text.indexOfUnplain(array, 1, length + 1), length + " " + at + " " + b);
+                    end = plain ? length + 1 : at + 1;
+                    assertEquals(end, Text.indexOfUnplain(array, 1, length + 1), context);
                 }
             }
         }

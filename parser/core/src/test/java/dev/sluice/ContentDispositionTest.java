@@ -4,17 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The value of one Content-Disposition. */
 class ContentDispositionTest {
@@ -39,28 +37,6 @@ class ContentDispositionTest {
     }
 
     @Test
-    void whatIsNotGivenIsNull() throws MultipartException {
-        PartHead read = Heads.outsideOfFormData("form-data", MultipartOptions.defaults());
-        assertNull(read.name());
-        assertNull(read.filename());
-        assertNull(read.safeFilename());
-    }
-
-    @Test
-    void anEmptyFilenameIsEmptyAndNotNull() throws MultipartException {
-        PartHead read = Heads.of("form-data; name=\"a\"; filename=\"\"");
-        assertEquals("", read.filename());
-        assertEquals("", read.safeFilename());
-    }
-
-    @Test
-    void theSafeFilenameIsABaseName() throws MultipartException {
-        PartHead read = Heads.of("form-data; name=a; filename=\"..\\\\..\\con.txt\"");
-        assertEquals("..\\..\\con.txt", read.filename());
-        assertEquals("_con.txt", read.safeFilename());
-    }
-
-    @Test
     void escapesAreUndoneAndRawBytesAreAsTheyCameAndCopies() throws MultipartException {
         String value = "form-data; name=\"\u00fc\\\"\"; filename=\"C:\\\\d\\e\"";
         PartHead read = Heads.of(value);
@@ -75,22 +51,15 @@ class ContentDispositionTest {
 
     @Test
     void whatBreaksTheGrammarIsToldWithItsPlaceInTheValue() {
-        assertEquals(
-                Reason.MALFORMED_CONTENT_DISPOSITION,
-                refused("^attachment; name=a").reason());
-        assertEquals(
-                Reason.MALFORMED_CONTENT_DISPOSITION,
-                refused("form-data; name=\"a\"^b").reason());
-        assertEquals(
-                Reason.MALFORMED_CONTENT_DISPOSITION,
-                refused("form-data ^name=a").reason());
-        assertEquals(
-                Reason.MALFORMED_CONTENT_DISPOSITION,
-                refused("form-data; name=\"a^").reason());
-        assertEquals(
-                Reason.MALFORMED_CONTENT_DISPOSITION,
-                refused("form-data; name=\"a^\r\nX: y\"").reason());
-        assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, refused("^").reason());
+        for (String marked : List.of(
+                "^attachment; name=a",
+                "form-data; name=\"a\"^b",
+                "form-data ^name=a",
+                "form-data; name=\"a^",
+                "form-data; name=\"a^\r\nX: y\"",
+                "^")) {
+            assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, refused(marked).reason());
+        }
         assertEquals(
                 Reason.DUPLICATE_PARAMETER,
                 refused("form-data; name=a; ^name=a").reason());
@@ -147,13 +116,6 @@ class ContentDispositionTest {
     }
 
     @Test
-    void aBackslashBeforeABackslashIsAnEscape() throws MultipartException {
-        PartHead read = Heads.of("form-data; name=\"a\\\\\"; filename=\"\\\\\\\\b\"");
-        assertEquals("a\\", read.name());
-        assertEquals("\\\\b", read.filename());
-    }
-
-    @Test
     void anEncodedWordIsFourCharactersAtLeast() throws MultipartException {
         assertEquals(
                 "b",
@@ -183,14 +145,6 @@ class ContentDispositionTest {
     }
 
     @Test
-    void controlCharactersAreRefused() {
-        for (String value :
-                List.of("form-data; name=\"a^\nb\"", "form-data; name=\"a^\u0000b\"", "form-data; name=a^\u007f")) {
-            assertEquals(Reason.MALFORMED_HEADER, refused(value).reason());
-        }
-    }
-
-    @Test
     void theOffsetCountsBytesOfTheHeaderCharset() {
         MultipartException e = assertThrows(MultipartException.class, () -> Heads.of("form-data; name=\"\u00fc\"b"));
         assertEquals(Heads.FIELD.length() + "form-data; name=\"\"".length() + 2, e.offset());
@@ -212,18 +166,39 @@ class ContentDispositionTest {
     }
 
     @Test
-    void theDispositionOfAPartIsThatOfTheDecoder() throws MultipartException {
-        String body = Verdict.disposition("form-data; name=\"a\"; filename*=UTF-8''%C3%BC; filename=\"=?x?=\"");
-        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(body)));
-            decoder.next();
-            assertEquals("a", decoder.name());
-            assertEquals("\u00fc", decoder.filename());
-            assertEquals("a", decoder.head().name());
-            assertEquals("\u00fc", decoder.head().filename());
-            assertSame(decoder.head().filename(), decoder.filename(), "made once");
-            assertSame(decoder.head().name(), decoder.name(), "made once");
+    void percentEscapesAreLiteralUnlessAskedFor() throws MultipartException {
+        for (Preset preset : Verdict.ALL) {
+            MultipartOptions options = MultipartOptions.builder()
+                    .preset(preset)
+                    .decodePercentEscapes(true)
+                    .build();
+            PartHead read = Heads.of("form-data; name=\"a%22b%0D%0Ac%20%2e\"; filename=\"%22%0d%0a%41%\"", options);
+            assertEquals("a\"b\r\nc%20%2e", read.name());
+            assertEquals("\"\r\n%41%", read.filename());
         }
+    }
+
+    @Test
+    void anotherHeaderCharsetCanBeSet() {
+        for (String name : List.of("\u00fc", "\u20ac")) {
+            Charset charset = Charset.forName(name.equals("\u00fc") ? "ISO-8859-1" : "windows-1252");
+            String sent = new String(name.getBytes(charset), StandardCharsets.ISO_8859_1);
+            Decoding.Result result =
+                    Verdict.decode(strict(charset), Verdict.disposition("form-data; name=\"" + sent + '"'));
+            assertEquals(name, result.parts().get(0).name());
+        }
+        Verdict.assertRefused(
+                strict(StandardCharsets.US_ASCII),
+                Verdict.disposition("form-data; name=\"^\u00fc\""),
+                Reason.MALFORMED_HEADER,
+                0);
+    }
+
+    private static MultipartOptions strict(Charset charset) {
+        return MultipartOptions.builder()
+                .preset(Preset.STRICT)
+                .headerCharset(charset)
+                .build();
     }
 
     @Test
@@ -236,11 +211,13 @@ class ContentDispositionTest {
                     + "Content-Disposition: attachment; name=a; filename=f\r\n\r\n\r\n"
                     + "--x\r\n"
                     + "Content-Disposition: attachment; filename*=UTF-8''%C3%BC\r\n\r\n\r\n"
+                    + "--x\r\nContent-Disposition: ;;;=\r\n\r\n\r\n"
                     + "--x\r\n\r\n\r\n"
                     + "--x--")));
             assertNames(decoder, null, null);
             assertNames(decoder, "a", "f");
             assertNames(decoder, null, "\u00fc");
+            assertNames(decoder, null, null);
             assertNames(decoder, null, null);
             assertEquals(List.of(), decoder.deviations());
         }
@@ -254,21 +231,5 @@ class ContentDispositionTest {
         assertEquals(name, decoder.head().name());
         assertEquals(filename, decoder.head().filename());
         assertEquals(MultipartDecoder.Event.PART_END, decoder.next());
-    }
-
-    @Test
-    @Timeout(30)
-    void hostileValuesAreReadInOneGo() throws MultipartException {
-        int many = 1 << 20;
-        assertEquals(
-                "\"".repeat(many),
-                Heads.of("form-data; name=\"" + "\\\"".repeat(many) + "\"").name());
-        assertEquals("a", Heads.of("form-data; name=a" + ";x=y".repeat(many)).name());
-        assertThrows(
-                MultipartException.class, () -> Heads.of("form-data; name=" + "\"".repeat(many) + "x", COMPATIBLE));
-        assertTrue(assertThrows(MultipartException.class, () -> Heads.of("form-data;" + " x".repeat(many), COMPATIBLE))
-                        .getMessage()
-                        .length()
-                < 200);
     }
 }

@@ -66,6 +66,7 @@ class ContentTypeParameterTest {
                 "t/p; charset=a; charset=b | a",
                 "t/p; a=\"b;charset=c\"; charset=\"d\" | d",
                 "t/p; a=\"\\\";charset=c\"; charset=d | d",
+                "t/p; a=\\;charset=d | d",
                 "t/p; charset=\"\" | ``",
                 "t/p; charset=\" | \"",
                 "t/p; charset=\"a | \"a",

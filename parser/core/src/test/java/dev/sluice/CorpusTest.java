@@ -9,8 +9,10 @@ import dev.sluice.testkit.Corpus;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.ReferenceLimits;
 import dev.sluice.testkit.ReferenceParser;
 import dev.sluice.testkit.Splits;
+import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -28,16 +30,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ExtendWith(LeakCheck.class)
 @Tag("sized")
 class CorpusTest {
-    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
-
     /** Larger bodies than these are not proved by all pairs, see {@link SplitProofTest}. */
-    private static final int PROVED = 2048;
+    private static final int PROVED = ProofSize.of("sluice.splitProof.largest", 512, 2048);
 
     /** Still larger ones are cut near their delimiters only; with 0, all of them at fifty places. */
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
     /** So many bytes of a case are given in every kind of buffer, and closed after each. */
-    private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 256, PROVED);
+    private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 256, 2048);
+
+    /** After so many of the last bytes of a large case it is closed, too. */
+    private static final int LAST = ProofSize.of("sluice.corpus.last", 32, 2048);
 
     /** A case that is decoded, since its Content-Type is acceptable. */
     private record Run(Corpus.Case source, Preset preset, Boundary boundary, MultipartOptions options) {
@@ -58,7 +61,7 @@ class CorpusTest {
     private static List<Run> runs() {
         List<Run> runs = new ArrayList<>();
         for (Corpus.Case source : Corpus.cases()) {
-            for (Preset preset : PRESETS) {
+            for (Preset preset : Verdict.ALL) {
                 try {
                     Boundary boundary = Boundary.from(source.contentType(), preset);
                     runs.add(new Run(
@@ -77,38 +80,19 @@ class CorpusTest {
     @Test
     void everyCaseHasItsVerdictInEveryPreset() {
         for (Corpus.Case source : Corpus.cases()) {
-            for (Preset preset : PRESETS) {
+            for (Preset preset : Verdict.ALL) {
                 Outcome reference = ReferenceParser.parse(source.contentType(), source.body(), preset.toString());
                 assertNull(
                         source.expected(preset.toString()).mismatch(reference, source.isFormData()),
                         source + " " + preset);
-                Result actual = decode(source, preset);
-                Decoding.assertSame(ReferenceResult.of(reference, actual.size()), actual, source + " " + preset);
-            }
-        }
-    }
-
-    private static Result decode(Corpus.Case source, Preset preset) {
-        try {
-            Boundary boundary = Boundary.from(source.contentType(), preset);
-            MultipartOptions options = MultipartOptions.builder().preset(preset).build();
-            return new Run(source, preset, boundary, options).whole();
-        } catch (MultipartException e) {
-            return new Result(List.of(), List.of(), 0, new Decoding.Failure(e.reason(), e.offset(), e.partIndex()));
-        }
-    }
-
-    /** What {@link SplitProofTest} proves of them, shown quickly. */
-    @Test
-    void smallCasesAreTheSameInAFewChunkSizes() {
-        for (Run run : runs()) {
-            int size = run.source.body().length;
-            if (size <= PROVED) {
-                Result whole = run.whole();
-                for (int chunk : new int[] {1, 7, 61}) {
-                    Splits.Partition partition = Splits.uniform(size, chunk);
-                    Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run + " " + partition);
-                }
+                ReferenceResult.assertSame(
+                        reference,
+                        source.contentType(),
+                        source.body(),
+                        ReferenceLimits.DEFAULTS,
+                        preset,
+                        List.of(Unpooled.wrappedBuffer(source.body())),
+                        source.toString());
             }
         }
     }
@@ -119,7 +103,7 @@ class CorpusTest {
     void theKindOfBufferChangesNothingAndNothingIsLeft(BufferKind kind) {
         for (Run run : runs()) {
             int size = run.source.body().length;
-            if (CLOSED < PROVED && size > 2 * CLOSED) {
+            if (size > 2 * CLOSED && CLOSED < 2048) {
                 continue;
             }
             Result whole = run.whole();
@@ -178,7 +162,7 @@ class CorpusTest {
             byte[] body = run.source.body();
             for (int end = 0; end <= body.length; end++) {
                 if (end == CLOSED) {
-                    end = Math.max(end, body.length - CLOSED); // of the large ones the first and the last bytes
+                    end = Math.max(end, body.length - LAST); // of the large ones the first and the last bytes
                 }
                 Decoding decoding = new Decoding(run.boundary, run.options);
                 decoding.feed(BufferKind.POOLED_DIRECT.wrap(body, 0, end));

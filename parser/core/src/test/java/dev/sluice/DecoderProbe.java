@@ -2,7 +2,7 @@ package dev.sluice;
 
 import org.jspecify.annotations.NullMarked;
 
-/** Shows the fuzz targets what the library keeps to itself. */
+/** Shows the fuzz targets, and the tests of other packages, what the library keeps to itself. */
 @NullMarked
 public final class DecoderProbe {
     private DecoderProbe() {}

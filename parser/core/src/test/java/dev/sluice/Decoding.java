@@ -173,18 +173,4 @@ final class Decoding {
             throw new AssertionError(what + "\nexpected " + expected + "\nbut was  " + actual);
         }
     }
-
-    /** {@return the bytes as a Java string literal would have them} */
-    static String show(byte[] body) {
-        StringBuilder text = new StringBuilder();
-        for (byte b : body) {
-            switch (b) {
-                case '\r' -> text.append("\\r");
-                case '\n' -> text.append("\\n");
-                case '\t' -> text.append("\\t");
-                default -> text.append(b >= ' ' && b < 0x7F ? "" + (char) b : String.format("\\x%02x", b & 0xFF));
-            }
-        }
-        return text.toString();
-    }
 }

@@ -1,7 +1,6 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -28,23 +27,6 @@ class MultipartDecoderTest {
                 MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE,
                 assertThrows(MultipartException.class, () -> MultipartDecoder.create("text/plain"))
                         .reason());
-    }
-
-    @Test
-    void aFormOfTwoPartsIsTheSameAtEveryChunkSize() {
-        String body = part("one\r\n-") + "\r\n--x\r\n"
-                + "Content-Disposition: form-data; name=\"f\"; filename=\"t.bin\"\r\nContent-Type: text/plain\r\n\r\n"
-                + "\r\r\n--\r\n--y\r\n--" + "\r\n--x--\r\n";
-        Result whole = Decoding.decode(body, Preset.STANDARD);
-        assertEquals(List.of(), whole.reasons());
-        assertEquals(2, whole.parts().size());
-        assertEquals("one\r\n-", whole.parts().get(0).body());
-        assertEquals("\r\r\n--\r\n--y\r\n--", whole.parts().get(1).body());
-        assertEquals("t.bin", whole.parts().get(1).filename());
-        assertEquals("text/plain", whole.parts().get(1).contentType());
-        for (int size = 1; size < body.length(); size++) {
-            Decoding.assertSame(whole, Decoding.decode(body, MultipartOptions.defaults(), size), "chunks of " + size);
-        }
     }
 
     /** Indices of the chunk are not offsets in the body. */
@@ -171,22 +153,6 @@ class MultipartDecoderTest {
         Verdict.assertRefused(lenient, "--x^!\r\n" + form, Reason.PREAMBLE, -1);
     }
 
-    @Test
-    void theHeadOfAPartTellsItsParametersAndNotItself() throws Exception {
-        String lines = CD + "Content-Type: text/plain; charset=\"iso-8859-1\"\r\n";
-        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n" + lines + "\r\nv\r\n" + part("w"))));
-            assertEquals(Event.PART_BEGIN, decoder.next());
-            PartHead typed = decoder.head();
-            assertEquals("form-data; name=\"a\"", typed.header("content-disposition"));
-            assertEquals("iso-8859-1", typed.contentTypeParameter("charset"));
-            assertNull(typed.contentTypeParameter("format"));
-            assertEquals("PartHead[index=0, offset=" + typed.offset() + "]", typed.toString());
-            while (decoder.next() != Event.PART_BEGIN) {}
-            assertNull(decoder.head().contentTypeParameter("charset"));
-        }
-    }
-
     /** Those beyond the first hundred are counted, not kept. */
     @Test
     void eachKindOfDeviationIsReportedOnceForAPartAndCountedBeyondAHundred() throws Exception {
@@ -261,6 +227,42 @@ class MultipartDecoderTest {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n" + disposition + "\r\n")));
             while (decoder.next() != Event.NEED_INPUT) {}
             assertTrue(decoder.steps() > 2L * disposition.length(), decoder.steps() + " steps");
+        }
+    }
+
+    @Test
+    void strictRefusesAPreambleAsSuchHoweverLargeItIs() {
+        String form = "\r\n" + part("v") + "\r\n--x--\r\n";
+        for (String marked : List.of(
+                "^" + "p".repeat(4096) + form, "^" + "p".repeat(4097) + form, "\r\n--^" + "p".repeat(100_000))) {
+            Verdict.assertRefused(Verdict.STRICT, marked, Reason.PREAMBLE, -1);
+        }
+    }
+
+    @Test
+    void aBodyThatEndsAnywhereBeforeItsCloseDelimiterIsTruncatedAtItsSize() {
+        String body = part("") + "v\r\n--x \r\n" + CD + "X: y\r\n\r\nw\r\n--x--";
+        int secondPart = body.indexOf("--x \r\n") + 6;
+        for (int size = 0; size < body.length(); size++) {
+            int part = size < 5 ? -1 : size < secondPart ? 0 : 1;
+            for (Preset preset : Verdict.ALL) {
+                Result result = Verdict.assertRefused(preset, body.substring(0, size), Reason.TRUNCATED, part);
+                assertEquals(size, result.size());
+                assertEquals(
+                        size < secondPart ? 0 : 1,
+                        result.parts().stream().filter(Decoding.Part::complete).count());
+            }
+        }
+        Verdict.assertAccepted(Verdict.ALL, body);
+    }
+
+    @Test
+    void anEmptyBodyHasNoDataEvent() throws MultipartException {
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("") + "\r\n--x--")));
+            assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
+            assertEquals(MultipartDecoder.Event.PART_END, decoder.next());
+            assertEquals(MultipartDecoder.Event.NEED_INPUT, decoder.next());
         }
     }
 }

@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartReader.Part;
-import io.netty.buffer.AbstractByteBufAllocator;
+import dev.sluice.testkit.OneByteStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayInputStream;
@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,6 +44,9 @@ class MultipartReaderTest {
 
     private static final MultipartOptions COMPATIBLE =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
+
+    /** The end of a header section. */
+    private static final String BASE64 = "\r\nContent-Transfer-Encoding: base64\r\n\r\n";
 
     private static InputStream stream(String body) {
         return new ByteArrayInputStream(Decoding.bytes(body));
@@ -64,39 +66,6 @@ class MultipartReaderTest {
 
     // ---- sources
 
-    @Test
-    void everySourceGivesTheSameParts() throws IOException {
-        byte[] bytes = Decoding.bytes(BODY);
-        List<MultipartReader> readers = List.of(
-                MultipartReader.create(stream(BODY), X),
-                MultipartReader.create(new LimitsTest.OneByteStream(bytes), X),
-                MultipartReader.create(Channels.newChannel(stream(BODY)), X),
-                MultipartReader.create(new OneByteChannel(bytes), X));
-        for (MultipartReader reader : readers) {
-            try (reader) {
-                Part first = next(reader);
-                assertEquals(0, first.index());
-                assertEquals("a", first.name());
-                assertNull(first.filename());
-                assertNull(first.safeFilename());
-                assertNull(first.contentType());
-                assertEquals("one", first.text());
-                Part second = next(reader);
-                assertEquals(1, second.index());
-                assertEquals("f", second.name());
-                assertEquals("../f.txt", second.filename());
-                assertEquals("f.txt", second.safeFilename());
-                assertEquals("text/plain", second.contentType());
-                assertEquals(2, second.head().headers().size());
-                assertEquals("a\r\n-\r\n--y", second.text());
-                assertEquals("", next(reader).text());
-                assertNull(reader.nextPart());
-                assertNull(reader.nextPart());
-            }
-        }
-    }
-
-    /** Gives one byte at a time, and none at every second call. */
     @Test
     void aChannelThatDoesNotBlockIsRefusedInsteadOfAskedAgainAndAgain() {
         ReadableByteChannel idle = new ReadableByteChannel() {
@@ -140,44 +109,13 @@ class MultipartReaderTest {
     }
 
     @Test
-    void aBodyIsReadInOneWayOnly() throws IOException {
-        try (MultipartReader reader = MultipartReader.create(stream(PART + "HELLO\r\n--x--"), X)) {
-            Part part = next(reader);
-            assertEquals('H', part.inputStream().read());
-            assertThrows(IllegalStateException.class, part::nextData);
-        }
-    }
-
-    @Test
-    void readingAClosedBase64StreamIsNotThePeersFault() throws IOException {
-        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD\r\n--x--";
-        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
-            InputStream in = next(reader).inputStream();
-            in.close();
-            IOException closed = assertThrows(IOException.class, in::read);
-            assertFalse(closed instanceof MultipartException, closed.toString());
-        }
-    }
-
-    @Test
-    void malformedBase64IsThePeersFaultHoweverItIsRead() throws IOException {
-        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJDR\r\n--x--";
-        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
-            MultipartException e = assertThrows(
-                    MultipartException.class, () -> next(reader).inputStream().skip(100));
-            assertEquals(MultipartException.Reason.MALFORMED_TRANSFER_ENCODING, e.reason());
-        }
-        try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
-            assertThrows(MultipartException.class, () -> next(reader).text());
-        }
-    }
-
-    @Test
     void readingOnAfterMalformedBase64FailsAgainAndTheNextPartIsThere() throws IOException {
         String encoded = Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD=QUJD\r\n";
         String form = "--x\r\n" + encoded + "--x\r\n" + Verdict.A + "\r\nnext\r\n--x--";
         try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
             InputStream in = next(reader).inputStream();
+            MultipartException e = assertThrows(MultipartException.class, () -> in.skip(100));
+            assertEquals(Reason.MALFORMED_TRANSFER_ENCODING, e.reason());
             assertThrows(MultipartException.class, in::readAllBytes);
             assertThrows(MultipartException.class, in::read);
             assertEquals(0, in.available());
@@ -188,7 +126,7 @@ class MultipartReaderTest {
 
     @Test
     void decodedBytesAreAtHandWithoutTheSource() throws IOException {
-        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD\r\n--x--";
+        String form = PART.replace("\r\n\r\n", BASE64) + "QUJD\r\n--x--";
         try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
             InputStream in = next(reader).inputStream();
             assertEquals(0, in.read(new byte[4], 1, 0));
@@ -201,7 +139,7 @@ class MultipartReaderTest {
 
     @Test
     void base64ThatEndsWithItsPaddingIsNotWholeWhereThePartIsNot() throws IOException {
-        String form = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQQ==";
+        String form = PART.replace("\r\n\r\n", BASE64) + "QQ==";
         for (boolean byText : new boolean[] {true, false}) {
             try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
                 Part part = next(reader);
@@ -212,35 +150,6 @@ class MultipartReaderTest {
                 assertEquals(Reason.TRUNCATED, e.reason());
                 assertEquals(form.length(), e.offset());
             }
-        }
-    }
-
-    private static final class OneByteChannel implements ReadableByteChannel {
-        private final byte[] bytes;
-        private int calls;
-        private boolean open = true;
-
-        OneByteChannel(byte[] bytes) {
-            this.bytes = bytes;
-        }
-
-        @Override
-        public int read(ByteBuffer target) {
-            if (calls == bytes.length) {
-                return -1;
-            }
-            target.put(bytes[calls++]);
-            return 1;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return open;
-        }
-
-        @Override
-        public void close() {
-            open = false;
         }
     }
 
@@ -258,10 +167,8 @@ class MultipartReaderTest {
             assertEquals(-1, in.read());
             assertEquals(List.of(new ReportedDeviation(Deviation.EPILOGUE, -1, BODY.length())), reader.deviations());
         }
+        MultipartReader.create(Channels.newChannel(in), X).close();
         assertFalse(closed[0]);
-        OneByteChannel channel = new OneByteChannel(Decoding.bytes(BODY));
-        MultipartReader.create(channel, X).close();
-        assertTrue(channel.isOpen());
     }
 
     @Test
@@ -274,29 +181,11 @@ class MultipartReaderTest {
         }
     }
 
-    @Test
-    void aBodyLargerThanManyChunksArrivesWhole() throws IOException {
-        byte[] data = new byte[300_001];
-        for (int i = 0; i < data.length; i++) {
-            data[i] = (byte) (i * 31 + i / 251);
-        }
-        String body = PART + new String(data, StandardCharsets.ISO_8859_1) + "\r\n--x--";
-        for (MultipartReader reader : List.of(
-                MultipartReader.create(stream(body), X),
-                MultipartReader.create(Channels.newChannel(stream(body)), X))) {
-            try (reader) {
-                ByteArrayOutputStream out = new ByteArrayOutputStream();
-                assertEquals(data.length, next(reader).transferTo(out));
-                assertArrayEquals(data, out.toByteArray());
-            }
-        }
-    }
-
     // ---- parts
 
     @Test
     void whatIsLeftOfAPartIsSkipped() throws IOException {
-        try (MultipartReader reader = MultipartReader.create(new LimitsTest.OneByteStream(Decoding.bytes(BODY)), X)) {
+        try (MultipartReader reader = MultipartReader.create(new OneByteStream(Decoding.bytes(BODY)), X)) {
             next(reader);
             Part second = next(reader);
             assertEquals('a', second.inputStream().read());
@@ -322,9 +211,13 @@ class MultipartReaderTest {
     void theHeadCanBeReadUntilTheNextPartIsAskedFor() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             Part first = next(reader);
+            assertNull(first.safeFilename());
             Part second = next(reader);
             assertThrows(IllegalStateException.class, first::head);
             assertThrows(IllegalStateException.class, first::contentType);
+            assertEquals(1, second.index());
+            assertEquals("../f.txt", second.filename());
+            assertEquals("f.txt", second.safeFilename());
             second.text();
             assertEquals("text/plain", second.contentType());
             assertSame(second.head(), second.head());
@@ -361,7 +254,8 @@ class MultipartReaderTest {
             try (MultipartReader reader = MultipartReader.create(stream(body), X, COMPATIBLE)) {
                 InputStream in = next(reader).inputStream();
                 in.close();
-                assertThrows(IOException.class, in::read, encoding);
+                IOException closed = assertThrows(IOException.class, in::read, encoding);
+                assertFalse(closed instanceof MultipartException, "not the fault of the client");
                 in.close();
                 assertEquals("w", next(reader).text());
             }
@@ -369,16 +263,25 @@ class MultipartReaderTest {
     }
 
     @Test
-    void aBodyCanBeWrittenToAStreamAndToAChannel() throws IOException {
-        String data = "d".repeat(100_000) + "\r\n--y";
-        String body = PART + data + "\r\n" + PART + data + "\r\n--x--";
-        try (MultipartReader reader = MultipartReader.create(stream(body), X)) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            assertEquals(data.length(), next(reader).transferTo(out));
-            assertEquals(data, out.toString(StandardCharsets.ISO_8859_1));
-            SlowChannel channel = new SlowChannel();
-            assertEquals(data.length(), next(reader).transferTo(channel));
-            assertEquals(data, channel.written.toString(StandardCharsets.ISO_8859_1));
+    void aBodyCanBeReadAndWrittenInEveryWay() throws IOException {
+        String data = "d\u00ff".repeat(150_000) + "\r\n--y";
+        String mime = Base64.getMimeEncoder().encodeToString(Decoding.bytes(data));
+        for (String part : List.of(PART + data + "\r\n", PART.replace("\r\n\r\n", BASE64) + mime + "\r\n")) {
+            String body = part.repeat(3) + "--x--";
+            for (MultipartReader reader : List.of(
+                    MultipartReader.create(stream(body), X, COMPATIBLE),
+                    MultipartReader.create(Channels.newChannel(stream(body)), X, COMPATIBLE))) {
+                try (reader) {
+                    assertArrayEquals(
+                            Decoding.bytes(data), next(reader).inputStream().readAllBytes());
+                    ByteArrayOutputStream out = new ByteArrayOutputStream();
+                    assertEquals(data.length(), next(reader).transferTo(out));
+                    assertEquals(data, out.toString(StandardCharsets.ISO_8859_1));
+                    SlowChannel channel = new SlowChannel();
+                    assertEquals(data.length(), next(reader).transferTo(channel));
+                    assertEquals(data, channel.written.toString(StandardCharsets.ISO_8859_1));
+                }
+            }
         }
     }
 
@@ -438,14 +341,6 @@ class MultipartReaderTest {
         assertEquals("\u00fc", text("", "\u00c3\u00bc", defaults));
         assertEquals("\u00fc", text("Content-Type: text/plain\r\n", "\u00c3\u00bc", defaults));
         assertEquals("\u00fc", text("Content-Type: text/plain; charset=ISO-8859-1\r\n", "\u00fc", defaults));
-        assertEquals("\u00fc", text("Content-Type: text/plain;CHARSET=\"iso-8859-1\"\r\n", "\u00fc", defaults));
-        assertEquals(
-                "\u00fc",
-                text("Content-Type: text/plain; x=\";charset=utf-8\"; charset=latin1\r\n", "\u00fc", defaults));
-        assertEquals(
-                "\u00fc",
-                text("Content-Type: text/plain; x=\"\\\";charset=utf-8\"; charset=latin1\r\n", "\u00fc", defaults));
-        assertEquals("\u00fc", text("Content-Type: text/plain; x=\\;charset=latin1\r\n", "\u00fc", defaults));
         assertEquals("\u20ac", text("Content-Type: text/plain; charset=windows-1252\r\n", "\u0080", defaults));
         assertEquals(
                 "\u8868",
@@ -462,7 +357,7 @@ class MultipartReaderTest {
     void aCharacterIsWholeWhereverTheSourceCutsIt() throws IOException {
         String text = "\u4e2d\ud83d\ude00\u00fc".repeat(500);
         byte[] body = Decoding.bytes(PART + Verdict.utf8(text) + "\r\n--x--");
-        try (MultipartReader reader = MultipartReader.create(new LimitsTest.OneByteStream(body), X)) {
+        try (MultipartReader reader = MultipartReader.create(new OneByteStream(body), X)) {
             assertEquals(text, next(reader).text());
         }
     }
@@ -511,25 +406,6 @@ class MultipartReaderTest {
     // ---- transfer encodings
 
     @Test
-    void compatibleUndoesBase64() throws IOException {
-        byte[] data = new byte[10_000];
-        for (int i = 0; i < data.length; i++) {
-            data[i] = (byte) (i * 7);
-        }
-        String encoded = Base64.getMimeEncoder().encodeToString(data);
-        String part = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: BASE64\r\n\r\n" + encoded + "\r\n";
-        try (MultipartReader reader = MultipartReader.create(stream(part.repeat(3) + "--x--"), X, COMPATIBLE)) {
-            assertArrayEquals(data, next(reader).inputStream().readAllBytes());
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            assertEquals(data.length, next(reader).transferTo(out));
-            assertArrayEquals(data, out.toByteArray());
-            SlowChannel channel = new SlowChannel();
-            assertEquals(data.length, next(reader).transferTo(channel));
-            assertArrayEquals(data, channel.written.toByteArray());
-        }
-    }
-
-    @Test
     void compatibleUndoesQuotedPrintable() throws IOException {
         String header = "Content-Transfer-Encoding: Quoted-Printable\r\n";
         assertEquals("\u00fc=a b", text(header, "=C3=BC=3Da b", COMPATIBLE));
@@ -559,7 +435,7 @@ class MultipartReaderTest {
     void anExceptionOfTheSourcePassesUntouchedAndReadingCanGoOn() throws IOException {
         IOException reset = new IOException("connection reset");
         boolean[] thrown = new boolean[1];
-        InputStream in = new LimitsTest.OneByteStream(Decoding.bytes(PART + "one\r\n--x--")) {
+        InputStream in = new OneByteStream(Decoding.bytes(PART + "one\r\n--x--")) {
             @Override
             public int read(byte[] target, int offset, int length) {
                 if (available() == 8 && !thrown[0]) {
@@ -595,47 +471,7 @@ class MultipartReaderTest {
         }
     }
 
-    @Test
-    void theEndOfTheSourceInsideABodyIsTruncation() throws IOException {
-        for (String body : List.of("", "--x", PART, PART + "v", PART + "v\r\n--x")) {
-            try (MultipartReader reader = MultipartReader.create(stream(body), X)) {
-                MultipartException e = assertThrows(MultipartException.class, () -> {
-                    for (Part part; (part = reader.nextPart()) != null; ) {
-                        part.inputStream().readAllBytes();
-                    }
-                });
-                assertEquals(Reason.TRUNCATED, e.reason());
-                assertEquals(body.length(), e.offset());
-            }
-        }
-    }
-
     // ---- ownership
-
-    @Test
-    void closingMidwayReleasesEverything() throws IOException {
-        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
-        MultipartOptions options =
-                MultipartOptions.builder().allocator(allocator).build();
-        for (int reads = 0; reads < 12; reads++) {
-            for (boolean channel : List.of(false, true)) {
-                InputStream in = new LimitsTest.OneByteStream(Decoding.bytes(BODY));
-                MultipartReader reader = channel
-                        ? MultipartReader.create(Channels.newChannel(in), X, options)
-                        : MultipartReader.create(in, X, options);
-                next(reader);
-                InputStream body = next(reader).inputStream();
-                for (int i = 0; i < reads; i++) {
-                    body.read();
-                }
-                reader.close();
-                reader.close();
-                assertEquals(
-                        0,
-                        allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory());
-            }
-        }
-    }
 
     @Test
     void closingAfterAnExceptionOfTheSourceReleasesEverything() throws IOException {
@@ -651,58 +487,30 @@ class MultipartReaderTest {
         MultipartReader reader = MultipartReader.create(in, X, options);
         assertThrows(IOException.class, reader::nextPart);
         reader.close();
+        reader.close();
         assertEquals(0, allocator.metric().usedHeapMemory());
     }
 
     @Test
     void oneChunkIsUsedAgainAndAgainUnlessItIsHeldByAnother() throws IOException {
-        KeepingAllocator allocator = new KeepingAllocator();
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
         MultipartOptions options =
                 MultipartOptions.builder().allocator(allocator).build();
-        byte[] body = Decoding.bytes(PART + "v".repeat(1000) + "\r\n--x--");
-        try (MultipartReader reader = MultipartReader.create(new LimitsTest.OneByteStream(body), X, options)) {
-            InputStream in = next(reader).inputStream();
-            assertArrayEquals(Decoding.bytes("v".repeat(100)), in.readNBytes(100));
-            assertEquals(1, allocator.chunks().size(), "one chunk so far");
-            ByteBuf held = allocator.chunks().get(0).retain();
-            String before = held.toString(0, 1, StandardCharsets.US_ASCII);
-            assertEquals("v", before);
-            assertArrayEquals(Decoding.bytes("v".repeat(900)), in.readAllBytes());
-            assertEquals("v", held.toString(0, 1, StandardCharsets.US_ASCII), "the delimiter was not read into it");
-            assertEquals(2, allocator.chunks().size(), "one more, because the first is held");
-            assertEquals(1, held.refCnt());
+        InputStream in = new OneByteStream(Decoding.bytes(PART + "v".repeat(1000) + "\r\n--x--"));
+        try (MultipartReader reader = MultipartReader.create(in, X, options)) {
+            Part part = next(reader);
+            ByteBuf held = part.nextData().retain();
+            long one = allocator.metric().usedHeapMemory();
+            StringBuilder rest = new StringBuilder();
+            for (ByteBuf data; (data = part.nextData()) != null; ) {
+                rest.append(data.toString(StandardCharsets.US_ASCII));
+            }
+            assertEquals("v".repeat(999), rest.toString());
+            assertEquals("v", held.toString(StandardCharsets.US_ASCII), "the delimiter was not read into it");
+            assertTrue(allocator.metric().usedHeapMemory() <= 2 * one, "one more, because the first is held");
             held.release();
         }
-        allocator.made.forEach(buffer -> assertEquals(0, buffer.refCnt()));
-    }
-
-    /** Remembers what it made. */
-    private static final class KeepingAllocator extends AbstractByteBufAllocator {
-        private final List<ByteBuf> made = new ArrayList<>();
-
-        /** The chunks of the reader; header sections are smaller. */
-        List<ByteBuf> chunks() {
-            return made.stream().filter(buffer -> buffer.capacity() >= 8192).toList();
-        }
-
-        @Override
-        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-            ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity);
-            made.add(buffer);
-            return buffer;
-        }
-
-        @Override
-        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-            ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
-            made.add(buffer);
-            return buffer;
-        }
-
-        @Override
-        public boolean isDirectBufferPooled() {
-            return false;
-        }
+        assertEquals(0, allocator.metric().usedHeapMemory());
     }
 
     // ---- threads
@@ -726,7 +534,7 @@ class MultipartReaderTest {
                 pipe.sink().write(ByteBuffer.wrap(new byte[] {b}));
             }
             pipe.sink().close();
-            assertEquals(List.of("one", "a\r\n-\r\n--y", ""), get(task));
+            assertEquals(List.of("one", "a\r\n-\r\n--y", ""), task.get());
             pipe.source().close();
         }
     }
@@ -737,14 +545,6 @@ class MultipartReaderTest {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
         } else {
             new Thread(task, "reader").start();
-        }
-    }
-
-    private static <T> T get(FutureTask<T> task) throws InterruptedException {
-        try {
-            return task.get();
-        } catch (ExecutionException e) {
-            throw new AssertionError(e.getCause());
         }
     }
 }

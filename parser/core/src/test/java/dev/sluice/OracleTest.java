@@ -22,14 +22,12 @@ class OracleTest {
     private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 100_000, 1_000_000);
     private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
 
-    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
-
     @Test
     void generatedBodiesMeanTheSameToTheReferenceParser() {
         AtomicLong accepted = new AtomicLong();
         LongStream.range(0, BODIES).parallel().forEach(i -> {
             long seed = SEED + i;
-            Preset preset = PRESETS.get((int) (i % 3));
+            Preset preset = Verdict.ALL.get((int) (i % 3));
             if (check(seed, preset)) {
                 accepted.incrementAndGet();
             }

@@ -1,18 +1,14 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartDecoder.Event;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.util.IllegalReferenceCountException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -60,7 +56,7 @@ class OwnershipTest {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(chunk);
             for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
-                assertEquals(1, chunk.refCnt(), () -> "after " + event(decoder));
+                assertEquals(1, chunk.refCnt(), () -> "after part " + decoder.partIndex() + " at " + decoder.offset());
                 if (event == Event.DATA) {
                     decoder.data();
                     assertEquals(1, chunk.refCnt(), "data() is borrowed");
@@ -71,28 +67,6 @@ class OwnershipTest {
             assertEquals(Event.END, decoder.next());
             assertEquals(0, outstanding(), "the end releases the header section");
         }
-    }
-
-    private static String event(MultipartDecoder decoder) {
-        return "part " + decoder.partIndex() + " at " + decoder.offset();
-    }
-
-    @Test
-    void theIndicesOfAChunkStayAsTheyAre() throws MultipartException {
-        ByteBuf chunk = chunk("??" + BODY + "??");
-        chunk.readerIndex(2).writerIndex(2 + BODY.length());
-        chunk.retain();
-        try (MultipartDecoder decoder = decoder()) {
-            decoder.feed(chunk);
-            while (decoder.next() != Event.NEED_INPUT) {
-                assertEquals(2, chunk.readerIndex());
-                assertEquals(2 + BODY.length(), chunk.writerIndex());
-            }
-            decoder.finish();
-            assertEquals(Event.END, decoder.next());
-        }
-        assertEquals("??" + BODY, chunk.readerIndex(0).toString(StandardCharsets.ISO_8859_1));
-        chunk.release();
     }
 
     @Test
@@ -112,49 +86,12 @@ class OwnershipTest {
     }
 
     @Test
-    void feedAfterFinishReleasesWhatItWasGiven() {
-        try (MultipartDecoder decoder = decoder()) {
-            decoder.finish();
-            ByteBuf chunk = chunk("z");
-            assertThrows(IllegalStateException.class, () -> decoder.feed(chunk));
-            assertEquals(0, chunk.refCnt());
-        }
-    }
-
-    @Test
     void anEmptyChunkIsReleasedAtOnce() {
         try (MultipartDecoder decoder = decoder()) {
             ByteBuf empty = allocator.heapBuffer(8);
             decoder.feed(empty);
             assertEquals(0, empty.refCnt());
         }
-    }
-
-    @Test
-    void aChunkThatWasReleasedBeforeIsRefusedAndTheDecoderGoesOn() throws MultipartException {
-        try (MultipartDecoder decoder = decoder()) {
-            ByteBuf released = chunk("--x");
-            released.release();
-            assertThrows(IllegalReferenceCountException.class, () -> decoder.feed(released));
-            decoder.feed(chunk("--x--"));
-            assertEquals(Event.NEED_INPUT, decoder.next());
-            decoder.finish();
-            assertEquals(Event.END, decoder.next());
-        }
-    }
-
-    @Test
-    void aRetainedChunkIsReleasedOnceOnly() throws MultipartException {
-        ByteBuf chunk = chunk(BODY).retain();
-        try (MultipartDecoder decoder = decoder()) {
-            decoder.feed(chunk);
-            while (decoder.next() != Event.NEED_INPUT) {
-                assertEquals(2, chunk.refCnt());
-            }
-            assertEquals(1, chunk.refCnt());
-        }
-        assertEquals(1, chunk.refCnt());
-        chunk.release();
     }
 
     @Test
@@ -218,27 +155,11 @@ class OwnershipTest {
     }
 
     @Test
-    void closingAfterEveryEventReleasesEverything() throws MultipartException {
-        for (int events = 0; events < 12; events++) {
-            ByteBuf chunk = chunk(BODY);
-            MultipartDecoder decoder = decoder();
-            decoder.feed(chunk);
-            for (int i = 0; i < events; i++) {
-                if (decoder.next() == Event.DATA) {
-                    decoder.data();
-                }
-            }
-            decoder.close();
-            assertEquals(0, chunk.refCnt());
-            assertEquals(0, outstanding(), "closed after " + events + " events");
-        }
-    }
-
-    @Test
     void aFailureReleasesEverythingBeforeItIsThrown() {
         for (String body : List.of(
                 "--xy",
                 "--x\r\nX\r\n",
+                "--x\r\nX: y",
                 "--x\r\nX: y\r\n\r\n",
                 "--x\r\n" + Verdict.A + "\r\nv\r\n--x!",
                 "--x\r\n" + Verdict.A + "\r\nv\r\n--x--!",
@@ -258,41 +179,17 @@ class OwnershipTest {
                             assertEquals(0, chunk.refCnt());
                         }
                     }
-                    assertTrue(failure != null, body);
+                    if (failure == null) { // what was gathered of a section that is cut off
+                        assertTrue(outstanding() > 0);
+                        decoder.finish();
+                        failure = assertThrows(MultipartException.class, decoder::next);
+                    }
                     assertEquals(0, outstanding(), "held after " + failure);
                     assertThrows(IllegalStateException.class, decoder::data);
                     assertThrows(IllegalStateException.class, decoder::rawHeaders);
                 }
             }
         }
-    }
-
-    @Test
-    void aTruncatedBodyReleasesEverything() throws MultipartException {
-        try (MultipartDecoder decoder = decoder()) {
-            decoder.feed(chunk("--x\r\nX: y"));
-            assertEquals(Event.NEED_INPUT, decoder.next());
-            assertTrue(outstanding() > 0, "the header section is gathered");
-            decoder.finish();
-            assertThrows(MultipartException.class, decoder::next);
-            assertEquals(0, outstanding());
-        }
-    }
-
-    @Test
-    void whatTheConsumerRetainedSurvivesAFailure() throws MultipartException {
-        MultipartDecoder decoder = decoder();
-        decoder.feed(chunk("--x\r\n" + Verdict.A + "\r\nkept\r\n--x!"));
-        assertEquals(Event.PART_BEGIN, decoder.next());
-        ByteBuf headers = decoder.rawHeaders().retain();
-        assertEquals(Event.DATA, decoder.next());
-        ByteBuf data = decoder.data().retain();
-        assertThrows(MultipartException.class, decoder::next);
-        decoder.close();
-        assertEquals("kept", text(data));
-        assertEquals(Verdict.A + "\r\n", text(headers));
-        assertTrue(data.release());
-        assertTrue(headers.release());
     }
 
     @Test
@@ -329,6 +226,9 @@ class OwnershipTest {
         assertEquals(Event.PART_BEGIN, decoder.next());
         PartHead head = decoder.head();
         assertSame(head, decoder.head());
+        assertEquals("PartHead[index=0, offset=" + head.offset() + "]", head.toString());
+        assertSame(head.name(), decoder.name());
+        assertSame(head.filename(), decoder.filename());
         byte[] raw = head.rawHeader(1);
         raw[0] = '!';
         while (decoder.next() != Event.NEED_INPUT) {}
@@ -356,58 +256,6 @@ class OwnershipTest {
             assertEquals("\r\n--", text(constant), "known text may be kept");
             constant.release();
             assertEquals("\r\n--", text(constant), "and released by who retained it");
-        }
-    }
-
-    @Test
-    void borrowedDataIsNotForWriting() throws MultipartException {
-        try (MultipartDecoder decoder = decoder()) {
-            decoder.feed(chunk("--x\r\n" + Verdict.A + "\r\nv\r\n--"));
-            while (decoder.next() != Event.NEED_INPUT) {}
-            decoder.feed(chunk("y"));
-            assertEquals(Event.DATA, decoder.next());
-            assertThrows(RuntimeException.class, () -> decoder.data().setByte(0, '!'), "constant text is read-only");
-        }
-    }
-
-    @Test
-    void headersInAChunkTakeBoundedMemory() throws MultipartException {
-        try (MultipartDecoder decoder = decoder()) {
-            decoder.feed(chunk("--x\r\n" + Verdict.A + "X: "));
-            assertEquals(Event.NEED_INPUT, decoder.next());
-            for (int i = 0; i < 8000; i++) {
-                decoder.feed(chunk("y"));
-                assertEquals(Event.NEED_INPUT, decoder.next());
-                assertTrue(outstanding() <= 2 * 8192, "after " + i + ": " + outstanding());
-            }
-        }
-    }
-
-    @Test
-    void everyKindOfBufferIsReleased() throws MultipartException {
-        ByteBufAllocator pooled = PooledByteBufAllocator.DEFAULT;
-        byte[] bytes = Decoding.bytes(BODY);
-        int half = bytes.length / 2;
-        List<ByteBuf> kinds = List.of(
-                pooled.heapBuffer().writeBytes(bytes),
-                pooled.directBuffer().writeBytes(bytes),
-                Unpooled.directBuffer().writeBytes(bytes),
-                Unpooled.wrappedBuffer(bytes).asReadOnly(),
-                pooled.directBuffer().writeBytes(bytes).asReadOnly(),
-                pooled.compositeBuffer()
-                        .addComponents(
-                                true,
-                                pooled.directBuffer().writeBytes(bytes, 0, half),
-                                pooled.heapBuffer().writeBytes(bytes, half, bytes.length - half)),
-                pooled.directBuffer().writeZero(3).writeBytes(bytes).slice(3, bytes.length));
-        Decoding.Result expected = Decoding.decode(BODY, options, Integer.MAX_VALUE);
-        assertFalse(expected.parts().isEmpty());
-        for (ByteBuf kind : kinds) {
-            Decoding decoding = new Decoding(Boundary.of("x"), options);
-            decoding.feed(kind);
-            assertEquals(0, kind.refCnt(), kind.toString());
-            Decoding.assertSame(expected, decoding.finish(), "fed otherwise");
-            decoding.decoder().close();
         }
     }
 

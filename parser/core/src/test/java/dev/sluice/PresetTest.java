@@ -52,24 +52,6 @@ class PresetTest {
     }
 
     @Test
-    void aSingleDeviationCanBeAcceptedReportedOrRefused() {
-        Preset accepting = Preset.STRICT.accepting(Deviation.PREAMBLE);
-        assertTrue(accepting.accepts(Deviation.PREAMBLE));
-        assertFalse(accepting.reports(Deviation.PREAMBLE));
-        assertFalse(accepting.accepts(Deviation.EPILOGUE));
-
-        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.PREAMBLE, Deviation.EPILOGUE);
-        assertTrue(reporting.accepts(Deviation.PREAMBLE));
-        assertTrue(reporting.reports(Deviation.PREAMBLE));
-        assertTrue(reporting.reports(Deviation.EPILOGUE));
-
-        Preset refusing = Preset.STANDARD.refusing(Deviation.FOLDED_HEADER);
-        assertFalse(refusing.accepts(Deviation.FOLDED_HEADER));
-        assertFalse(refusing.reports(Deviation.FOLDED_HEADER));
-        assertTrue(refusing.reports(Deviation.PREAMBLE));
-    }
-
-    @Test
     void theLastWordAboutADeviationCounts() {
         for (Deviation deviation : Deviation.values()) {
             Preset preset = Preset.STANDARD.refusing(deviation).reporting(deviation);
@@ -79,13 +61,6 @@ class PresetTest {
             preset = preset.refusing(deviation);
             assertFalse(preset.accepts(deviation));
         }
-    }
-
-    @Test
-    void aDeviationNamedTwiceIsNamedOnce() {
-        assertEquals(
-                Preset.STRICT.accepting(Deviation.PREAMBLE),
-                Preset.STRICT.accepting(Deviation.PREAMBLE, Deviation.PREAMBLE));
     }
 
     @Test
@@ -107,19 +82,5 @@ class PresetTest {
         Verdict.assertRefused(Preset.STANDARD.refusing(Deviation.FOLDED_HEADER), folded, Reason.MALFORMED_HEADER, 0);
         Verdict.assertAccepted(Preset.STANDARD.accepting(Deviation.FOLDED_HEADER), Verdict.unmarked(folded));
         Verdict.assertReported(Preset.STRICT.reporting(Deviation.FOLDED_HEADER), folded, Deviation.FOLDED_HEADER, 0);
-    }
-
-    @Test
-    void theReasonOfARefusalIsThatOfTheDeviation() {
-        assertEquals(Reason.INVALID_BOUNDARY, Deviation.BOUNDARY_CHARACTERS.reason());
-        assertEquals(Reason.PREAMBLE, Deviation.PREAMBLE.reason());
-        assertEquals(Reason.EPILOGUE, Deviation.EPILOGUE.reason());
-        assertEquals(Reason.MALFORMED_DELIMITER, Deviation.FALSE_DELIMITER.reason());
-        Verdict.assertRefused(Preset.STANDARD, "--x^\n", Deviation.BARE_LF.reason(), -1);
-        Verdict.assertRefused(Preset.STANDARD, "--x\r\nX: a^\n", Deviation.BARE_LF_IN_HEADER.reason(), 0);
-        assertEquals(Reason.MALFORMED_HEADER, Deviation.FOLDED_HEADER.reason());
-        assertEquals(Reason.UNSUPPORTED_TRANSFER_ENCODING, Deviation.TRANSFER_ENCODING.reason());
-        assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, Deviation.EXTENDED_FILENAME.reason());
-        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, Deviation.NESTED_MULTIPART.reason());
     }
 }

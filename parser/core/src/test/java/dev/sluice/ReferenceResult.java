@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceLimits;
+import dev.sluice.testkit.TextTable;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -33,8 +34,8 @@ final class ReferenceResult {
         Decoding.Result expected = of(outcome, actual.size());
         if (!expected.equals(actual)) {
             throw new AssertionError(what + " " + preset + "\ncontent type " + contentType + "\nbody "
-                    + Decoding.show(body) + "\nexpected " + Decoding.show(Decoding.bytes(expected.toString()))
-                    + "\nbut was  " + Decoding.show(Decoding.bytes(actual.toString())));
+                    + TextTable.escaped(body) + "\nexpected " + TextTable.escaped(Decoding.bytes(expected.toString()))
+                    + "\nbut was  " + TextTable.escaped(Decoding.bytes(actual.toString())));
         }
         return actual;
     }

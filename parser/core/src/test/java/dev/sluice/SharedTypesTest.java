@@ -1,7 +1,6 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.buffer.Delimiter;
@@ -9,7 +8,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
-import java.nio.ReadOnlyBufferException;
 import java.nio.charset.Charset;
 import java.util.List;
 import java.util.Map;
@@ -75,18 +73,6 @@ class SharedTypesTest {
         Field grams = Delimiter.class.getDeclaredField("grams");
         assertTrue(Modifier.isVolatile(grams.getModifiers()), grams::toString);
         assertEquals(Set.of(name(grams)), NOT_FINAL.keySet());
-    }
-
-    @Test
-    void whatASharedBoundaryHandsOutCannotBeChanged() throws MultipartException {
-        Boundary boundary = Boundary.from("multipart/form-data; boundary=a=b", Preset.COMPATIBLE);
-        assertThrows(
-                UnsupportedOperationException.class,
-                () -> boundary.deviations().add(new ReportedDeviation(Deviation.PREAMBLE, 0, 0)));
-        ByteBuf text = boundary.delimiter().text(0, 4);
-        assertThrows(ReadOnlyBufferException.class, () -> text.setByte(0, 'x'));
-        text.release();
-        assertEquals(1, boundary.delimiter().text(0, 4).refCnt());
     }
 
     /** {@return the fields of a type that are not final} */

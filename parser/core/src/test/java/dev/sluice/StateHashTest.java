@@ -14,6 +14,7 @@ import java.lang.reflect.Modifier;
 import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,199 +28,78 @@ import org.junit.jupiter.api.Test;
  * somebody has decided.
  */
 class StateHashTest {
-    private static final Map<String, Set<String>> IN_HASH = Map.of(
-            "MultipartDecoder",
-            Set.of(
-                    "state",
-                    "search",
-                    "offset",
-                    "partIndex",
-                    "partOpen",
-                    "partOffset",
-                    "partSize",
-                    "preambleAt",
-                    "delimiterAt",
-                    "delimiterAfterBareLf",
-                    "partAfterBareLf",
-                    "epilogueAt",
-                    "padding",
-                    "paddingBytes",
-                    "finished",
-                    "failure",
-                    "section",
-                    "rules",
-                    "deviations"),
-            "HeaderSection",
-            Set.of(
-                    "bytes",
-                    "state",
-                    "fields",
-                    "count",
-                    "scanned",
-                    "totalBefore",
-                    "limit",
-                    "endOfSection",
-                    "firstFold",
-                    "firstBareLf",
-                    "offset"),
-            "PartRules",
-            Set.of("files"),
-            "Deviations",
-            Set.of("reported", "count", "outside", "inside", "part"),
-            "DelimiterSearch",
-            Set.of("matched", "first"),
-            "ReportedDeviation",
-            Set.of("kind", "partIndex", "offset"),
-            "MultipartException",
-            Set.of("reason", "offset", "partIndex"));
+    /** Each type, and of its fields those that are in the hash, and the others with the reason why they are not. */
+    private static final String FIELDS = """
+            == MultipartDecoder
+            in the hash: state search offset partIndex partOpen partOffset partSize preambleAt delimiterAt delimiterAfterBareLf
+            in the hash: partAfterBareLf epilogueAt padding paddingBytes finished failure section rules deviations
+            never changes: delimiter options acceptBareLf
+            of the chunk being read, and none is when input is needed: chunk position limit beyondBodyLimit
+            of the event handed out last, cleared by the next call: constant data dataIndex dataLength
+            follows from partOpen once the event is left: headersReadable
+            follows from the bytes of the section: head
+            only counted: steps
+            == HeaderSection
+            in the hash: bytes state fields count scanned totalBefore limit endOfSection firstFold firstBareLf offset
+            never changes: preset maxFields maxSize maxTotalSize
+            end the decoding, and are in its failure: error errorAt errorSeen errorDetail
+            say the same as "fields" in another way: usual isUsual
+            only counted: steps
+            == PartRules
+            in the hash: files
+            never changes: options formData section deviations
+            follow from the bytes of the section: disposition part dispositionField typeField encodingField origins hasName
+            follow from the bytes of the section: hasDisposition hasFilename otherFilename errorOffset errorDetail
+            == Deviations
+            in the hash: reported count outside inside part
+            never changes: preset
+            == ReportedDeviation
+            in the hash: kind partIndex offset
+            == MultipartException
+            in the hash: reason offset partIndex
+            in its message, which is in the hash: sentence httpStatus setting limit seen fieldName
+            == DelimiterSearch
+            in the hash: matched first
+            never changes: delimiter text anchor length reach anchorPattern lastPattern stride lastIndexOfKernels
+            of the false start just reported: falseFrom falseTo
+            choose between searches that find the same: searched gramsFrom spansFrom
+            only counted: steps
+            == Accumulation
+            never changes: allocator initialCapacity
+            where the bytes lie that are in the hash, as "bytes" of the section: memory array arrayOffset capacity start
+            from "start" as far as the section was scanned: end
+            once the decoding has ended: closed
+            == UsualSection
+            say the same as "fields" of the section, written before each reading: nameStart nameEnd filenameStart filenameEnd
+            say the same as "fields" of the section, written before each reading: dispositionEnd typeStart typeEnd blankLine
+            == DispositionParser
+            never changes: preset lenient
+            of the field being read, at once when the section is complete: at end valueStart valueEnd quoted escaped
+            found anew in each part: bytes typeStart typeEnd nameStart nameEnd nameEscaped filenameStart filenameEnd
+            found anew in each part: filenameEscaped extendedStart extendedEnd filenameAt extendedFilenameAt extendedNameAt
+            found anew in each part: nameContinuationAt continuationAt lenientAt errorAt errorDetail
+            only counted: steps
+            == ChunkMemory
+            of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end records
+            """;
 
-    private static final Map<String, Set<String>> NO_INFLUENCE = Map.of(
-            "MultipartDecoder",
-            Set.of(
-                    // never changes
-                    "delimiter",
-                    "options",
-                    "acceptBareLf",
-                    // of the chunk being read: none is when input is needed
-                    "chunk",
-                    "position",
-                    "limit",
-                    "beyondBodyLimit",
-                    // of the event handed out last: cleared by the next call
-                    "constant",
-                    "data",
-                    "dataIndex",
-                    "dataLength",
-                    // follows from partOpen once the event is left
-                    "headersReadable",
-                    // follows from the bytes of the section
-                    "head",
-                    // only counted
-                    "steps"),
-            "HeaderSection",
-            Set.of(
-                    "preset",
-                    "maxFields",
-                    "maxSize",
-                    "maxTotalSize",
-                    "steps",
-                    "errorDetail",
-                    // end the decoding, and are in its failure
-                    "error",
-                    "errorAt",
-                    "errorSeen",
-                    // say the same as "fields" in another way
-                    "usual",
-                    "isUsual"),
-            "PartRules",
-            Set.of(
-                    // never changes
-                    "options",
-                    "formData",
-                    "section",
-                    "deviations",
-                    // follow from the bytes of the section
-                    "disposition",
-                    "part",
-                    "dispositionField",
-                    "typeField",
-                    "encodingField",
-                    "origins",
-                    "hasName",
-                    "hasDisposition",
-                    "hasFilename",
-                    "otherFilename",
-                    "errorOffset",
-                    "errorDetail"),
-            "Deviations",
-            Set.of("preset"),
-            "MultipartException", // in its message, which is in the hash
-            Set.of("sentence", "httpStatus", "setting", "limit", "seen", "fieldName"),
-            "DelimiterSearch",
-            Set.of(
-                    // never changes
-                    "delimiter",
-                    "text",
-                    "anchor",
-                    "length",
-                    "reach",
-                    "anchorPattern",
-                    "lastPattern",
-                    "stride",
-                    "lastIndexOfKernels",
-                    // of the false start just reported
-                    "falseFrom",
-                    "falseTo",
-                    // choose between searches that find the same
-                    "searched",
-                    "gramsFrom",
-                    "spansFrom",
-                    // only counted
-                    "steps"),
-            "Accumulation",
-            Set.of(
-                    // never changes
-                    "allocator",
-                    "initialCapacity",
-                    // where the bytes lie that are in the hash, as "bytes" of the section
-                    "memory",
-                    "array",
-                    "arrayOffset",
-                    "capacity",
-                    "start",
-                    // from "start" as far as the section was scanned
-                    "end",
-                    // once the decoding has ended
-                    "closed"),
-            "UsualSection",
-            Set.of(
-                    // say the same as "fields" of the section in another way, written before each reading
-                    "nameStart",
-                    "nameEnd",
-                    "filenameStart",
-                    "filenameEnd",
-                    "dispositionEnd",
-                    "typeStart",
-                    "typeEnd",
-                    "blankLine"),
-            "DispositionParser",
-            Set.of(
-                    // never changes
-                    "preset",
-                    "lenient",
-                    // of the field being read: it is read at once, when the section is complete
-                    "at",
-                    "end",
-                    "valueStart",
-                    "valueEnd",
-                    "quoted",
-                    "escaped",
-                    // follow from the bytes of the section, which are in the hash, and are found anew in each part
-                    "bytes",
-                    "typeStart",
-                    "typeEnd",
-                    "nameStart",
-                    "nameEnd",
-                    "nameEscaped",
-                    "filenameStart",
-                    "filenameEnd",
-                    "filenameEscaped",
-                    "extendedStart",
-                    "extendedEnd",
-                    "filenameAt",
-                    "extendedFilenameAt",
-                    "extendedNameAt",
-                    "nameContinuationAt",
-                    "continuationAt",
-                    "lenientAt",
-                    "errorAt",
-                    "errorDetail",
-                    // only counted
-                    "steps"),
-            "ChunkMemory",
-            Set.of(
-                    // of the chunk being read: none is when input is needed
-                    "chunk", "inner", "array", "view", "shift", "viewLimit", "start", "end", "records"));
+    private static final Map<String, List<String>> IN_HASH = fields(true);
+    private static final Map<String, List<String>> NO_INFLUENCE = fields(false);
+
+    private static Map<String, List<String>> fields(boolean inHash) {
+        Map<String, List<String>> fields = new HashMap<>();
+        List<String> ofType = new ArrayList<>();
+        for (String line : FIELDS.lines().toList()) {
+            int colon = line.indexOf(':');
+            if (colon < 0) {
+                ofType = new ArrayList<>();
+                fields.put(line.substring("== ".length()), ofType);
+            } else if (line.startsWith("in the hash:") == inHash) {
+                ofType.addAll(List.of(line.substring(colon + 2).split(" ")));
+            }
+        }
+        return fields;
+    }
 
     /** What a decoder holds of types that are not followed: bytes and texts, which the fields that hold them answer for. */
     private static final Set<Class<?>> FOREIGN = Set.of(
@@ -237,7 +117,6 @@ class StateHashTest {
     @Test
     void everyFieldIsInTheHashOrCannotInfluenceTheFuture() {
         Set<String> unseen = new TreeSet<>(IN_HASH.keySet());
-        unseen.addAll(NO_INFLUENCE.keySet());
         for (Class<?> type : ReachableTypes.from(MultipartDecoder.class).own()) {
             assertTrue(Modifier.isFinal(type.getModifiers()), () -> type + " can have subclasses with other fields");
             if (unseen.remove(type.getSimpleName())) {
@@ -255,11 +134,10 @@ class StateHashTest {
     }
 
     private static Set<String> decided(Class<?> type) {
-        Set<String> hashed = IN_HASH.getOrDefault(type.getSimpleName(), Set.of());
-        Set<String> left = NO_INFLUENCE.getOrDefault(type.getSimpleName(), Set.of());
-        Set<String> decided = new TreeSet<>(hashed);
-        decided.addAll(left);
-        assertEquals(hashed.size() + left.size(), decided.size(), () -> "decided twice in " + type);
+        List<String> both = new ArrayList<>(IN_HASH.get(type.getSimpleName()));
+        both.addAll(NO_INFLUENCE.get(type.getSimpleName()));
+        Set<String> decided = new TreeSet<>(both);
+        assertEquals(both.size(), decided.size(), () -> "decided twice in " + type);
         return decided;
     }
 
@@ -374,13 +252,9 @@ class StateHashTest {
         } else if (value instanceof Long number) {
             field.set(owner, number + 1);
         } else {
-            field.set(
-                    owner,
-                    (int) value
-                            + (field.getName().equals("scanned")
-                                            || field.getName().equals("count")
-                                    ? -1
-                                    : 1));
+            boolean isLength =
+                    field.getName().equals("scanned") || field.getName().equals("count");
+            field.set(owner, (int) value + (isLength ? -1 : 1));
         }
         long after = new StateHash().add(decoder).value();
         field.set(owner, value);

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Decoding.Result;
+import dev.sluice.testkit.ProofSize;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The short way through a header section comes to what the long way comes to, which is taken where the section is cut in two. */
 class UsualSectionTest {
@@ -21,6 +23,9 @@ class UsualSectionTest {
 
     private static final List<String> USUAL =
             List.of(NAME + END, NAME + FILENAME + END, NAME + TYPE + END, NAME + FILENAME + TYPE + END);
+
+    private static final int STEP = ProofSize.of("sluice.usual.step", 5, 1);
+    private static final String MEANINGFUL = "\u0000\t\n\r \"'*/:;=\\\u007f\u0080\u00ff";
 
     private static boolean isUsual(String section) {
         byte[] bytes = (" " + section + "data").getBytes(StandardCharsets.ISO_8859_1);
@@ -75,13 +80,18 @@ class UsualSectionTest {
         }
     }
 
+    /** In the short form each fifth byte, others at each place, and those that mean something there. */
+    @Tag("sized")
     @ParameterizedTest
-    @EnumSource
-    void everyByteAtEveryPlaceComesToTheSame(Presets preset) {
-        MultipartOptions options = options(preset.preset);
+    @ValueSource(strings = {"STANDARD", "STRICT", "COMPATIBLE"})
+    void everyByteAtEveryPlaceComesToTheSame(String preset) {
+        MultipartOptions options = options(Preset.named(preset));
         for (String usual : USUAL) {
             for (int at = 0; at < usual.length(); at++) {
                 for (char b = 0; b < 256; b++) {
+                    if (b % STEP != at % STEP && MEANINGFUL.indexOf(b) < 0) {
+                        continue;
+                    }
                     assertSameBothWays(usual.substring(0, at) + b + usual.substring(at + 1), options);
                 }
                 assertSameBothWays(usual.substring(0, at) + usual.substring(at + 1), options);
@@ -107,17 +117,5 @@ class UsualSectionTest {
 
     private static MultipartOptions limits(UnaryOperator<MultipartOptions.Builder> change) {
         return change.apply(MultipartOptions.builder()).build();
-    }
-
-    private enum Presets {
-        STANDARD(Preset.STANDARD),
-        STRICT(Preset.STRICT),
-        COMPATIBLE(Preset.COMPATIBLE);
-
-        final Preset preset;
-
-        Presets(Preset preset) {
-            this.preset = preset;
-        }
     }
 }

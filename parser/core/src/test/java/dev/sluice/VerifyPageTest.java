@@ -41,6 +41,10 @@ class VerifyPageTest {
         return Pattern.compile(pattern).matcher(text).results().map(result -> result.group(1));
     }
 
+    private static void assertNone(Stream<String> wrong) {
+        assertEquals(List.of(), wrong.toList());
+    }
+
     private static String page(String page) throws IOException {
         return Files.readString(ROOT.resolve(page));
     }
@@ -83,8 +87,7 @@ class VerifyPageTest {
         }
         List<String> named = found("`([\\w.]*\\w+Test)\\b", page(VERIFY)).toList();
         assertTrue(named.size() > 40, "tests named: " + named.size());
-        assertEquals(
-                List.of(), named.stream().filter(name -> !names.contains(name)).toList());
+        assertNone(named.stream().filter(name -> !names.contains(name)));
     }
 
     @Test
@@ -110,17 +113,9 @@ class VerifyPageTest {
         List<String> properties =
                 found("-D(sluice\\.[\\w.]+\\w)", page(VERIFY)).distinct().toList();
         assertFalse(properties.isEmpty());
-        assertEquals(
-                List.of(),
-                properties.stream()
-                        .filter(p -> tests.indexOf('"' + p + '"') < 0)
-                        .toList());
+        assertNone(properties.stream().filter(p -> tests.indexOf('"' + p + '"') < 0));
         String pom = page("pom.xml");
-        assertEquals(
-                List.of(),
-                found(" -P(\\w+)", page(VERIFY))
-                        .filter(profile -> !pom.contains("<id>" + profile + "</id>"))
-                        .toList());
+        assertNone(found(" -P(\\w+)", page(VERIFY)).filter(profile -> !pom.contains("<id>" + profile + "</id>")));
     }
 
     @ParameterizedTest
@@ -134,11 +129,7 @@ class VerifyPageTest {
                 .filter(link -> !link.contains("://"))
                 .toList();
         assertFalse(links.isEmpty());
-        assertEquals(
-                List.of(),
-                links.stream()
-                        .filter(link -> !Files.exists(directory.resolve(link)))
-                        .toList());
+        assertNone(links.stream().filter(link -> !Files.exists(directory.resolve(link))));
     }
 
     /** The table of limits, against what the library does when nothing is set. */

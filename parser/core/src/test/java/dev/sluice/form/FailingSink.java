@@ -7,7 +7,7 @@ import java.io.IOException;
  * Fails after a number of bytes, holding a reference to one of its chunks until it is closed, as a queueing sink
  * would.
  */
-final class FailingSink implements PartSink {
+final class FailingSink extends IdleSink {
     private final IOException failure;
     private long left;
     private ByteBuf held;
@@ -31,11 +31,6 @@ final class FailingSink implements PartSink {
         if (left < 0) {
             throw failure;
         }
-        return Readiness.READY;
-    }
-
-    @Override
-    public Readiness complete() {
         return Readiness.READY;
     }
 

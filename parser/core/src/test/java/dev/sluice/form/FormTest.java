@@ -2,54 +2,23 @@ package dev.sluice.form;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.Boundary;
 import dev.sluice.Deviation;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
-import dev.sluice.testkit.LeakCheck;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.Base64;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What a form gives. */
-@ExtendWith(LeakCheck.class)
-class FormTest {
-    @TempDir
-    Path root;
-
-    private final MemoryBudget budget = MemoryBudget.of(16 << 20);
-    private SpoolDirectory spool;
-
-    @BeforeEach
-    void openSpool() throws IOException {
-        spool = SpoolDirectory.builder(root).keepFreeBytes(0).open();
-    }
-
-    @AfterEach
-    void nothingIsLeft() throws IOException {
-        assertEquals(0, spool.files());
-        assertEquals(0, spool.bytes());
-        assertEquals(List.of(), Upload.list(spool.path()));
-        assertEquals(0, budget.used());
-        spool.close();
-        assertEquals(List.of(), Upload.list(root));
-    }
+class FormTest extends SpooledTest {
 
     private FormOptions.Builder options() {
         return FormOptions.builder(spool, budget);
@@ -111,26 +80,20 @@ class FormTest {
     }
 
     @Test
-    void contentCanBeReadManyTimesSideBySide() throws IOException {
-        Upload upload = new Upload().file("m", "m", "memory").file("s", "s", "s".repeat(70_000));
-        try (MultipartForm form = upload.read(options().build())) {
-            for (FormPart part : form.parts()) {
-                try (InputStream first = part.inputStream();
-                        InputStream second = part.inputStream()) {
-                    assertEquals(first.read(), second.read());
-                    assertArrayEquals(first.readAllBytes(), second.readAllBytes());
-                    assertEquals(-1, first.read());
-                }
-            }
-        }
-    }
-
-    @Test
-    void streamsAreClosedWithTheForm() throws IOException {
+    void contentCanBeReadManyTimesSideBySideUntilTheFormIsClosed() throws IOException {
         MultipartForm form = new Upload()
                 .file("m", "m", "memory")
                 .file("s", "s", "s".repeat(70_000))
                 .read(options().build());
+        assertEquals("s".repeat(70_000), form.parts().get(1).text(), "what came first is in the file, too");
+        for (FormPart part : form.parts()) {
+            try (InputStream first = part.inputStream();
+                    InputStream second = part.inputStream()) {
+                assertEquals(first.read(), second.read());
+                assertArrayEquals(first.readAllBytes(), second.readAllBytes());
+                assertEquals(-1, first.read());
+            }
+        }
         InputStream memory = form.parts().get(0).inputStream();
         InputStream file = form.parts().get(1).inputStream();
         assertEquals(1, Upload.openFilesIn(spool.path()).size());
@@ -199,27 +162,6 @@ class FormTest {
         }
     }
 
-    @Test
-    void transferEncodingsAreUndoneOnlyByTheCompatiblePreset() throws IOException {
-        String disposition = "Content-Disposition: form-data; name=f\r\nContent-Transfer-Encoding: ";
-        String large = "0123456789".repeat(10_000);
-        String encoded = Base64.getMimeEncoder().encodeToString(large.getBytes(StandardCharsets.US_ASCII));
-        Upload upload = new Upload()
-                .part(disposition + "BASE64\r\n", "aGFs\r\nbG8=")
-                .part(disposition + "quoted-printable\r\n", "a=3Db=\r\nc=zz=")
-                .part(disposition + "x-unknown\r\n", "raw")
-                .part(disposition + "base64\r\n", encoded);
-        try (MultipartForm form = upload.read(compatible(options()).build())) {
-            assertEquals(List.of("hallo", "a=bc=zz=", "raw", large), form.texts("f"));
-            assertEquals(5, form.parts().get(0).size());
-            assertFalse(form.parts().get(3).isInMemory());
-        }
-        try (MultipartForm form = upload.read(options().build())) {
-            assertEquals("aGFs\r\nbG8=", form.text("f"));
-            assertEquals(4, form.deviations().size());
-        }
-    }
-
     private static Upload nested() {
         return new Upload()
                 .field("before", "1")
@@ -250,17 +192,6 @@ class FormTest {
                             .distinct()
                             .count());
         }
-    }
-
-    @Test
-    void aNestedBodyIsOneOpaquePartByTheStandardPresetAndRefusedByTheStrictOne() throws IOException {
-        try (MultipartForm form = nested().read(options().build())) {
-            assertEquals(3, form.parts().size());
-            assertTrue(form.text("files").startsWith("--y\r\n"));
-        }
-        FormOptions strict = options().preset(Preset.STRICT).build();
-        MultipartException refused = assertThrows(MultipartException.class, () -> nested().read(strict));
-        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, refused.reason());
     }
 
     @Test
@@ -310,15 +241,6 @@ class FormTest {
     }
 
     @Test
-    void aBodyThatIsNoFormIsOfAnUnsupportedType() throws IOException {
-        Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
-        MultipartException refused = assertThrows(
-                MultipartException.class,
-                () -> PushedForm.create(mixed, options().build()));
-        assertEquals(415, refused.httpStatus());
-    }
-
-    @Test
     void misuseIsRefused() throws IOException {
         PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
         byte[] body = new Upload().field("a", "1").toBytes();
@@ -330,15 +252,5 @@ class FormTest {
         assertEquals("1", form.text("a"));
         form.close();
         assertThrows(IllegalStateException.class, () -> form.text("a"));
-    }
-
-    @Test
-    void withoutASpoolEverythingStaysInMemory() throws IOException {
-        Upload upload = new Upload().file("f", "f", "x".repeat(100_000));
-        try (MultipartForm form = upload.read(FormOptions.inMemory(budget).build())) {
-            assertTrue(form.parts().get(0).isInMemory());
-            assertEquals(100_000, form.parts().get(0).size());
-            assertTrue(budget.used() >= 100_000);
-        }
     }
 }

@@ -9,58 +9,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.MultipartOptions;
-import dev.sluice.Preset;
-import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 
 /** How much a form may have, where its parts go, and what the caller is told. */
-@ExtendWith(LeakCheck.class)
-class LimitsAndDecisionsTest {
-    @TempDir
-    Path root;
-
-    private final MemoryBudget budget = MemoryBudget.of(16 << 20);
+class LimitsAndDecisionsTest extends SpooledTest {
     private final List<FormSummary> summaries = new ArrayList<>();
-    private SpoolDirectory spool;
-
-    @BeforeEach
-    void openSpool() throws IOException {
-        spool = SpoolDirectory.builder(root).keepFreeBytes(0).open();
-    }
-
-    @AfterEach
-    void nothingIsLeft() throws IOException {
-        assertEquals(0, spool.files());
-        assertEquals(0, spool.bytes());
-        assertEquals(List.of(), Upload.list(spool.path()));
-        assertEquals(0, budget.used());
-        spool.close();
-    }
 
     private FormOptions.Builder options() {
         return FormOptions.builder(spool, budget).metrics(summaries::add);
-    }
-
-    private FormOptions limits(UnaryOperator<FormOptions.Builder> change) {
-        return change.apply(options()).build();
     }
 
     private static void passes(Upload upload, FormOptions options) throws IOException {
@@ -76,71 +43,6 @@ class LimitsAndDecisionsTest {
     }
 
     @Test
-    void theDefaultsAreThoseOfForms() {
-        MultipartOptions limits = options().build().multipart();
-        assertEquals(64 << 20, limits.maxBodyBytes());
-        assertEquals(100, limits.maxFiles());
-        assertEquals(1000, limits.maxParts());
-        assertEquals(256 << 10, limits.maxFieldBytes());
-        assertEquals(1 << 20, options().build().maxInMemoryBytes());
-        assertEquals(64 << 10, options().build().spillThreshold());
-    }
-
-    @Test
-    void eachLimitOfTheDecoderPassesAtItsValueAndFailsOneBeyond() throws IOException {
-        Upload upload =
-                new Upload().field("a", "12345").file("f", "f", "123456").file("g", "g", "1");
-        int size = upload.toBytes().length;
-        passes(upload, limits(l -> l.maxBodyBytes(size + 1)));
-        passes(
-                upload,
-                limits(l -> l.maxBodyBytes(size).maxPartBytes(6).maxParts(3).maxFiles(2)));
-        fails(Reason.BODY_TOO_LARGE, upload, limits(l -> l.maxBodyBytes(size - 1)));
-        fails(Reason.PART_TOO_LARGE, upload, limits(l -> l.maxPartBytes(5)));
-        fails(Reason.TOO_MANY_PARTS, upload, limits(l -> l.maxParts(2)));
-        fails(Reason.TOO_MANY_FILES, upload, limits(l -> l.maxFiles(1)));
-    }
-
-    @Test
-    void textPassesAtMaxFieldBytesAndFailsOneBeyond() throws IOException {
-        String value = "v".repeat(100);
-        for (long threshold : new long[] {0, 1000}) {
-            for (int max : new int[] {99, 100, 101}) {
-                FormOptions options =
-                        options().maxFieldBytes(max).spillThreshold(threshold).build();
-                try (MultipartForm form = new Upload().field("f", value).read(options)) {
-                    if (max >= 100) {
-                        assertEquals(value, form.text("f"));
-                    } else {
-                        MultipartException failure = assertThrows(MultipartException.class, () -> form.text("f"));
-                        assertEquals(Reason.FIELD_TOO_LARGE, failure.reason());
-                        assertEquals(form.part("f").head().offset() + 99, failure.offset());
-                    }
-                }
-            }
-        }
-    }
-
-    @Test
-    void aPartDecidedToMemoryFailsAtTheByteBeyondMaxFieldBytes() throws IOException {
-        Upload upload = new Upload().field("f", "v".repeat(100));
-        for (int max : new int[] {100, 101}) {
-            passes(
-                    upload,
-                    options()
-                            .decider(p -> PartDecision.memory())
-                            .maxFieldBytes(max)
-                            .build());
-        }
-        FormOptions options =
-                options().decider(p -> PartDecision.memory()).maxFieldBytes(99).build();
-        MultipartException failure = fails(Reason.FIELD_TOO_LARGE, upload, options);
-        assertEquals(
-                new String(upload.toBytes(), StandardCharsets.ISO_8859_1).indexOf("\r\n\r\n") + 4 + 99,
-                failure.offset());
-    }
-
-    @Test
     void whatAFormHoldsInMemoryCountsNamesHeadersAndOverhead() throws IOException {
         // 512 for the part, 47 for its header section, 6 for its name, 5 for what came of it
         Upload upload = new Upload().field("abc", "value");
@@ -153,66 +55,6 @@ class LimitsAndDecisionsTest {
                 upload,
                 inMemory.maxInMemoryBytes(most - 1).build());
         passes(upload, options().maxInMemoryBytes(most - 1).build()); // to a file instead
-    }
-
-    @Test
-    void manySmallFieldsStayWithinTheLimitOfTheFormByGoingToFiles() throws IOException {
-        Upload upload = new Upload();
-        for (int i = 0; i < 100; i++) {
-            upload.field("f" + i, "v".repeat(8000));
-        }
-        try (MultipartForm form =
-                upload.read(options().maxInMemoryBytes(400_000).build())) {
-            assertEquals(100, form.parts().size());
-            assertTrue(spool.files() > 40, "files: " + spool.files());
-            assertTrue(budget.used() <= 400_000 && budget.used() > 300_000, "used: " + budget.used());
-        }
-        fails(
-                Reason.IN_MEMORY_TOO_LARGE,
-                upload,
-                options().maxInMemoryBytes(50_000).build());
-    }
-
-    @Test
-    void aPartCannotDodgeTheLimitsOfTheFormByNesting() throws IOException {
-        String file = "--y\r\nContent-Disposition: attachment; filename=a\r\n\r\nA\r\n";
-        Upload upload = new Upload()
-                .part(
-                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                        file.repeat(3) + "--y--")
-                .file("g", "g", "G");
-        FormOptions.Builder compatible = options().preset(Preset.COMPATIBLE);
-        passes(upload, compatible.maxParts(5).maxFiles(4).build());
-        fails(Reason.TOO_MANY_PARTS, upload, compatible.maxParts(4).build());
-        fails(Reason.TOO_MANY_PARTS, upload, compatible.maxParts(3).build());
-        fails(Reason.TOO_MANY_FILES, upload, compatible.maxParts(5).maxFiles(3).build());
-        fails(
-                Reason.HEADERS_TOO_LARGE,
-                upload,
-                compatible.maxFiles(4).maxHeaderBytes(200).build());
-    }
-
-    @Test
-    void aBudgetThatIsUsedUpRefusesWith503() {
-        FormOptions none = FormOptions.builder(spool, MemoryBudget.of(1000))
-                .metrics(summaries::add)
-                .build();
-        MultipartException refused = assertThrows(
-                MultipartException.class, () -> new Upload().field("a", "1").read(none));
-        assertEquals(503, refused.httpStatus());
-        MemoryBudget little = MemoryBudget.of(45_000, 0, 0);
-        Upload upload = new Upload();
-        for (int i = 0; i < 20; i++) {
-            upload.field("a" + i, "1");
-        }
-        MultipartException full = assertThrows(
-                MultipartException.class,
-                () -> upload.read(FormOptions.builder(spool, little)
-                        .metrics(summaries::add)
-                        .build()));
-        assertEquals(Reason.MEMORY_FULL, full.reason());
-        assertEquals(0, little.used());
-        assertEquals(FormSummary.Outcome.OVERLOADED, summaries.get(0).outcome());
     }
 
     @Test
@@ -367,18 +209,6 @@ class LimitsAndDecisionsTest {
         assertEquals(FormSummary.Outcome.FAILED, summaries.get(0).outcome());
     }
 
-    @Test
-    void whatASinkThrowsComesOutUntouched() {
-        IOException broken = new IOException("broken");
-        PartSink sink = new FailingSink(broken, 3);
-        FormOptions options = options().decider(part -> PartDecision.to(sink)).build();
-        assertSame(
-                broken,
-                assertThrows(
-                        IOException.class,
-                        () -> new Upload().field("a", "12345").read(options)));
-    }
-
     /** Feeds a body at one byte per nanosecond, in chunks of one. {@return what was told of it} */
     private List<Progress> toldOf(byte[] body, Duration interval) throws IOException {
         List<Progress> told = new ArrayList<>();
@@ -403,7 +233,7 @@ class LimitsAndDecisionsTest {
     @Test
     void aSinkMayThrowOneAndTheSameExceptionFromEveryCall() {
         IOException broken = new IOException("broken");
-        PartSink sink = new PartSink() {
+        PartSink sink = new IdleSink() {
             @Override
             public Readiness write(ByteBuf data) throws IOException {
                 throw broken;
@@ -544,7 +374,7 @@ class LimitsAndDecisionsTest {
     @Test
     void metricsTellTheOutcomeAndTheReason() {
         Upload upload = new Upload().file("f", "f", "x");
-        fails(Reason.PART_TOO_LARGE, upload, limits(l -> l.maxPartBytes(0)));
+        fails(Reason.PART_TOO_LARGE, upload, options().maxPartBytes(0).build());
         assertThrows(
                 MultipartException.class,
                 () -> PushedForm.read(

@@ -6,57 +6,29 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
-import dev.sluice.MultipartDecoder;
-import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
-import dev.sluice.testkit.LeakCheck;
+import dev.sluice.Setting;
 import dev.sluice.testkit.LimitCase;
-import io.netty.buffer.Unpooled;
+import dev.sluice.testkit.OneByteStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.reflect.Method;
 import java.nio.channels.Channels;
-import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit at N - 1, N and N + 1, with and without file names, the same through every face of the library. */
-@ExtendWith(LeakCheck.class)
-class LimitsThroughEveryFaceTest {
+/** Every limit at N - 1, N and N + 1, with and without file names, the same through every API of the library; {@code LimitsTest} has the decoder. */
+class LimitsThroughEveryFaceTest extends SpooledTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
-
-    @TempDir
-    Path root;
-
-    private final MemoryBudget budget = MemoryBudget.of(16 << 20);
-    private SpoolDirectory spool;
-
-    @BeforeEach
-    void openSpool() throws IOException {
-        spool = SpoolDirectory.builder(root).keepFreeBytes(0).open();
-    }
-
-    @AfterEach
-    void nothingIsLeft() throws IOException {
-        assertEquals(0, spool.files());
-        assertEquals(0, budget.used());
-        spool.close();
-    }
 
     /** Takes a whole body in. */
     private interface Intake {
@@ -64,8 +36,6 @@ class LimitsThroughEveryFaceTest {
     }
 
     enum Face {
-        PUSH_DECODER((body, limits, test) -> decode(body, limits, body.length)),
-        PUSH_DECODER_BYTE_BY_BYTE((body, limits, test) -> decode(body, limits, 1)),
         READER_OF_A_STREAM((body, limits, test) -> readParts(reader(new ByteArrayInputStream(body), limits))),
         READER_OF_A_SLOW_STREAM((body, limits, test) -> readParts(reader(new OneByteStream(body), limits))),
         READER_OF_A_CHANNEL((body, limits, test) -> readParts(
@@ -106,29 +76,6 @@ class LimitsThroughEveryFaceTest {
             } catch (MultipartException e) {
                 return e;
             }
-        }
-    }
-
-    /** Gives one byte at a time. */
-    private static final class OneByteStream extends ByteArrayInputStream {
-        OneByteStream(byte[] bytes) {
-            super(bytes);
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) {
-            return super.read(target, offset, Math.min(1, length));
-        }
-    }
-
-    private static void decode(byte[] body, MultipartOptions limits, int chunkSize) throws MultipartException {
-        try (MultipartDecoder decoder = MultipartDecoder.create(BOUNDARY, limits)) {
-            for (int at = 0; at < body.length; at += chunkSize) {
-                decoder.feed(Unpooled.wrappedBuffer(body, at, Math.min(chunkSize, body.length - at)));
-                while (decoder.next() != Event.NEED_INPUT) {}
-            }
-            decoder.finish();
-            while (decoder.next() != Event.END) {}
         }
     }
 
@@ -175,21 +122,6 @@ class LimitsThroughEveryFaceTest {
         }
     }
 
-    private static Stream<Method> setters() {
-        return Arrays.stream(MultipartOptions.Builder.class.getMethods())
-                .filter(method -> method.getName().startsWith("max"));
-    }
-
-    private static MultipartOptions limits(LimitCase limit) throws ReflectiveOperationException {
-        MultipartOptions.Builder builder = MultipartOptions.builder().maxHeadersPerPart(1000);
-        Method setter = setters()
-                .filter(method -> method.getName().equals(limit.setting()))
-                .findFirst()
-                .orElseThrow();
-        setter.invoke(builder, LimitCase.LIMIT);
-        return builder.build();
-    }
-
     static List<Arguments> everyLimitThroughEveryFace() {
         return LimitCase.all().stream()
                 .flatMap(limit -> Stream.of(Face.values())
@@ -201,7 +133,10 @@ class LimitsThroughEveryFaceTest {
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryFace")
     void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
-        MultipartOptions limits = limits(limit);
+        MultipartOptions limits = MultipartOptions.builder()
+                .maxHeadersPerPart(1000)
+                .set(Setting.of(limit.setting()), String.valueOf(LimitCase.LIMIT))
+                .build();
         for (int used : new int[] {LimitCase.LIMIT - 1, LimitCase.LIMIT}) {
             MultipartException failure = face.failure(limit.body().apply(used), limits, this);
             assertNull(failure, () -> used + ": " + failure);
@@ -224,7 +159,11 @@ class LimitsThroughEveryFaceTest {
     @Test
     void noLimitIsMissing() {
         assertEquals(
-                setters().map(Method::getName).collect(Collectors.toSet()),
+                Stream.of(Setting.values())
+                        .filter(setting -> setting.scope() == Setting.Scope.BODY)
+                        .map(Setting::key)
+                        .filter(key -> key.startsWith("max"))
+                        .collect(Collectors.toSet()),
                 LimitCase.all().stream().map(LimitCase::setting).collect(Collectors.toSet()));
     }
 }

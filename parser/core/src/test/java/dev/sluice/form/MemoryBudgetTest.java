@@ -6,14 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SplittableRandom;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /** The memory of the process is shared fairly and never overdrawn. */
@@ -75,53 +67,5 @@ class MemoryBudgetTest {
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(10, 11, 0));
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(10, 1, -1));
         assertTrue(MemoryBudget.unlimited().open().tryReserve(Long.MAX_VALUE));
-    }
-
-    @Test
-    void manyThreadsNeverOverdrawItAndLeaveNothing() throws InterruptedException, ExecutionException {
-        MemoryBudget budget = MemoryBudget.of(10_000, 2_000, 300);
-        int threads = 8;
-        CyclicBarrier start = new CyclicBarrier(threads);
-        ExecutorService executor = Executors.newFixedThreadPool(threads);
-        try {
-            List<Future<Long>> results = new ArrayList<>();
-            for (int seed = 0; seed < threads; seed++) {
-                SplittableRandom random = new SplittableRandom(seed);
-                results.add(executor.submit(() -> {
-                    start.await();
-                    long refused = 0;
-                    for (int request = 0; request < 3_000; request++) {
-                        refused += request(budget, random);
-                    }
-                    return refused;
-                }));
-            }
-            long refused = 0;
-            for (Future<Long> result : results) {
-                refused += result.get();
-            }
-            assertEquals(refused, budget.refusals());
-        } finally {
-            executor.shutdownNow();
-        }
-        assertEquals(0, budget.used());
-        assertTrue(budget.peak() <= 10_000, "peak: " + budget.peak());
-    }
-
-    private static long request(MemoryBudget budget, SplittableRandom random) {
-        long refused = 0;
-        try (MemoryBudget.Account account = budget.open()) {
-            for (int step = 0; step < 8; step++) {
-                if (!account.tryReserve(random.nextInt(1_000))) {
-                    refused++;
-                }
-                long used = budget.used();
-                if (used > 10_000 || used < account.held()) {
-                    throw new AssertionError("used: " + used);
-                }
-                account.release(random.nextLong(account.held() + 1));
-            }
-        }
-        return refused;
     }
 }

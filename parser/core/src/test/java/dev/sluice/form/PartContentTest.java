@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.testkit.FaultyFileSystem;
-import dev.sluice.testkit.LeakCheck;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -19,57 +18,32 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Parts that are moved away or outlive their form. The part {@code small} is in memory, {@code large} in a file. */
-@ExtendWith(LeakCheck.class)
-class PartContentTest {
+class PartContentTest extends SpooledTest {
     private static final String LARGE = "l".repeat(1000);
 
-    @TempDir
-    Path root;
-
-    private final MemoryBudget budget = MemoryBudget.of(100_000);
-    private SpoolDirectory spool;
-
-    @BeforeEach
-    void openSpool() throws IOException {
-        spool = SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open();
-    }
-
-    @AfterEach
-    void nothingIsLeft() throws IOException {
-        assertEquals(0, spool.files());
-        assertEquals(0, spool.bytes());
-        assertEquals(0, budget.used());
-        assertEquals(List.of(), Upload.list(spool.path()));
-        spool.close();
+    PartContentTest() {
+        super(100_000, 16 << 20);
     }
 
     private MultipartForm form() throws IOException {
-        return new Upload()
-                .file("small", "s", "small")
-                .file("large", "l", LARGE)
-                .read(FormOptions.builder(spool, budget).spillThreshold(100).build());
+        return formOn(spool);
     }
 
     private static String expected(String name) {
         return name.equals("small") ? "small" : LARGE;
+    }
+
+    private static List<String> names(Path directory) {
+        return Upload.list(directory).stream()
+                .map(path -> path.getFileName().toString())
+                .toList();
     }
 
     private static FormPart part(MultipartForm form, String name) {
@@ -90,13 +64,10 @@ class PartContentTest {
             assertThrows(IllegalStateException.class, () -> part.moveTo(target));
             assertThrows(IllegalStateException.class, part::detach);
             assertEquals(name.equals("large") ? 0 : 1, spool.files());
+            part.delete(); // of what is moved, nothing
         }
         assertEquals(expected(name), Files.readString(target));
-        assertEquals(
-                List.of("spool", "target"),
-                Upload.list(root).stream()
-                        .map(path -> path.getFileName().toString())
-                        .toList());
+        assertEquals(List.of("spool", "target"), names(root));
     }
 
     @ParameterizedTest
@@ -150,11 +121,7 @@ class PartContentTest {
                 }
             }
         }
-        assertEquals(
-                List.of("one", "two"),
-                Upload.list(root.resolve("targets")).stream()
-                        .map(path -> path.getFileName().toString())
-                        .toList());
+        assertEquals(List.of("one", "two"), names(root.resolve("targets")));
         assertEquals(LARGE, Files.readString(root.resolve("targets/two")));
     }
 
@@ -200,11 +167,7 @@ class PartContentTest {
             part(another, name).moveTo(targets.resolve("taken"), StandardCopyOption.REPLACE_EXISTING);
             assertEquals(name.equals("large") ? 0 : 2, other.files());
         }
-        assertEquals(
-                List.of("free", "taken"),
-                Upload.list(root.resolve("targets")).stream()
-                        .map(path -> path.getFileName().toString())
-                        .toList());
+        assertEquals(List.of("free", "taken"), names(root.resolve("targets")));
         assertEquals(expected(name), Files.readString(root.resolve("targets/free")));
         assertEquals(expected(name), Files.readString(root.resolve("targets/taken")));
     }
@@ -247,6 +210,7 @@ class PartContentTest {
             detached = part.detach();
             assertThrows(IllegalStateException.class, part::inputStream);
             assertThrows(IllegalStateException.class, part::detach);
+            part.delete(); // of what is detached, nothing
         }
         assertEquals(name.equals("small") ? "small".length() : 0, budget.used());
         assertEquals(name.equals("large") ? 1 : 0, spool.files());
@@ -260,36 +224,17 @@ class PartContentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void ofThreadsThatRaceToDetachOneGetsTheContentWhole(String name) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(2);
-        try {
-            for (int round = 0; round < 500; round++) {
-                List<PartContent> won = new ArrayList<>();
-                try (MultipartForm form = form()) {
-                    FormPart part = part(form, name);
-                    AtomicInteger waiting = new AtomicInteger(2);
-                    Callable<Optional<PartContent>> racer = () -> {
-                        waiting.decrementAndGet();
-                        while (waiting.get() > 0) {
-                            Thread.onSpinWait(); // what waits in a queue wakes up too late to race
-                        }
-                        try {
-                            return Optional.of(part.detach());
-                        } catch (IllegalStateException e) {
-                            return Optional.empty();
-                        }
-                    };
-                    for (Future<Optional<PartContent>> racing : threads.invokeAll(List.of(racer, racer))) {
-                        racing.get().ifPresent(won::add);
-                    }
-                }
-                assertEquals(1, won.size());
-                try (PartContent content = won.get(0)) {
-                    assertEquals(expected(name), new String(content.toByteArray(), StandardCharsets.US_ASCII));
-                }
-            }
-        } finally {
-            threads.shutdown();
+    void aPartThatIsDeletedGivesAllBackAtOnceAndClosesItsStreams(String name) throws IOException {
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            InputStream stream = part.inputStream();
+            long used = budget.used();
+            part.delete();
+            part.delete();
+            assertTrue(name.equals("large") ? spool.files() == 0 : budget.used() < used);
+            assertThrows(IOException.class, stream::read);
+            assertThrows(IllegalStateException.class, part::inputStream);
+            assertEquals(expected(name).length(), part.size());
         }
     }
 

@@ -19,7 +19,6 @@ import java.net.URLClassLoader;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -47,44 +46,6 @@ class SpoolDirectoryTest {
             sink.write(data);
             sink.complete();
             return sink.takeContent();
-        }
-    }
-
-    private static String permissions(Path path) throws IOException {
-        return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
-    }
-
-    /** Runs in a JVM of its own. */
-    static final class Child {
-        private Child() {}
-
-        public static void main(String[] args) throws IOException {
-            Path directory = Path.of(args[0]);
-            try (SpoolDirectory spool =
-                            SpoolDirectory.builder(directory).keepFreeBytes(0).open();
-                    PartContent file = store(spool, 1);
-                    PartContent other = store(spool, 1)) {
-                other.moveTo(directory.resolve("moved"));
-                Path first = Upload.list(spool.path()).get(0);
-                System.out.print(permissions(directory) + " " + permissions(spool.path()) + " " + permissions(first)
-                        + " " + permissions(Path.of(spool.path() + ".lock")) + " "
-                        + permissions(directory.resolve("moved")) + "\n");
-                assertEquals(1, file.size());
-            }
-        }
-    }
-
-    @Test
-    void namesAre128RandomBits() throws IOException {
-        try (SpoolDirectory spool = spool().open();
-                PartContent one = store(spool, 1);
-                PartContent two = store(spool, 1)) {
-            List<Path> files = Upload.list(spool.path());
-            assertEquals(2, files.size());
-            assertTrue(files.stream()
-                    .allMatch(file -> file.getFileName().toString().length() == 32));
-            assertNotEquals(files.get(0), files.get(1));
-            assertEquals(one.size(), two.size());
         }
     }
 
@@ -124,31 +85,22 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aDirectoryThatIsRemovedIsMadeAgain() throws IOException {
-        try (SpoolDirectory spool = spool().open()) {
-            Path before = spool.path();
-            Files.delete(before);
-            try (PartContent content = store(spool, 5)) {
-                assertEquals(before, spool.path());
-                assertEquals(5, content.toByteArray().length);
+    void aDirectoryThatIsRemovedIsMadeAgainWithANewLockIfThatIsGoneToo() throws IOException {
+        for (boolean andLock : new boolean[] {false, true}) {
+            try (SpoolDirectory spool = spool().open()) {
+                Path before = spool.path();
+                Files.delete(before);
+                if (andLock) {
+                    Files.delete(Path.of(before + ".lock"));
+                }
+                try (PartContent content = store(spool, 5)) {
+                    assertEquals(andLock, !before.equals(spool.path()));
+                    assertTrue(Files.exists(Path.of(spool.path() + ".lock")));
+                    assertEquals(5, content.toByteArray().length);
+                }
             }
+            assertEquals(List.of(), Upload.list(root));
         }
-        assertEquals(List.of(), Upload.list(root));
-    }
-
-    @Test
-    void aRootThatIsRemovedIsMadeAgainWithANewLock() throws IOException {
-        try (SpoolDirectory spool = spool().open()) {
-            Path before = spool.path();
-            Files.delete(before);
-            Files.delete(Path.of(before + ".lock"));
-            try (PartContent content = store(spool, 5)) {
-                assertNotEquals(before, spool.path());
-                assertTrue(Files.exists(Path.of(spool.path() + ".lock")));
-                assertEquals(5, content.toByteArray().length);
-            }
-        }
-        assertEquals(List.of(), Upload.list(root));
     }
 
     @Test
@@ -196,8 +148,11 @@ class SpoolDirectoryTest {
         Files.writeString(outside.resolve("c"), "keep");
         Path link = Files.createSymbolicLink(root.resolve("sluice-1-4-link"), outside);
         Files.writeString(root.resolve("sluice-1-4-link.lock"), "");
+        Path unlocked = Files.createDirectory(root.resolve("sluice-1-5-cleaned"));
+        Files.writeString(unlocked.resolve("d"), "keep");
         try (SpoolDirectory spool = spool().open()) {
             assertEquals(2, spool.sweptFiles());
+            assertTrue(Files.exists(unlocked.resolve("d")));
             assertFalse(Files.exists(orphan));
             assertFalse(Files.exists(loneLock));
             assertTrue(Files.exists(stranger));
@@ -244,16 +199,6 @@ class SpoolDirectoryTest {
                 assertNotEquals(own, others);
             }
             assertEquals(5, content.toByteArray().length);
-        }
-    }
-
-    @Test
-    void filesWithoutALockFileAreLeftAlone() throws IOException {
-        Path unlocked = Files.createDirectory(root.resolve("sluice-1-5-cleaned"));
-        Files.writeString(unlocked.resolve("a"), "left");
-        try (SpoolDirectory spool = spool().open()) {
-            assertEquals(0, spool.sweptFiles());
-            assertTrue(Files.exists(unlocked.resolve("a")));
         }
     }
 
@@ -312,19 +257,16 @@ class SpoolDirectoryTest {
 
     @Test
     void aReadOnlyDirectoryIsAnErrorOfTheEnvironment() throws IOException {
-        try (SpoolDirectory spool = spool().open()) {
-            FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
-            Path readOnly = files.wrap(root.resolve("other"));
-            try (SpoolDirectory other =
-                    SpoolDirectory.builder(readOnly).keepFreeBytes(0).open()) {
-                for (int attempt = 0; attempt < 3; attempt++) {
-                    files.failAt(0);
-                    assertThrows(IOException.class, () -> store(other, 1));
-                    assertEquals(0, other.files());
-                }
-                files.failAt(-1);
-                store(other, 1).close();
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        Path readOnly = files.wrap(root.resolve("other"));
+        try (SpoolDirectory spool =
+                SpoolDirectory.builder(readOnly).keepFreeBytes(0).open()) {
+            for (int attempt = 0; attempt < 3; attempt++) {
+                files.failAt(0);
+                assertThrows(IOException.class, () -> store(spool, 1));
+                assertEquals(0, spool.files());
             }
+            files.failAt(-1);
             store(spool, 1).close();
         }
     }

@@ -116,18 +116,8 @@ class TortureTest {
         }
         assertTrue(n > 30, "calls: " + n);
         assertTrue(
-                failed.containsAll(Set.of(
-                        "open",
-                        "openLock",
-                        "write",
-                        "close",
-                        "delete",
-                        "mkdir",
-                        "list",
-                        "link",
-                        "move",
-                        "read",
-                        "statfs")),
+                failed.containsAll(
+                        Set.of("open openLock write close delete mkdir list link move read statfs".split(" "))),
                 failed.toString());
     }
 

@@ -1,5 +1,7 @@
 package dev.sluice.form;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.sluice.Boundary;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -19,8 +21,8 @@ import java.util.stream.Stream;
  * Writes upload bodies with the boundary {@code x}, and looks at what they leave behind. Text is ISO-8859-1: one char,
  * one byte.
  */
-final class Upload {
-    static final Boundary BOUNDARY = Boundary.of("x");
+public final class Upload {
+    public static final Boundary BOUNDARY = Boundary.of("x");
 
     private final StringBuilder body = new StringBuilder();
 
@@ -28,7 +30,7 @@ final class Upload {
         return part("Content-Disposition: form-data; name=\"" + name + "\"\r\n", value);
     }
 
-    Upload file(String name, String filename, String value) {
+    public Upload file(String name, String filename, String value) {
         return part("Content-Disposition: form-data; name=\"" + name + "\"; filename=\"" + filename + "\"\r\n", value);
     }
 
@@ -45,12 +47,12 @@ final class Upload {
         return new ByteArrayInputStream(toBytes());
     }
 
-    MultipartForm read(FormOptions options) throws IOException {
+    public MultipartForm read(FormOptions options) throws IOException {
         return PushedForm.read(toStream(), BOUNDARY, options);
     }
 
     /** Feeds {@code bytes[from..to)} in chunks of pooled memory outside of the heap. */
-    static void feed(PushedForm assembler, byte[] bytes, int from, int to, int chunkSize) throws IOException {
+    public static void feed(PushedForm assembler, byte[] bytes, int from, int to, int chunkSize) throws IOException {
         for (int at = from; at < to; at += chunkSize) {
             int count = Math.min(chunkSize, to - at);
             ByteBuf chunk = PooledByteBufAllocator.DEFAULT.directBuffer(count);
@@ -58,7 +60,7 @@ final class Upload {
         }
     }
 
-    static List<Path> list(Path directory) {
+    public static List<Path> list(Path directory) {
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
             return List.of();
         }
@@ -69,11 +71,20 @@ final class Upload {
         }
     }
 
+    /** No file, no descriptor, no charge: at once, without a collection. */
+    public static void assertNothingIsLeft(SpoolDirectory spool, MemoryBudget budget, String context) {
+        assertEquals(0, spool.files(), context);
+        assertEquals(0, spool.bytes(), context);
+        assertEquals(List.of(), list(spool.path()), context);
+        assertEquals(List.of(), openFilesIn(spool.path()), context);
+        assertEquals(0, budget.used(), context);
+    }
+
     /**
      * {@return what the open descriptors of this process refer to below {@code directory}; without waiting for a
      * collection}
      */
-    static List<String> openFilesIn(Path directory) {
+    public static List<String> openFilesIn(Path directory) {
         String below = directory + "/";
         String[] descriptors = new File("/proc/self/fd").list();
         return Stream.of(descriptors)

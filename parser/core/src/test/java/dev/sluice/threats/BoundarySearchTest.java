@@ -10,11 +10,13 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
 import dev.sluice.testkit.HostileBodies;
+import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.Soup;
 import java.io.ByteArrayInputStream;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -24,6 +26,8 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 class BoundarySearchTest {
     /** Twice the largest header section, because buffers double, and a block. */
     private static final long MOST_HELD = 2 * 8192 + 512;
+
+    private static final int LONG_PART = ProofSize.of("sluice.longPart", 8 << 20, 50 << 20);
 
     private static final int[] CHUNKS = {1, 2, 7, 64, 71, 72, 73, 74, 75, 76, 1460, 8192, 1 << 20};
 
@@ -54,7 +58,7 @@ class BoundarySearchTest {
     void cve_2014_0050_aBoundaryOfAnyLengthIsRefusedBeforeTheBodyOrServed() {
         for (int length = 0; length <= 5000; length++) {
             String contentType = "multipart/form-data; boundary=" + "b".repeat(length);
-            for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE)) {
+            for (Preset preset : Run.PRESETS) {
                 if (length == 0 || length > (preset == Preset.COMPATIBLE ? 256 : 70)) {
                     MultipartException refused =
                             assertThrows(MultipartException.class, () -> Boundary.from(contentType, preset));
@@ -101,11 +105,12 @@ class BoundarySearchTest {
         assertTrue(run.steps <= run.mostSteps(), run.steps + " steps for " + run.fed + " bytes");
     }
 
+    @Tag("sized")
     @Test
     void cve_2023_46136_aPartThatStartsWithALineEndAndHasNoOtherIsNotKept() {
         for (String start : List.of("\r", "\n", "\r\n", "\r\n-")) {
             for (int chunkSize : new int[] {1, 13, 1024, 64 << 10}) {
-                int size = chunkSize == 1 ? 1 << 19 : 50 << 20;
+                int size = chunkSize == 1 ? LONG_PART >> 6 : LONG_PART;
                 Run run = Run.of(
                                 new Repeated(Run.HEAD + start, "a", size, Run.TAIL),
                                 MultipartOptions.defaults(),
@@ -123,8 +128,7 @@ class BoundarySearchTest {
         int served = 0;
         for (int seed = 0; seed < 30_000; seed++) {
             Soup.Body soup = Soup.body(seed);
-            Preset preset =
-                    List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE).get(seed % 3);
+            Preset preset = Run.PRESETS.get(seed % 3);
             Boundary boundary;
             try {
                 boundary = Boundary.from(soup.contentType(), preset);

@@ -11,9 +11,9 @@ import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
 import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.IdleSink;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.PartDecision;
-import dev.sluice.form.PartSink;
 import dev.sluice.form.PushedForm;
 import dev.sluice.form.Readiness;
 import dev.sluice.testkit.CountingAllocator;
@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 
 /** Table I, reference-counted buffers: an exact count, on the paths that are usually not driven. */
 class BuffersTest {
-    private static final byte[] BODY = Run.bytes(Uploads.field("one", "value")
-            + Uploads.file("two", "f", "\r\n--y\r\n--\r\n0123456789")
-            + Uploads.field("three", "")
+    private static final byte[] BODY = Run.bytes(Run.field("one", "value")
+            + Run.file("two", "f", "\r\n--y\r\n--\r\n0123456789")
+            + Run.field("three", "")
             + "--x--\r\n");
 
     private final CountingAllocator memory = new CountingAllocator();
@@ -50,17 +50,12 @@ class BuffersTest {
     }
 
     /** Takes bytes as a disk that hangs does: it keeps what it was given. */
-    private static final class StalledSink implements PartSink {
+    private static final class StalledSink extends IdleSink {
         private final Queue<ByteBuf> queue = new ArrayDeque<>();
 
         @Override
         public Readiness write(ByteBuf data) {
             queue.add(data.retainedSlice());
-            return Readiness.READY;
-        }
-
-        @Override
-        public Readiness complete() {
             return Readiness.READY;
         }
 
@@ -133,8 +128,7 @@ class BuffersTest {
         int failed = 0;
         for (int seed = 0; seed < 6_000; seed++) {
             Soup.Body soup = Soup.body(seed);
-            Preset preset =
-                    List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE).get(seed % 3);
+            Preset preset = Run.PRESETS.get(seed % 3);
             MultipartOptions options = options().toBuilder().preset(preset).build();
             ByteBuf kept = null;
             try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options)) {

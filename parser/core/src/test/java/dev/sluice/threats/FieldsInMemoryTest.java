@@ -16,6 +16,7 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -51,8 +52,7 @@ class FieldsInMemoryTest {
             try (SpoolDirectory spool = spool()) {
                 FormOptions options =
                         FormOptions.builder(spool, budget).unlimitedBodyBytes().build();
-                MultipartException full =
-                        assertThrows(MultipartException.class, () -> PushedForm.read(huge(headers), X, options));
+                MultipartException full = refused(huge(headers), options);
                 assertEquals(Reason.SPOOL_FULL, full.reason());
                 assertEquals(0, spool.files());
                 assertTooLarge(
@@ -75,9 +75,13 @@ class FieldsInMemoryTest {
         assertEquals(0, budget.used());
     }
 
+    private static MultipartException refused(InputStream body, FormOptions options) {
+        return assertThrows(MultipartException.class, () -> PushedForm.read(body, X, options));
+    }
+
     private static void assertTooLarge(Reason reason, String headers, FormOptions options) {
         Repeated body = huge(headers);
-        MultipartException e = assertThrows(MultipartException.class, () -> PushedForm.read(body, X, options));
+        MultipartException e = refused(body, options);
         assertEquals(reason, e.reason());
         assertEquals(413, e.httpStatus());
         assertTrue(body.taken() <= 2 << 20, "taken: " + body.taken());
@@ -87,9 +91,7 @@ class FieldsInMemoryTest {
     void cve_2025_61771_manyFieldsBelowTheirLimitReachTheLimitOfTheForm() throws IOException {
         String field = Run.HEAD + "v".repeat(60_000) + "\r\n";
         Repeated body = new Repeated("", field, 500, "--x--");
-        MultipartException e = assertThrows(
-                MultipartException.class,
-                () -> PushedForm.read(body, X, FormOptions.inMemory(budget).build()));
+        MultipartException e = refused(body, FormOptions.inMemory(budget).build());
         assertEquals(Reason.IN_MEMORY_TOO_LARGE, e.reason());
         assertTrue(body.taken() <= (1 << 20) + (64 << 10), "taken: " + body.taken());
         assertTrue(budget.peak() <= (1 << 20) + (64 << 10), "held: " + budget.peak());
@@ -151,15 +153,14 @@ class FieldsInMemoryTest {
                 .maxInMemoryBytes(200_000)
                 .unlimitedHeaderBytes()
                 .build();
-        MultipartException names = assertThrows(
-                MultipartException.class, () -> PushedForm.read(new Repeated("", part, 1000, "--x--"), X, options));
+        MultipartException names = refused(new Repeated("", part, 1000, "--x--"), options);
         assertEquals(Reason.IN_MEMORY_TOO_LARGE, names.reason());
         assertTrue(names.partIndex() <= 200_000 / 14_000, "part: " + names.partIndex());
         FormOptions defaults = FormOptions.inMemory(budget)
                 .decider(head -> PartDecision.skip())
                 .build();
         Repeated body = huge(Run.FIELD);
-        MultipartException size = assertThrows(MultipartException.class, () -> PushedForm.read(body, X, defaults));
+        MultipartException size = refused(body, defaults);
         assertEquals(Reason.BODY_TOO_LARGE, size.reason());
         assertEquals(64L << 20, size.offset());
         assertTrue(body.taken() <= (64L << 20) + (32 << 10), "taken: " + body.taken());

@@ -10,6 +10,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.form.Upload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -71,7 +72,7 @@ class HistoryTest {
                         SpoolDirectory.builder(root).keepFreeBytes(0).open();
                 MultipartForm form = PushedForm.read(
                         new Repeated("", part, 20, "--x--"),
-                        Uploads.BOUNDARY,
+                        Upload.BOUNDARY,
                         FormOptions.builder(spool, budget).build())) {
             assertEquals(20, form.parts().size());
             assertEquals(20, spool.files());

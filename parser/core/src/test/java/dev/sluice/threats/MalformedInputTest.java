@@ -25,8 +25,6 @@ import org.junit.jupiter.api.Test;
 
 /** Table J, crashes on malformed input: what is wrong with a body is told by one type of exception. */
 class MalformedInputTest {
-    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
-
     private static FormOptions options(Preset preset) {
         return FormOptions.inMemory(MemoryBudget.unlimited()).preset(preset).build();
     }
@@ -72,7 +70,7 @@ class MalformedInputTest {
                 }
             }
             try {
-                accepted += read(soup.contentType(), body, PRESETS.get(seed % 3)) ? 1 : 0;
+                accepted += read(soup.contentType(), body, Run.PRESETS.get(seed % 3)) ? 1 : 0;
             } catch (RuntimeException | Error e) {
                 throw new AssertionError(soup.toString(), e);
             }
@@ -81,7 +79,7 @@ class MalformedInputTest {
     }
 
     private static void assertRefused(String disposition, Reason reason) {
-        for (Preset preset : PRESETS) {
+        for (Preset preset : Run.PRESETS) {
             Run.of("--x\r\nContent-Disposition: " + disposition + "\r\n\r\nv\r\n--x--", preset)
                     .assertRefused(reason);
         }
@@ -89,7 +87,7 @@ class MalformedInputTest {
 
     @Test
     void cve_2025_47944_emptyAndHalfNamesHaveAVerdictAndNothingRecurses() throws InterruptedException {
-        for (Preset preset : PRESETS) {
+        for (Preset preset : Run.PRESETS) {
             for (String value : List.of("form-data; name=\"\"", "form-data;name=\"\"", "form-data; x; name=\"\"")) {
                 Run empty = Run.of("--x\r\nContent-Disposition: " + value + "\r\n\r\nv\r\n--x--", preset)
                         .assertAccepted();
@@ -118,7 +116,7 @@ class MalformedInputTest {
                     .append(depth + 1)
                     .append("\r\n\r\n");
         }
-        for (Preset preset : PRESETS) {
+        for (Preset preset : Run.PRESETS) {
             read("multipart/form-data; boundary=x0", Run.bytes(body.toString()), preset);
         }
         String escapes = "--x\r\nContent-Disposition: form-data; name=\"" + "\\\"\\\\".repeat(2000) + "\"\r\n\r\n";
@@ -129,7 +127,7 @@ class MalformedInputTest {
     void nettyContrib_29_aMissingNameIsTheFaultOfThePeer() throws IOException {
         String noName = "--x\r\nContent-Disposition: form-data; filename=\"f\"\r\n\r\nv\r\n--x--";
         String noDisposition = "--x\r\nContent-Type: text/plain\r\n\r\nv\r\n--x--";
-        for (Preset preset : PRESETS) {
+        for (Preset preset : Run.PRESETS) {
             Run.of(noName, preset).assertRefused(Reason.MISSING_NAME);
             Run.of(noDisposition, preset).assertRefused(Reason.MISSING_CONTENT_DISPOSITION);
             for (String body : List.of(noName, noDisposition)) {
@@ -153,7 +151,7 @@ class MalformedInputTest {
     void tomcat_invalidFileName_controlsInAFileNameAreTheFaultOfThePeer() {
         for (char control = 0; control < 0x80; control++) {
             if ((control < ' ' || control == 0x7F) && control != '\t') {
-                for (Preset preset : PRESETS) {
+                for (Preset preset : Run.PRESETS) {
                     if (control == '\n' && preset == Preset.COMPATIBLE) {
                         continue; // a line end there
                     }

@@ -10,9 +10,8 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PlannedSpool;
-import dev.sluice.form.PushedForm;
 import dev.sluice.form.SpoolDirectory;
-import java.io.ByteArrayInputStream;
+import dev.sluice.form.Upload;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,18 +26,15 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Table H, permissions of temporary files: nobody else reads them, and nobody else's files are written. */
 class PermissionsTest {
-    private static final byte[] BODY = Run.bytes(Uploads.file("f", "f", "0123456789".repeat(2)) + "--x--");
+    private static final Upload UPLOAD = new Upload().file("f", "f", "0123456789".repeat(2));
 
     @TempDir
     Path root;
 
     private static MultipartForm read(SpoolDirectory spool) throws IOException {
-        return PushedForm.read(
-                new ByteArrayInputStream(BODY),
-                Uploads.BOUNDARY,
-                FormOptions.builder(spool, MemoryBudget.unlimited())
-                        .spillThreshold(0)
-                        .build());
+        return UPLOAD.read(FormOptions.builder(spool, MemoryBudget.unlimited())
+                .spillThreshold(0)
+                .build());
     }
 
     @Test
@@ -71,15 +67,13 @@ class PermissionsTest {
                             SpoolDirectory.builder(root).keepFreeBytes(0).open();
                     MultipartForm spooled = read(spool);
                     MultipartForm moved = read(spool);
-                    MultipartForm inMemory = PushedForm.read(
-                            new ByteArrayInputStream(BODY),
-                            Uploads.BOUNDARY,
+                    MultipartForm inMemory = UPLOAD.read(
                             FormOptions.inMemory(MemoryBudget.unlimited()).build())) {
                 moved.parts().get(0).moveTo(root.resolve("moved"));
                 inMemory.parts().get(0).moveTo(root.resolve("written"));
                 show("root", root);
                 show("spool", spool.path());
-                show("file", Uploads.list(spool.path()).get(0));
+                show("file", Upload.list(spool.path()).get(0));
                 show("lock", Path.of(spool.path() + ".lock"));
                 show("moved", root.resolve("moved"));
                 show("written", root.resolve("written"));
@@ -104,17 +98,10 @@ class PermissionsTest {
                 .check(Sources.CLASSES);
         assertEquals(
                 List.of(),
-                Sources.linesWith(
-                        "createTempFile",
-                        "createTempDirectory",
-                        "newOutputStream(path",
-                        "Files.newOutputStream",
-                        "Files.write",
-                        "Files.copy",
-                        "Files.createFile",
-                        "StandardOpenOption.CREATE,",
-                        "StandardOpenOption.CREATE)",
-                        "StandardOpenOption.TRUNCATE_EXISTING"));
+                Sources.linesWith(("createTempFile | createTempDirectory | newOutputStream(path | Files.newOutputStream"
+                                + " | Files.write | Files.copy | Files.createFile | StandardOpenOption.CREATE,"
+                                + " | StandardOpenOption.CREATE) | StandardOpenOption.TRUNCATE_EXISTING")
+                        .split(" \\| ")));
     }
 
     @Test

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
+import dev.sluice.DecoderProbe;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
-import dev.sluice.Work;
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayInputStream;
@@ -33,6 +33,8 @@ final class Run {
     static final String HEAD = "--x\r\n" + FIELD + "\r\n";
 
     static final String TAIL = "\r\n--x--\r\n";
+
+    static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
 
     private static final int KEPT = 1 << 16;
 
@@ -86,7 +88,7 @@ final class Run {
         try (MultipartDecoder decoder = MultipartDecoder.create(
                 boundary, options.toBuilder().allocator(memory).build())) {
             run.feedAll(decoder, memory, body, chunkSize);
-            run.steps = Work.steps(decoder);
+            run.steps = DecoderProbe.steps(decoder);
             run.deviations = decoder.deviations();
             run.deviationCount = decoder.deviationCount();
         } catch (IOException e) {
@@ -161,6 +163,15 @@ final class Run {
     /** The bound of the work for whatever input: eight steps per byte, and a constant. */
     long mostSteps() {
         return 8 * fed + 1024;
+    }
+
+    static String field(String name, String value) {
+        return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+    }
+
+    static String file(String name, String filename, String value) {
+        return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + filename + "\"\r\n\r\n"
+                + value + "\r\n";
     }
 
     static byte[] bytes(String latin1) {

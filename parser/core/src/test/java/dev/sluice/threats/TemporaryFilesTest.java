@@ -11,63 +11,40 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
-import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.IdleSink;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.PushedForm;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.testkit.LeakCheck;
+import dev.sluice.form.SpooledTest;
+import dev.sluice.form.Upload;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.Cleaner;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Table G, temporary files, descriptors and disk: gone at once on every path, without a garbage collection. */
-@ExtendWith(LeakCheck.class)
 @Timeout(60)
-class TemporaryFilesTest {
-    private static final byte[] BODY = Run.bytes(Uploads.file("one", "1", "0123456789".repeat(5))
-            + Uploads.field("two", "abcdefghij".repeat(5))
-            + Uploads.file("three", "3", "ABCDEFGHIJ".repeat(5))
+class TemporaryFilesTest extends SpooledTest {
+    private static final byte[] BODY = Run.bytes(Run.file("one", "1", "0123456789".repeat(5))
+            + Run.field("two", "abcdefghij".repeat(5))
+            + Run.file("three", "3", "ABCDEFGHIJ".repeat(5))
             + "--x--\r\n");
 
-    @TempDir
-    Path root;
-
-    private final MemoryBudget budget = MemoryBudget.of(1 << 20);
-    private SpoolDirectory spool;
-
-    @BeforeEach
-    void openSpool() throws IOException {
-        spool = SpoolDirectory.builder(root.resolve("spool"))
-                .keepFreeBytes(0)
-                .maxSpoolBytes(1000)
-                .open();
-    }
-
-    @AfterEach
-    void nothingIsLeft() throws IOException {
-        Uploads.assertNothingIsLeft(spool, budget, "after the test");
-        spool.close();
-        assertEquals(List.of(), Uploads.list(root.resolve("spool")));
+    TemporaryFilesTest() {
+        super(1 << 20, 1000);
     }
 
     private FormOptions.Builder options() {
@@ -75,7 +52,7 @@ class TemporaryFilesTest {
     }
 
     private static void feed(PushedForm assembler, int from, int to, int chunkSize) throws IOException {
-        Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, BODY, from, to, chunkSize);
+        Upload.feed(assembler, BODY, from, to, chunkSize);
     }
 
     private interface Reading {
@@ -84,14 +61,14 @@ class TemporaryFilesTest {
 
     /** Whatever the reading throws: nothing is left before the assembler is closed, nor after. */
     private void assertNothingIsLeftBy(FormOptions options, String context, Reading reading) throws IOException {
-        try (PushedForm assembler = PushedForm.create(Uploads.BOUNDARY, options)) {
+        try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             try {
                 reading.run(assembler);
             } catch (IOException e) {
-                Uploads.assertNothingIsLeft(spool, budget, context);
+                Upload.assertNothingIsLeft(spool, budget, context);
             }
         }
-        Uploads.assertNothingIsLeft(spool, budget, context);
+        Upload.assertNothingIsLeft(spool, budget, context);
     }
 
     @Test
@@ -119,16 +96,16 @@ class TemporaryFilesTest {
     @Test
     void cve_2023_42794_streamsThatTheApplicationLeavesOpenAreClosedWithTheForm() throws IOException {
         MultipartForm form = PushedForm.read(
-                new ByteArrayInputStream(BODY), Uploads.BOUNDARY, options().build());
+                new ByteArrayInputStream(BODY), Upload.BOUNDARY, options().build());
         List<InputStream> streams = new ArrayList<>();
         for (FormPart part : form.parts()) {
             streams.add(part.inputStream());
             streams.add(part.inputStream());
             assertTrue(streams.get(streams.size() - 1).read() > 0);
         }
-        assertEquals(6, Uploads.openFilesIn(spool.path()).size());
+        assertEquals(6, Upload.openFilesIn(spool.path()).size());
         form.close();
-        Uploads.assertNothingIsLeft(spool, budget, "closed");
+        Upload.assertNothingIsLeft(spool, budget, "closed");
         for (InputStream stream : streams) {
             assertThrows(IOException.class, stream::read);
         }
@@ -152,15 +129,10 @@ class TemporaryFilesTest {
     void cve_2026_18549_twoFaultsLeaveNoMoreThanOne() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
             int first = at;
-            PartSink worst = new PartSink() {
+            PartSink worst = new IdleSink() {
                 @Override
                 public Readiness write(ByteBuf data) throws IOException {
                     throw new IOException("broken");
-                }
-
-                @Override
-                public Readiness complete() {
-                    return Readiness.READY;
                 }
 
                 @Override
@@ -192,33 +164,33 @@ class TemporaryFilesTest {
                     .open()) {
                 FormOptions full =
                         FormOptions.builder(small, budget).spillThreshold(10).build();
-                PushedForm assembler = PushedForm.create(Uploads.BOUNDARY, full);
+                PushedForm assembler = PushedForm.create(Upload.BOUNDARY, full);
                 if (room < 150) {
                     assertEquals(
                             Reason.SPOOL_FULL,
                             assertThrows(MultipartException.class, () -> feed(assembler, 0, BODY.length, 11))
                                     .reason());
-                    Uploads.assertNothingIsLeft(small, budget, "full at " + room);
+                    Upload.assertNothingIsLeft(small, budget, "full at " + room);
                 }
                 assembler.close();
                 assembler.close();
-                Uploads.assertNothingIsLeft(small, budget, "full at " + room + " and aborted");
+                Upload.assertNothingIsLeft(small, budget, "full at " + room + " and aborted");
             }
         }
         Files.delete(root.resolve("small"));
     }
 
     private void assertTwoFaults(FormOptions options, int at) throws IOException {
-        PushedForm assembler = PushedForm.create(Uploads.BOUNDARY, options);
+        PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options);
         try {
             feed(assembler, 0, BODY.length, 11);
             assembler.finish().close();
         } catch (IOException e) {
-            Uploads.assertNothingIsLeft(spool, budget, "fault at " + at);
+            Upload.assertNothingIsLeft(spool, budget, "fault at " + at);
         }
         assembler.close();
         assembler.close();
-        Uploads.assertNothingIsLeft(spool, budget, "fault at " + at + " and aborted");
+        Upload.assertNothingIsLeft(spool, budget, "fault at " + at + " and aborted");
     }
 
     @Test
@@ -229,12 +201,12 @@ class TemporaryFilesTest {
                 feed(assembler, 0, end, 7);
                 assembler.finish();
             });
-            assertEquals(List.of(), Uploads.openFilesIn(spool.path()));
+            assertEquals(List.of(), Upload.openFilesIn(spool.path()));
         }
         try (MultipartForm form = PushedForm.read(
-                new ByteArrayInputStream(BODY), Uploads.BOUNDARY, options().build())) {
+                new ByteArrayInputStream(BODY), Upload.BOUNDARY, options().build())) {
             assertEquals(3, spool.files());
-            assertEquals(List.of(), Uploads.openFilesIn(spool.path()));
+            assertEquals(List.of(), Upload.openFilesIn(spool.path()));
             assertEquals(3, form.parts().size());
         }
     }
@@ -244,38 +216,37 @@ class TemporaryFilesTest {
         for (int broken = 0; broken < 6; broken++) {
             StringBuilder body = new StringBuilder();
             for (int part = 0; part < broken; part++) {
-                body.append(Uploads.file("f" + part, "f", "v".repeat(50)));
+                body.append(Run.file("f" + part, "f", "v".repeat(50)));
             }
-            byte[] bytes = Run.bytes(body + Uploads.field("long", "v".repeat(51)) + "--x--");
+            byte[] bytes = Run.bytes(body + Run.field("long", "v".repeat(51)) + "--x--");
             int files = broken;
             try (PushedForm assembler = PushedForm.create(
-                    Uploads.BOUNDARY, options().maxPartBytes(50).build())) {
+                    Upload.BOUNDARY, options().maxPartBytes(50).build())) {
                 int start = body.length();
-                Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, bytes, 0, start, 9);
+                Upload.feed(assembler, bytes, 0, start, 9);
                 assertEquals(files, spool.files());
                 MultipartException e = assertThrows(
-                        MultipartException.class,
-                        () -> Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, bytes, start, bytes.length, 9));
+                        MultipartException.class, () -> Upload.feed(assembler, bytes, start, bytes.length, 9));
                 assertEquals(Reason.PART_TOO_LARGE, e.reason());
-                Uploads.assertNothingIsLeft(spool, budget, broken + " files before");
+                Upload.assertNothingIsLeft(spool, budget, broken + " files before");
             }
         }
     }
 
     @Test
     void cve_2017_1000098_oneDescriptorPerRequestIsOpenHoweverManyFilesThereAre() throws IOException {
-        byte[] body = Run.bytes(Uploads.file("f", "f", "0123456789").repeat(90) + "--x--");
+        byte[] body = Run.bytes(Run.file("f", "f", "0123456789").repeat(90) + "--x--");
         int most = 0;
         try (PushedForm assembler =
-                PushedForm.create(Uploads.BOUNDARY, options().spillThreshold(0).build())) {
+                PushedForm.create(Upload.BOUNDARY, options().spillThreshold(0).build())) {
             for (int at = 0; at < body.length; at += 31) {
-                Uploads.feed(assembler, PooledByteBufAllocator.DEFAULT, body, at, Math.min(body.length, at + 31), 31);
-                most = Math.max(most, Uploads.openFilesIn(spool.path()).size());
+                Upload.feed(assembler, body, at, Math.min(body.length, at + 31), 31);
+                most = Math.max(most, Upload.openFilesIn(spool.path()).size());
             }
             try (MultipartForm form = assembler.finish()) {
                 assertEquals(90, form.files().size());
                 assertEquals(90, spool.files());
-                assertEquals(List.of(), Uploads.openFilesIn(spool.path()));
+                assertEquals(List.of(), Upload.openFilesIn(spool.path()));
             }
         }
         assertEquals(1, most);
@@ -285,7 +256,7 @@ class TemporaryFilesTest {
     @Test
     void cve_2025_54121_sinksAreCalledByTheThreadThatFeedsAndByNoOther() throws Exception {
         Set<Thread> threads = new HashSet<>();
-        PartSink sink = new PartSink() {
+        PartSink sink = new IdleSink() {
             @Override
             public Readiness write(ByteBuf data) {
                 threads.add(Thread.currentThread());
@@ -305,7 +276,7 @@ class TemporaryFilesTest {
         };
         Thread feeder = new Thread(() -> {
             try (PushedForm assembler = PushedForm.create(
-                    Uploads.BOUNDARY,
+                    Upload.BOUNDARY,
                     options().decider(part -> PartDecision.to(sink)).build())) {
                 feed(assembler, 0, BODY.length, 5);
                 assembler.finish().close();

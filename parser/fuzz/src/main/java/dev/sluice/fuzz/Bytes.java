@@ -1,5 +1,6 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.testkit.TextTable;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -75,16 +76,7 @@ final class Bytes {
 
     /** {@return the bytes as a Java string literal would have them} */
     static String show(byte[] bytes) {
-        StringBuilder text = new StringBuilder();
-        for (byte b : bytes) {
-            switch (b) {
-                case '\r' -> text.append("\\r");
-                case '\n' -> text.append("\\n");
-                case '\t' -> text.append("\\t");
-                default -> text.append(b >= ' ' && b < 0x7F ? "" + (char) b : String.format("\\x%02x", b & 0xFF));
-            }
-        }
-        return text.toString();
+        return TextTable.escaped(bytes);
     }
 
     @Override
