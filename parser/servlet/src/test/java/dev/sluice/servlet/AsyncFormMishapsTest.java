@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
@@ -11,74 +12,59 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
+import dev.sluice.servlet.container.WithApp;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
-import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
-import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What the container, a sink or the virtual machine may do to an asynchronous form. */
 @Timeout(30)
-class AsyncFormMishapsTest {
+class AsyncFormMishapsTest extends WithApp {
     private static final Duration GRACE = Duration.ofMillis(200);
 
-    @TempDir
-    private Path directory;
+    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
-    private JettyApp app;
+    private final CompletableFuture<AsyncForm> received = new CompletableFuture<>();
+    private final CompletableFuture<AsyncContext> context = new CompletableFuture<>();
 
-    @BeforeEach
-    void open() throws IOException {
-        app = new JettyApp(directory);
+    /** What the completion of the form fails with. */
+    private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+    /** What a sink does when it is called. */
+    private record ScriptedSink(Runnable onWrite, Runnable onComplete, Runnable onClose) implements PartSink {
+        @Override
+        public Readiness write(ByteBuf data) {
+            onWrite.run();
+            return Readiness.READY;
+        }
+
+        @Override
+        public Readiness complete() {
+            onComplete.run();
+            return Readiness.READY;
+        }
+
+        @Override
+        public void close() {
+            onClose.run();
+        }
     }
 
-    @AfterEach
-    void close() throws Exception {
-        app.close();
-    }
+    private static void nothing() {}
 
-    private static FormBody form() {
-        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.bytes(100_000));
-    }
-
-    /** A request whose workers go where the test wants them. */
-    private static HttpServletRequest withWorkersTo(Consumer<Runnable> where, HttpServletRequest request) {
-        return new HttpServletRequestWrapper(request) {
-            @Override
-            public AsyncContext getAsyncContext() {
-                AsyncContext context = super.getAsyncContext();
-                return (AsyncContext) Proxy.newProxyInstance(
-                        AsyncContext.class.getClassLoader(),
-                        new Class<?>[] {AsyncContext.class},
-                        (proxy, method, of) -> {
-                            if (method.getName().equals("start")) {
-                                where.accept((Runnable) of[0]);
-                                return null;
-                            }
-                            try {
-                                return method.invoke(context, of);
-                            } catch (InvocationTargetException e) {
-                                throw e.getCause();
-                            }
-                        });
-            }
+    private static Runnable fails(Error error) {
+        return () -> {
+            throw error;
         };
     }
 
@@ -86,22 +72,24 @@ class AsyncFormMishapsTest {
         return failureOf(options -> options.decider(part -> PartDecision.to(sink)));
     }
 
-    /** {@return what the completion of the form that {@code app} receives fails with} */
     private Throwable failureOf(UnaryOperator<FormOptions.Builder> change) throws Exception {
-        CompletableFuture<Throwable> failure = new CompletableFuture<>();
-        app.on("/*", (request, response) -> {
+        serve(change);
+        app.post("/", FORM);
+        return failure.get(10, TimeUnit.SECONDS);
+    }
+
+    /** Receives forms, and completes their requests without another word. */
+    private void serve(UnaryOperator<FormOptions.Builder> change) throws Exception {
+        app.on((request, response) -> {
             AsyncForm form = MultipartRequests.receive(request, change);
             AsyncContext async = request.getAsyncContext();
             form.completion().whenComplete((done, thrown) -> {
                 failure.complete(thrown);
                 async.complete();
             });
+            received.complete(form);
         });
         app.start();
-        try (RawClient client = app.connect()) {
-            client.send(form().post("/"));
-            return failure.get(10, TimeUnit.SECONDS);
-        }
     }
 
     @Test
@@ -122,171 +110,140 @@ class AsyncFormMishapsTest {
     @Test
     void anErrorOfASinkAtTheEndOfItsPartFailsTheForm() throws Exception {
         AssertionError error = new AssertionError("of the sink");
-        Throwable failure = failureOf(new PartSink() {
-            @Override
-            public Readiness write(ByteBuf data) {
-                return Readiness.READY;
-            }
-
-            @Override
-            public Readiness complete() {
-                throw error;
-            }
-
-            @Override
-            public void close() {}
-        });
-        assertInstanceOf(CompletionException.class, failure);
-        assertSame(error, failure.getCause());
+        Throwable thrown =
+                failureOf(new ScriptedSink(AsyncFormMishapsTest::nothing, fails(error), AsyncFormMishapsTest::nothing));
+        assertInstanceOf(CompletionException.class, thrown);
+        assertSame(error, thrown.getCause());
     }
 
     @Test
     void anErrorOfASinkThatIsClosedDoesNotHideTheFirst() throws Exception {
         StackOverflowError error = new StackOverflowError();
-        Throwable failure = failureOf(new PartSink() {
-            @Override
-            public Readiness write(ByteBuf data) {
-                throw new IllegalArgumentException("of the sink");
-            }
-
-            @Override
-            public Readiness complete() {
-                return Readiness.READY;
-            }
-
-            @Override
-            public void close() {
-                throw error;
-            }
-        });
-        assertEquals("of the sink", failure.getCause().getMessage());
-        assertSame(error, failure.getCause().getSuppressed()[0]);
+        Runnable first = () -> {
+            throw new IllegalArgumentException("of the sink");
+        };
+        Throwable thrown = failureOf(new ScriptedSink(first, AsyncFormMishapsTest::nothing, fails(error)));
+        assertEquals("of the sink", thrown.getCause().getMessage());
+        assertSame(error, thrown.getCause().getSuppressed()[0]);
     }
 
     @Test
     void anErrorOfASinkOfAFormThatIsCancelledDoesNotKeepIt() throws Exception {
-        CompletableFuture<AsyncForm> received = new CompletableFuture<>();
         CompletableFuture<Void> written = new CompletableFuture<>();
-        app.on("/*", (request, response) -> {
-            AsyncForm form = MultipartRequests.receive(
-                    request,
-                    options -> options.decider(part -> PartDecision.to(new PartSink() {
-                        @Override
-                        public Readiness write(ByteBuf data) {
-                            written.complete(null);
-                            return Readiness.READY;
-                        }
-
-                        @Override
-                        public Readiness complete() {
-                            return Readiness.READY;
-                        }
-
-                        @Override
-                        public void close() {
-                            throw new StackOverflowError();
-                        }
-                    })));
-            AsyncContext async = request.getAsyncContext();
-            form.completion().whenComplete((done, thrown) -> async.complete());
-            received.complete(form);
-        });
-        app.start();
-        try (RawClient client = app.connect()) {
-            byte[] open =
-                    new FormBody().file("f", "f.txt", FormBody.bytes(100_000)).open();
-            client.send(FormBody.head("POST", "/", FormBody.TYPE, open.length + 100_000));
-            client.send(open);
+        PartSink sink = new ScriptedSink(
+                () -> written.complete(null), AsyncFormMishapsTest::nothing, fails(new StackOverflowError()));
+        serve(options ->
+                options.decider(part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(sink)));
+        try (RawHttp client = app.begin(FORM)) {
             written.get(10, TimeUnit.SECONDS);
             received.get(10, TimeUnit.SECONDS).cancel();
             assertEquals(200, client.answer().status());
         }
     }
 
+    /** As Jetty does with workers that have not begun when the request ends: the form ends all the same. */
+    @Test
+    void aFormThatIsTooSlowEndsWithItsRequestThoughItsWorkerIsDropped() throws Exception {
+        CompletableFuture<Runnable> dropped = dropWorkers();
+        app.options(options ->
+                options.spillThreshold(0).minBytesPerSecond(1_000_000).minRateGrace(GRACE));
+        serve(options -> options);
+        try (RawHttp client = app.begin(FORM)) {
+            dropped.get(10, TimeUnit.SECONDS); // the form was found too slow
+            assertEquals(1, app.filter().live());
+            assertTrue(client.channel().isOpen());
+            context.get().complete();
+            app.assertNothingLeft("a request whose worker was dropped");
+        }
+    }
+
+    @Test
+    void aFormThatWasToGoOnEndsWithItsRequestThoughItsWorkerIsDropped() throws Exception {
+        CompletableFuture<Runnable> dropped = dropWorkers();
+        GateSink gate = new GateSink().shut();
+        serve(options -> options.decider(part -> PartDecision.to(gate)));
+        try (RawHttp client = app.begin(FORM)) {
+            Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
+            gate.open();
+            dropped.get(10, TimeUnit.SECONDS);
+            assertTrue(client.channel().isOpen());
+            context.get().complete();
+            app.assertNothingLeft("a request whose worker was dropped");
+        }
+    }
+
+    private CompletableFuture<Runnable> dropWorkers() {
+        CompletableFuture<Runnable> dropped = new CompletableFuture<>();
+        app.before((request, response, chain) -> {
+            chain.doFilter(new WorkersTo(dropped::complete, (HttpServletRequest) request), response);
+            context.complete(request.getAsyncContext());
+        });
+        return dropped;
+    }
+
+    /** Cannot become asynchronous. */
+    private static final class Unready extends HttpServletRequestWrapper {
+        Unready(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public AsyncContext startAsync() {
+            throw new IllegalStateException("not now");
+        }
+    }
+
     @Test
     void aRequestThatCannotBecomeAsynchronousIsNotRememberedWithoutTheFilter() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
-            app.on("/*", (request, response) -> {
-                HttpServletRequest broken = new HttpServletRequestWrapper(request) {
-                    @Override
-                    public AsyncContext startAsync() {
-                        throw new IllegalStateException("not now");
-                    }
-                };
-                assertThrows(IllegalStateException.class, () -> forms.receive(broken));
+            app.on((request, response) -> {
+                assertThrows(IllegalStateException.class, () -> forms.receive(new Unready(request)));
                 response.getWriter().print(forms.live());
             });
             app.startBare();
-            assertEquals("0", app.post("/", form()).body());
+            assertEquals("0", app.post("/", FORM).body());
         }
     }
 
     @Test
     void aRequestThatCannotBecomeAsynchronousStillHasItsForm() throws Exception {
-        app.on("/*", (request, response) -> {
-            HttpServletRequest broken = new HttpServletRequestWrapper(request) {
-                @Override
-                public AsyncContext startAsync() {
-                    throw new IllegalStateException("not now");
-                }
-            };
+        app.on((request, response) -> {
             assertEquals(
                     "not now",
-                    assertThrows(IllegalStateException.class, () -> MultipartRequests.receive(broken))
+                    assertThrows(IllegalStateException.class, () -> MultipartRequests.receive(new Unready(request)))
                             .getMessage());
             response.getWriter().print(request.getParts().size());
         });
         app.start();
-        assertEquals("2", app.post("/", form()).body());
+        assertEquals("2", app.post("/", FORM).body());
     }
 
     @Test
-    void aStreamThatTakesNoListenerLeavesNothing() throws Exception {
+    void aStreamThatHasAListenerAlreadyLeavesNothing() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
-            app.on("/*", (request, response) -> {
-                HttpServletRequest broken = new HttpServletRequestWrapper(request) {
-                    @Override
-                    public ServletInputStream getInputStream() throws IOException {
-                        return new Deaf(super.getInputStream());
-                    }
-                };
-                assertThrows(IllegalStateException.class, () -> forms.receive(broken));
+            app.on((request, response) -> {
+                AsyncContext async = request.startAsync();
+                request.getInputStream().setReadListener(new Idle());
+                assertThrows(IllegalStateException.class, () -> forms.receive(request));
                 response.getWriter().print(app.memory.used());
-                request.getAsyncContext().complete();
+                async.complete();
             });
             app.startBare();
-            assertEquals("0", app.post("/", form()).body());
-            JettyApp.eventually("it is remembered", () -> forms.live() == 0);
+            assertEquals("0", app.post("/", FORM).body());
+            Eventually.isTrue(() -> forms.live() == 0, "it is remembered");
         }
     }
 
-    /** Takes no listener. */
-    private static final class Deaf extends ServletInputStream {
-        private final ServletInputStream in;
-
-        Deaf(ServletInputStream in) {
-            this.in = in;
-        }
+    /** Takes nothing. */
+    private static final class Idle implements ReadListener {
+        @Override
+        public void onDataAvailable() {}
 
         @Override
-        public boolean isFinished() {
-            return in.isFinished();
-        }
+        public void onAllDataRead() {}
 
         @Override
-        public boolean isReady() {
-            return in.isReady();
-        }
-
-        @Override
-        public void setReadListener(ReadListener listener) {
-            throw new IllegalStateException("there is one");
-        }
-
-        @Override
-        public int read() throws IOException {
-            return in.read();
-        }
+        public void onError(Throwable failure) {}
     }
 
     @Test
@@ -297,11 +254,11 @@ class AsyncFormMishapsTest {
                 .minBytesPerSecond(1)
                 .minRateGrace(GRACE)
                 .build())) {
-            app.on("/*", (request, response) -> {
+            app.on((request, response) -> {
                 request.startAsync().setTimeout(0);
                 AsyncContext async = request.getAsyncContext();
                 CompletableFuture<Throwable> mine = request.getQueryString().equals("1") ? first : second;
-                HttpServletRequest poor = withWorkersTo(
+                HttpServletRequest poor = new WorkersTo(
                         worker -> {
                             throw new OutOfMemoryError("unable to create native thread");
                         },
@@ -313,8 +270,8 @@ class AsyncFormMishapsTest {
             });
             app.startBare();
             for (CompletableFuture<Throwable> each : List.of(first, second)) {
-                try (RawClient client = app.connect()) {
-                    client.send(FormBody.head("POST", each == first ? "/?1" : "/?2", FormBody.TYPE, 1000));
+                try (RawHttp client = app.connect()) {
+                    client.send(Form.head(each == first ? "/?1" : "/?2", 1000));
                     MultipartException slow = assertInstanceOf(
                             MultipartException.class,
                             each.get(10, TimeUnit.SECONDS).getCause());

@@ -48,8 +48,8 @@ class AsyncFormRaceTest {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static final int SIZE = 10;
-    private static final FormBody FORM = new FormBody().field("a", "1").file("f", "f", FormBody.bytes(SIZE));
-    private static final byte[] BODY = FORM.closed();
+    private static final Form FORM = new Form().field("a", "1").file("f", "f", new byte[SIZE]);
+    private static final byte[] BODY = FORM.body();
 
     /** Where the body is cut in two: within the file. */
     private static final int CUT = FORM.open().length - SIZE / 2;

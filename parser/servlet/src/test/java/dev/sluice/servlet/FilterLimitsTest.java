@@ -6,19 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
+import dev.sluice.servlet.container.App;
 import dev.sluice.testkit.LimitCase;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -27,7 +28,19 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Every limit, at one less, exactly and one more, through every face of the filter; the core has the same test for its own. */
 class FilterLimitsTest {
     @TempDir
-    private Path directory;
+    private static Path directory;
+
+    private static App app;
+
+    @BeforeAll
+    static void open() throws Exception {
+        app = new App(directory).startForMany();
+    }
+
+    @AfterAll
+    static void close() throws IOException {
+        app.close();
+    }
 
     /** Ways to the form of a request. */
     enum Face {
@@ -103,13 +116,9 @@ class FilterLimitsTest {
     /** Chunked: what a Content-Length says is refused before it comes. */
     private static byte[] request(LimitCase limit, int used) {
         byte[] body = limit.body().apply(used);
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        bytes.writeBytes(("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: " + limit.contentType()
-                        + "\r\nTransfer-Encoding: chunked\r\n\r\n" + Integer.toHexString(body.length) + "\r\n")
-                .getBytes(StandardCharsets.US_ASCII));
-        bytes.writeBytes(body);
-        bytes.writeBytes("\r\n0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        return bytes.toByteArray();
+        return Form.join(
+                Form.head("POST", "/", "Content-Type: " + limit.contentType(), "Transfer-Encoding: chunked"),
+                Form.chunked(body, body.length));
     }
 
     static List<Arguments> everyLimitThroughEveryFace() {
@@ -124,36 +133,31 @@ class FilterLimitsTest {
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryFace")
     void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
-        JettyApp app = new JettyApp(directory);
-        try {
-            app.options(options -> limited(options, limit));
-            app.on("/*", (request, response) -> {
-                try {
-                    face.take(request, response);
-                } catch (MultipartRequestException | MultipartException e) {
-                    print(response, told(e));
-                }
-            });
-            app.start();
-            assertEquals("fine", ask(app, limit, LimitCase.LIMIT - 1));
-            assertEquals("fine", ask(app, limit, LimitCase.LIMIT));
-            String beyond = ask(app, limit, LimitCase.LIMIT + 1);
-            if (limit.reason() == null) {
-                assertEquals("fine", beyond, "nothing of what is limited");
-                return;
+        MultipartFilter filter = app.next(
+                MultipartFilter.of(limited(app.formOptions().toBuilder(), limit).build()));
+        app.on((request, response) -> {
+            try {
+                face.take(request, response);
+            } catch (MultipartRequestException | MultipartException e) {
+                print(response, told(e));
             }
-            String expected = "413 " + limit.reason() + " " + limit.offset() + " " + limit.part() + " ";
-            assertTrue(beyond.startsWith(expected), expected + "| " + beyond);
-            assertTrue(beyond.contains(" exceeds the limit of " + LimitCase.LIMIT), beyond);
-            assertTrue(beyond.contains("(" + limit.setting() + "; "), beyond);
-        } finally {
-            app.close();
+        });
+        assertEquals("fine", ask(limit, LimitCase.LIMIT - 1));
+        assertEquals("fine", ask(limit, LimitCase.LIMIT));
+        String beyond = ask(limit, LimitCase.LIMIT + 1);
+        app.assertNothingLeft(limit);
+        filter.destroy();
+        if (limit.reason() == null) {
+            assertEquals("fine", beyond, "nothing of what is limited");
+            return;
         }
+        String expected = "413 " + limit.reason() + " " + limit.offset() + " " + limit.part() + " ";
+        assertTrue(beyond.startsWith(expected), expected + "| " + beyond);
+        assertTrue(beyond.contains(" exceeds the limit of " + LimitCase.LIMIT), beyond);
+        assertTrue(beyond.contains("(" + limit.setting() + "; "), beyond);
     }
 
-    private static String ask(JettyApp app, LimitCase limit, int used) throws IOException {
-        try (RawClient client = app.connect()) {
-            return client.send(request(limit, used)).answer().body();
-        }
+    private static String ask(LimitCase limit, int used) throws IOException {
+        return app.send(request(limit, used)).body();
     }
 }

@@ -17,6 +17,8 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.Work;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -28,100 +30,79 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class MultipartFilterTest {
-    @TempDir
-    private Path directory;
-
-    private JettyApp app;
-
-    @BeforeEach
-    void open() throws IOException {
-        app = new JettyApp(directory);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        app.close();
-    }
-
-    private static FormBody form() {
-        return new FormBody()
-                .field("a", "1")
-                .file("f", "C:\\é.txt", FormBody.bytes(100_000))
-                .field("a", "2");
-    }
+class MultipartFilterTest extends WithApp {
+    private static final Form FORM =
+            new Form().field("a", "1").file("f", "C:\\é.txt", new byte[100_000]).field("a", "2");
 
     /** Serves and answers what {@code service} says, or what it threw. */
-    private RawClient.Answer ask(FormBody body, JettyApp.Service service) throws Exception {
+    private RawHttp.Answer ask(Form body, Work service) throws Exception {
         return ask("/", body, service);
     }
 
-    private RawClient.Answer ask(String target, FormBody body, JettyApp.Service service) throws Exception {
-        app.on("/*", service).start();
+    private void startEager() throws Exception {
+        app.start(MultipartFilter.builder(app.formOptions()).eager().build());
+    }
+
+    private RawHttp.Answer ask(String target, Form body, Work service) throws Exception {
+        app.on(service).start();
         return app.post(target, body);
     }
 
     @Test
     void whatIsNoFormPassesAsTheSameObject() throws Exception {
         List<HttpServletRequest> seen = new ArrayList<>();
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             seen.add(request);
             response.getWriter().print(request instanceof HttpServletRequestWrapper);
         });
         app.start();
         String[][] others = {
-            {"GET", FormBody.TYPE},
-            {"DELETE", FormBody.TYPE},
-            {"post", FormBody.TYPE},
-            {"POST", "multipart/form-data2; boundary=B"},
-            {"POST", "multipart/mixed; boundary=B"},
-            {"POST", "multipart/*; boundary=B"},
+            {"GET", Form.CONTENT_TYPE},
+            {"DELETE", Form.CONTENT_TYPE},
+            {"post", Form.CONTENT_TYPE},
+            {"POST", "multipart/form-data2; boundary=" + Form.BOUNDARY},
+            {"POST", "multipart/mixed; boundary=" + Form.BOUNDARY},
+            {"POST", "multipart/*; boundary=" + Form.BOUNDARY},
             {"POST", "application/x-www-form-urlencoded"},
         };
         for (String[] other : others) {
-            try (RawClient client = app.connect()) {
-                client.send(FormBody.request(other[0], "/", other[1], form().closed()));
-                assertEquals("false", client.answer().body(), String.join(" ", other));
-            }
+            byte[] request = Form.request(other[0], "/", other[1], FORM.body());
+            assertEquals("false", app.send(request).body(), String.join(" ", other));
         }
         for (String method : List.of("POST", "PUT", "PATCH")) {
-            try (RawClient client = app.connect()) {
-                client.send(FormBody.request(method, "/", "Multipart/FORM-data ;boundary=B", form().closed()));
-                assertEquals("true", client.answer().body(), method);
-            }
+            String type = "Multipart/FORM-data ;boundary=" + Form.BOUNDARY;
+            assertEquals(
+                    "true",
+                    app.send(Form.request(method, "/", type, FORM.body())).body(),
+                    method);
         }
         assertEquals(10, seen.size());
     }
 
     @Test
     void eagerlyTheTroubleComesBeforeTheServlet() throws Exception {
-        app.filter(builder -> builder.eager());
-        RawClient.Answer answer = ask(new FormBody().text("--Bgarbage"), (request, response) -> {
+        app.on((request, response) -> {
             throw new AssertionError("not reached");
         });
-        assertEquals(400, answer.status());
-        assertTrue(app.thrown.isEmpty());
+        startEager();
+        assertEquals(400, app.post("/", Form.malformed()).status());
+        assertTrue(app.thrown().isEmpty());
     }
 
     @Test
     void eagerlyTheFormIsThereBeforeTheServlet() throws Exception {
-        app.filter(builder -> builder.eager());
-        RawClient.Answer answer = ask(
-                form(),
-                (request, response) -> response.getWriter().print(app.spool.files() + request.getParameter("a")));
-        assertEquals("11", answer.body());
+        app.on((request, response) -> response.getWriter().print(app.spool.files() + request.getParameter("a")));
+        startEager();
+        assertEquals("11", app.post("/", FORM).body());
     }
 
     // ---- writing
 
     @Test
     void aRelativeNameThatLeavesTheLocationIsRefused() throws Exception {
-        RawClient.Answer answer = ask(form(), (request, response) -> {
+        RawHttp.Answer answer = ask(FORM, (request, response) -> {
             for (String name : List.of("../x", "a/../../x", "", ".", "..")) {
                 assertThrows(IOException.class, () -> request.getPart("f").write(name), name);
             }
@@ -133,13 +114,13 @@ class MultipartFilterTest {
 
     @Test
     void withoutASpoolRelativeNamesGoToTheTemporaryDirectoryOfTheContext() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             request.getPart("a").write("small.txt");
             response.getWriter().print("ok");
         });
         app.start(MultipartFilter.of(FormOptions.inMemory(app.memory).build()));
-        assertEquals("ok", app.post("/", new FormBody().field("a", "v")).body());
-        Path temporary = app.context().getTempDirectory().toPath();
+        assertEquals("ok", app.post("/", new Form().field("a", "v")).body());
+        Path temporary = directory.resolve("container");
         assertEquals("v", Files.readString(temporary.resolve("small.txt")));
     }
 
@@ -147,19 +128,19 @@ class MultipartFilterTest {
 
     @Test
     void aFieldStaysAParameterWhenItsPartIsDeletedOrWritten() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             request.getPart("a").delete();
             request.getPart("b").write("b.txt");
             response.getWriter().print(request.getParameter("a") + request.getParameter("b"));
         });
         app.start();
-        FormBody body = new FormBody().field("a", "1").field("b", "2").file("f", "f.txt", FormBody.bytes(10));
+        Form body = new Form().field("a", "1").field("b", "2").file("f", "f.txt", new byte[10]);
         assertEquals("12", app.post("/", body).body());
     }
 
     @Test
     void afterTheApplicationHasTakenTheStreamThereAreNoPartsAndOnlyTheParametersOfTheQuery() throws Exception {
-        RawClient.Answer answer = ask("/?q=1", form(), (request, response) -> {
+        RawHttp.Answer answer = ask("/?q=1", FORM, (request, response) -> {
             assertTrue(request.getInputStream().readAllBytes().length > 100_000);
             assertThrows(IllegalStateException.class, request::getParts);
             assertThrows(IllegalStateException.class, () -> MultipartRequests.reader(request));
@@ -174,7 +155,7 @@ class MultipartFilterTest {
 
     @Test
     void theBodyCanBeReadPartByPartInstead() throws Exception {
-        RawClient.Answer answer = ask("/?q=1", form(), (request, response) -> {
+        RawHttp.Answer answer = ask("/?q=1", FORM, (request, response) -> {
             try (MultipartReader reader = MultipartRequests.reader(request)) {
                 assertThrows(IllegalStateException.class, request::getParts);
                 assertThrows(IllegalStateException.class, request::getInputStream);
@@ -194,7 +175,7 @@ class MultipartFilterTest {
 
     @Test
     void theReaderWorksWithoutTheFilterAndKeepsToItsDefaults() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             assertThrows(IllegalStateException.class, () -> MultipartRequests.form(request));
             assertThrows(IllegalStateException.class, () -> MultipartRequests.hold(request));
             try (MultipartReader reader = MultipartRequests.reader(request)) {
@@ -202,12 +183,12 @@ class MultipartFilterTest {
             }
         });
         app.startBare();
-        assertEquals("1", app.post("/", form()).body());
+        assertEquals("1", app.post("/", FORM).body());
     }
 
     @Test
     void theFormItselfIsThereWithOptionsOfItsOwn() throws Exception {
-        RawClient.Answer answer = ask(form(), (request, response) -> {
+        RawHttp.Answer answer = ask(FORM, (request, response) -> {
             MultipartForm form = MultipartRequests.form(
                     request,
                     options -> options.decider(part ->
@@ -223,8 +204,8 @@ class MultipartFilterTest {
 
     @Test
     void aDeciderThatAsksForTheFormIsTold() throws Exception {
-        RawClient.Answer answer = ask(
-                form(),
+        RawHttp.Answer answer = ask(
+                FORM,
                 (request, response) -> MultipartRequests.form(
                         request,
                         options -> options.decider(part -> {
@@ -232,29 +213,30 @@ class MultipartFilterTest {
                             return PartDecision.skip();
                         })));
         assertEquals(500, answer.status());
-        assertTrue(app.thrown.peek().getMessage().contains("parsed by the caller itself"));
+        assertTrue(app.thrown().peek().getMessage().contains("parsed by the caller itself"));
     }
 
     @Test
     void whatTheDeciderThrowsPassesAsItIs() throws Exception {
-        RawClient.Answer answer = ask(
-                form(),
+        RawHttp.Answer answer = ask(
+                FORM,
                 (request, response) -> MultipartRequests.form(
                         request,
                         options -> options.decider(part -> {
                             throw new ArithmeticException("mine");
                         })));
         assertEquals(500, answer.status());
-        assertInstanceOf(ArithmeticException.class, app.thrown.peek());
+        assertInstanceOf(ArithmeticException.class, app.thrown().peek());
     }
 
     // ---- trouble
 
-    private void assertRefused(int status, String word, FormBody body) throws Exception {
-        RawClient.Answer answer = ask(body, (request, response) -> request.getParts());
+    private void assertRefused(int status, String word, Form body) throws Exception {
+        RawHttp.Answer answer = ask(body, (request, response) -> request.getParts());
         assertEquals(status, answer.status(), answer.body());
         assertTrue(answer.body().contains(word), answer.body());
-        MultipartRequestException known = assertInstanceOf(MultipartRequestException.class, app.thrown.peek());
+        MultipartRequestException known =
+                assertInstanceOf(MultipartRequestException.class, app.thrown().peek());
         assertEquals(status, known.httpStatus());
         assertNotNull(known.getCause());
     }
@@ -265,7 +247,7 @@ class MultipartFilterTest {
         assertRefused(
                 415,
                 "multipart",
-                new FormBody()
+                new Form()
                         .part(
                                 "Content-Disposition: form-data; name=\"n\"\r\nContent-Type: multipart/mixed; boundary=C",
                                 "--C--".getBytes(StandardCharsets.US_ASCII)));
@@ -274,89 +256,75 @@ class MultipartFilterTest {
     @Test
     void aBodyThatSaysThatItIsTooLargeIs413AndSoIsOneThatDoesNot() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
-        assertRefused(413, "maxBodyBytes", form());
-        try (RawClient client = app.connect()) {
-            byte[] body = form().closed();
-            client.send(FormBody.head("POST", "/", FormBody.TYPE, -1));
-            client.send(Integer.toHexString(body.length) + "\r\n").send(body).send("\r\n0\r\n\r\n");
-            RawClient.Answer answer = client.answer();
-            assertEquals(413, answer.status());
-            assertTrue(answer.body().contains("maxBodyBytes"), answer.body());
-            assertNull(answer.headers().get("connection"), "the little that was left has been read");
-        }
-        assertTrue(app.thrown.stream()
+        assertRefused(413, "maxBodyBytes", FORM);
+        RawHttp.Answer answer = app.send(Form.chunked("/", FORM.body(), 1 << 20));
+        assertEquals(413, answer.status());
+        assertTrue(answer.body().contains("maxBodyBytes"), answer.body());
+        assertNull(answer.headers().get("connection"), "the little that was left has been read");
+        assertTrue(app.thrown().stream()
                 .allMatch(e -> e.getMessage().contains("size") && e.getMessage().contains("exceeds")));
     }
 
     @Test
     void aLargeRestIsNotReadAndTheConnectionIsClosed() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000).maxDrainBytes(5000));
-        app.on("/*", (request, response) -> request.getParts()).start();
-        try (RawClient client = app.connect()) {
-            client.send(FormBody.head("POST", "/", FormBody.TYPE, 1 << 30)).send(form().open());
-            RawClient.Answer answer = client.answer();
+        app.on((request, response) -> request.getParts()).start();
+        try (RawHttp client = app.connect()) {
+            client.send(Form.head("/", 1 << 30)).send(FORM.open());
+            RawHttp.Answer answer = client.answer();
             assertEquals(413, answer.status());
             assertEquals("close", answer.headers().get("connection"));
-            assertTrue(client.isClosedByServer());
+            client.awaitEnd();
         }
     }
 
     @Test
     void aClientThatWaitsForLeaveToSendIsRefusedBeforeItSends() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
-        app.on("/*", (request, response) -> request.getParts()).start();
-        try (RawClient client = app.connect()) {
-            client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: " + FormBody.TYPE
-                    + "\r\nContent-Length: 2000\r\nExpect: 100-continue\r\n\r\n");
-            assertEquals(413, client.answer().status());
-        }
+        app.on((request, response) -> request.getParts()).start();
+        String type = "Content-Type: " + Form.CONTENT_TYPE;
+        byte[] head = Form.head("POST", "/", type, "Content-Length: 2000", "Expect: 100-continue");
+        assertEquals(413, app.send(head).status());
     }
 
     @Test
-    void aFieldTooLargeIs413ForParametersAndAPartAllTheSame() throws Exception {
+    void aFieldTooLargeIs413ForParametersThoughNotForPartsAndEvenWhenAnotherIsGone() throws Exception {
         app.options(builder -> builder.maxFieldBytes(3));
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             assertEquals(2, request.getParts().size());
+            if (request.getQueryString() != null) {
+                request.getPart("x").delete();
+            }
             request.getParameter("x");
         });
         app.start();
-        RawClient.Answer answer = app.post("/", new FormBody().field("x", "123").field("y", "1234"));
-        assertEquals(413, answer.status());
-        assertTrue(answer.body().contains("maxFieldBytes"), answer.body());
-    }
-
-    @Test
-    void aFieldTooLargeIs413ForParametersEvenWhenAnotherIsGone() throws Exception {
-        app.options(builder -> builder.maxFieldBytes(3));
-        app.on("/*", (request, response) -> {
-            request.getPart("x").delete();
-            request.getParameter("x");
-        });
-        app.start();
-        RawClient.Answer answer = app.post("/", new FormBody().field("x", "123").field("y", "1234"));
-        assertEquals(413, answer.status(), answer.body());
-        assertTrue(answer.body().contains("maxFieldBytes"), answer.body());
+        for (String target : List.of("/", "/?delete")) {
+            RawHttp.Answer answer =
+                    app.post(target, new Form().field("x", "123").field("y", "1234"));
+            assertEquals(413, answer.status(), answer.body());
+            assertTrue(answer.body().contains("maxFieldBytes"), answer.body());
+        }
     }
 
     @Test
     void manyFieldsTogetherAreNotMoreInMemoryThanTheFormMayBe() throws Exception {
         app.options(builder -> builder.maxInMemoryBytes(20_000).spillThreshold(100));
-        FormBody body = new FormBody();
+        Form body = new Form();
         for (int i = 0; i < 5; i++) {
             body.field("f" + i, "x".repeat(5_000));
         }
-        app.on("/*", (request, response) -> request.getParameter("x")).start();
-        RawClient.Answer answer = app.post("/", body);
+        app.on((request, response) -> request.getParameter("x")).start();
+        RawHttp.Answer answer = app.post("/", body);
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxInMemoryBytes"), answer.body());
     }
 
     @Test
     void withoutMemoryItIs503() throws Exception {
-        app.on("/*", (request, response) -> request.getParts());
+        app.on((request, response) -> request.getParts());
         app.start(MultipartFilter.of(
                 FormOptions.builder(app.spool, MemoryBudget.of(30_000)).build()));
-        RawClient.Answer answer = app.post("/", form());
+        RawHttp.Answer answer = app.post("/", FORM);
         assertEquals(503, answer.status(), answer.body());
     }
 
@@ -366,9 +334,9 @@ class MultipartFilterTest {
                 .maxSpoolBytes(1000)
                 .keepFreeBytes(0)
                 .open()) {
-            app.on("/*", (request, response) -> request.getParts());
+            app.on((request, response) -> request.getParts());
             app.start(MultipartFilter.of(FormOptions.builder(small, app.memory).build()));
-            assertEquals(507, app.post("/", form()).status());
+            assertEquals(507, app.post("/", FORM).status());
             assertEquals(0, small.files());
         }
     }
@@ -376,7 +344,7 @@ class MultipartFilterTest {
     @Test
     void whatTheApplicationRefusesHasItsStatus() throws Exception {
         app.options(builder -> builder.decider(part -> PartDecision.refuseForm(422, "not on Sundays")));
-        assertRefused(422, "not on Sundays", form());
+        assertRefused(422, "not on Sundays", FORM);
     }
 
     @Test
@@ -384,15 +352,15 @@ class MultipartFilterTest {
         app.options(builder -> builder.decider(part -> {
             throw new IOException("/secret/path");
         }));
-        RawClient.Answer answer = ask(form(), (request, response) -> request.getParts());
+        RawHttp.Answer answer = ask(FORM, (request, response) -> request.getParts());
         assertEquals(500, answer.status());
         assertFalse(answer.body().contains("/secret/path") && !answer.body().contains("Caused by"), answer.body());
-        assertEquals("the form could not be stored", app.thrown.peek().getMessage());
+        assertEquals("the form could not be stored", app.thrown().peek().getMessage());
     }
 
     @Test
     void troubleIsAnsweredThroughOtherExceptionsToo() throws Exception {
-        RawClient.Answer answer = ask(new FormBody().text("--Bgarbage"), (request, response) -> {
+        RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
             try {
                 request.getParts();
             } catch (RuntimeException e) {
@@ -404,7 +372,7 @@ class MultipartFilterTest {
 
     @Test
     void anApplicationThatCatchesItDecidesItselfAndHearsTheSameAgain() throws Exception {
-        RawClient.Answer answer = ask(new FormBody().text("--Bgarbage"), (request, response) -> {
+        RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
             MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
             assertSame(first, assertThrows(MultipartRequestException.class, () -> request.getParameter("a")));
             assertInstanceOf(MultipartException.class, first.getCause());
@@ -415,28 +383,22 @@ class MultipartFilterTest {
 
     @Test
     void afterTheResponseWasCommittedTheTroubleLeavesTheFilter() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             response.getWriter().print("begun");
             response.flushBuffer();
             request.getParts();
         });
         app.start();
-        try (RawClient client = app.connect()) {
-            client.send(new FormBody().text("--Bgarbage").post("/"));
-            assertThrows(IOException.class, client::answer, "the container cuts it off");
-        }
+        assertThrows(IOException.class, () -> app.post("/", Form.malformed()), "the container cuts it off");
     }
 
     @Test
     void aClientThatVanishesIsAnIoExceptionAndLeavesNothing() throws Exception {
-        app.on("/*", (request, response) -> request.getParameter("a")).start();
-        try (RawClient client = app.connect()) {
-            client.send(FormBody.head("POST", "/", FormBody.TYPE, 1 << 20)).send(form().open());
-            JettyApp.eventually("the file is begun", () -> app.spool.files() == 1);
-            client.vanish();
-        }
-        JettyApp.eventually("it is noticed", () -> !app.thrown.isEmpty());
-        MultipartRequestException thrown = assertInstanceOf(MultipartRequestException.class, app.thrown.peek());
+        app.on((request, response) -> request.getParameter("a")).start();
+        app.begin(FORM, 1).reset();
+        Eventually.isTrue(() -> !app.thrown().isEmpty(), "it is not noticed");
+        MultipartRequestException thrown =
+                assertInstanceOf(MultipartRequestException.class, app.thrown().peek());
         assertTrue(thrown.isClientGone());
         assertInstanceOf(IOException.class, thrown.getCause());
     }
@@ -444,16 +406,12 @@ class MultipartFilterTest {
     @Test
     void aClientThatIsTooSlowIs408() throws Exception {
         app.options(options -> options.minBytesPerSecond(1_000_000).minRateGrace(Duration.ofMillis(50)));
-        app.on("/*", (request, response) -> request.getParts()).start();
-        try (RawClient client = app.connect()) {
-            client.send(FormBody.head("POST", "/", FormBody.TYPE, 1 << 20));
-            FormBody body = form();
-            client.send(body.open());
-            JettyApp.eventually("the body is being read", () -> app.spool.files() == 1);
-            long start = System.nanoTime();
-            JettyApp.eventually("time goes by", () -> System.nanoTime() - start > 1_500_000_000L);
-            client.send("x");
-            RawClient.Answer answer = client.answer();
+        app.on((request, response) -> request.getParts()).start();
+        byte[] request = FORM.post("/");
+        try (RawHttp client = app.begin(FORM, 1)) {
+            Eventually.after(500); // what it has sent pays for 150 ms
+            client.send(request, request.length - 5000, request.length - 4999);
+            RawHttp.Answer answer = client.answer();
             assertEquals(408, answer.status());
             assertEquals("close", answer.headers().get("connection"));
             assertTrue(answer.body().contains("minBytesPerSecond"), answer.body());

@@ -6,73 +6,34 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.PartContent;
+import dev.sluice.servlet.container.WithApp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
-import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
-import java.nio.file.Path;
-import java.util.EnumSet;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.eclipse.jetty.ee11.servlet.FilterHolder;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** When files and memory of a request go: {@link JettyApp#close()} sees to it that they do. */
+/** When files and memory of a request go: {@link WithApp} sees to it that they do. */
 @Timeout(30)
-class RequestLifeTest {
-    @TempDir
-    private Path directory;
-
-    private JettyApp app;
-
-    @BeforeEach
-    void open() throws IOException {
-        app = new JettyApp(directory);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        app.close();
-    }
-
-    private static FormBody form() {
-        return new FormBody().field("a", "1").file("f", "f.txt", FormBody.bytes(100_000));
-    }
-
-    private static <T> T next(BlockingQueue<T> queue) throws Exception {
-        T next = queue.poll(10, TimeUnit.SECONDS);
-        if (next == null) {
-            throw new TimeoutException();
-        }
-        return next;
-    }
+class RequestLifeTest extends WithApp {
+    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
     @Test
     void aDetachedFileOutlivesTheRequest() throws Exception {
-        BlockingQueue<PartContent> detached = new ArrayBlockingQueue<>(1);
-        app.on(
-                "/*",
-                (request, response) ->
-                        detached.add(MultipartRequests.form(request).part("f").detach()));
+        CompletableFuture<PartContent> detached = new CompletableFuture<>();
+        app.on((request, response) ->
+                detached.complete(MultipartRequests.form(request).part("f").detach()));
         app.start();
-        assertEquals(200, app.post("/", form()).status());
-        try (PartContent content = next(detached)) {
-            JettyApp.eventually("the request is over", () -> app.filter().live() == 0);
+        assertEquals(200, app.post("/", FORM).status());
+        try (PartContent content = detached.get(10, TimeUnit.SECONDS)) {
+            Eventually.isTrue(() -> app.filter().live() == 0, "the request is not over");
             assertEquals(100_000, content.toByteArray().length);
         }
     }
@@ -80,37 +41,24 @@ class RequestLifeTest {
     @Test
     void aWorkerThatNeverComesDoesNotKeepTheFormForEver() throws Exception {
         // As Jetty does with workers that have not begun when the request ends.
-        FilterHolder dropping = new FilterHolder((Filter) (request, response, chain) -> chain.doFilter(
-                new HttpServletRequestWrapper((HttpServletRequest) request) {
-                    @Override
-                    public AsyncContext startAsync() {
-                        AsyncContext async = super.startAsync();
-                        return (AsyncContext) Proxy.newProxyInstance(
-                                AsyncContext.class.getClassLoader(),
-                                new Class<?>[] {AsyncContext.class},
-                                (proxy, method, arguments) ->
-                                        method.getName().equals("start") ? null : method.invoke(async, arguments));
-                    }
-                },
-                response));
-        dropping.setAsyncSupported(true);
-        app.context().addFilter(dropping, "/*", EnumSet.of(DispatcherType.REQUEST));
-        app.on("/*", (request, response) -> {
+        app.before((request, response, chain) ->
+                chain.doFilter(new WorkersTo(worker -> {}, (HttpServletRequest) request), response));
+        app.on((request, response) -> {
             request.getParts();
             AsyncContext async = request.startAsync();
-            async.start(() -> app.thrown.add(new AssertionError("not dropped")));
+            async.start(() -> app.thrown().add(new AssertionError("not dropped")));
             async.complete();
         });
         app.start();
-        assertEquals(200, app.post("/", form()).status());
+        assertEquals(200, app.post("/", FORM).status());
         assertEquals(1, app.spool.files());
-        app.assertNothingLeft();
-        assertTrue(app.thrown.isEmpty());
+        app.assertNothingLeft("the grace of a worker");
+        assertTrue(app.thrown().isEmpty());
     }
 
     @Test
     void aWorkerGetsThePartsOfTheContextEvenIfItWasStartedWithoutArguments() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             AsyncContext async = request.startAsync();
             assertTrue(async.hasOriginalRequestAndResponse());
             async.start(() -> {
@@ -118,22 +66,20 @@ class RequestLifeTest {
                     HttpServletRequest seen = (HttpServletRequest) async.getRequest();
                     async.getResponse().getWriter().print(seen.getParts().size() + seen.getParameter("a"));
                 } catch (Exception e) {
-                    app.thrown.add(e);
+                    app.thrown().add(e);
                 }
                 async.complete();
             });
         });
         app.start();
-        assertEquals("21", app.post("/", form()).body());
+        assertEquals("21", app.post("/", FORM).body());
     }
 
     @Test
     void afterTheRequestThereIsNoFormAndNoHold() throws Exception {
-        BlockingQueue<HttpServletRequest> requests = new ArrayBlockingQueue<>(1);
         CompletableFuture<Void> done = new CompletableFuture<>();
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             request.getParts();
-            requests.add(request);
             // Completed on the wrapped request behind the filter's back, so that the request object still lives.
             HttpServletRequest wrapper = request;
             AsyncContext async = request.startAsync();
@@ -162,26 +108,13 @@ class RequestLifeTest {
             async.complete();
         });
         app.start();
-        assertEquals(200, app.post("/", form()).status());
+        assertEquals(200, app.post("/", FORM).status());
         done.get(10, TimeUnit.SECONDS);
     }
 
     @Test
-    void troubleInADispatchIsAnsweredAsWell() throws Exception {
-        app.on("/*", (request, response) -> {
-            if (request.getDispatcherType() == DispatcherType.ASYNC) {
-                request.getParts();
-            } else {
-                request.startAsync().dispatch();
-            }
-        });
-        app.start();
-        assertEquals(400, app.post("/", new FormBody().text("--Bgarbage")).status());
-    }
-
-    @Test
     void severalCyclesOfOneRequestAreOneLife() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             Integer cycle = (Integer) request.getAttribute("cycle");
             int now = cycle == null ? 0 : cycle;
             request.setAttribute("cycle", now + 1);
@@ -194,12 +127,12 @@ class RequestLifeTest {
             }
         });
         app.start();
-        assertEquals("cycle 3", app.post("/", form()).body());
+        assertEquals("cycle 3", app.post("/", FORM).body());
     }
 
     @Test
     void asynchronyThatWasStartedBehindTheFiltersBackCountsToo() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             Part part = request.getPart("f");
             ServletRequest raw = ((ServletRequestWrapper) request).getRequest();
             AsyncContext async = raw.startAsync();
@@ -207,18 +140,18 @@ class RequestLifeTest {
                 try {
                     async.getResponse().getWriter().print(part.getInputStream().readAllBytes().length);
                 } catch (Exception e) {
-                    app.thrown.add(e);
+                    app.thrown().add(e);
                 }
                 async.complete();
             });
         });
         app.start();
-        assertEquals("100000", app.post("/", form()).body());
+        assertEquals("100000", app.post("/", FORM).body());
     }
 
     @Test
     void twoThreadsThatAskAtOnceGetTheSameForm() throws Exception {
-        app.on("/*", (request, response) -> {
+        app.on((request, response) -> {
             CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> {
                 try {
                     return System.identityHashCode(MultipartRequests.form(request));
@@ -230,35 +163,28 @@ class RequestLifeTest {
             response.getWriter().print(other.get() == here);
         });
         app.start();
-        assertEquals("true", app.post("/", form()).body());
+        assertEquals("true", app.post("/", FORM).body());
     }
 
     @Test
     void asSecondFilterLeavesTheRequestToTheFirst() throws Exception {
-        app.on(
-                "/*",
-                (request, response) ->
-                        response.getWriter().print(request.getParts().size()));
+        app.on((request, response) ->
+                response.getWriter().print(request.getParts().size()));
+        app.behind(MultipartFilter.builder(app.formOptions()).eager().build());
         app.start();
-        FilterHolder second = new FilterHolder(
-                MultipartFilter.builder(app.formOptions()).eager().build());
-        second.setAsyncSupported(true);
-        app.context().addFilter(second, "/*", EnumSet.allOf(DispatcherType.class));
-        assertEquals("2", app.post("/", form()).body());
+        assertEquals("2", app.post("/", FORM).body());
     }
 
     @Test
     void destroyingTheFilterEndsAFormThatIsBeingRead() throws Exception {
-        app.on("/*", (request, response) -> request.getParts()).start();
-        try (RawClient client = app.connect()) {
-            client.send(FormBody.head("POST", "/", FormBody.TYPE, 1 << 20)).send(form().open());
-            JettyApp.eventually("the body is being read", () -> app.spool.files() == 1);
+        app.on((request, response) -> request.getParts()).start();
+        try (RawHttp client = app.begin(FORM, 1)) {
             app.filter().destroy(); // what waits for the client is woken
-            JettyApp.eventually("it is noticed", () -> !app.thrown.isEmpty());
-            assertInstanceOf(IOException.class, app.thrown.peek());
-            assertTrue(
-                    app.thrown.peek().getMessage().contains("stopped"),
-                    app.thrown.peek().toString());
+            Eventually.isTrue(() -> !app.thrown().isEmpty(), "it is not noticed");
+            IOException thrown =
+                    assertInstanceOf(IOException.class, app.thrown().peek());
+            assertTrue(thrown.getMessage().contains("stopped"), thrown.toString());
+            assertTrue(client.channel().isOpen());
         }
     }
 }

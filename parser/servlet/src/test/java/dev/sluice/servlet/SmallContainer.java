@@ -297,7 +297,7 @@ final class SmallContainer {
 
         @Override
         public String getContentType() {
-            return FormBody.TYPE;
+            return Form.CONTENT_TYPE;
         }
 
         @Override

@@ -6,26 +6,29 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 
 import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
-import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.container.App;
+import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,9 +37,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * An upload that ends at any byte, in any way, over a real connection: no buffer, no file, no descriptor and no charge
- * is left of it, behind the filter or in an asynchronous form; without waiting for a collection of garbage.
+ * is left of it, behind the filter or in an asynchronous form; without waiting for a collection of garbage. Each
+ * build ends each case at every fourth byte, another one of the four in the next; {@code -Dsluice.abort.stride=1} at
+ * every byte.
  */
 @Timeout(30)
+@Tag("sized")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AbortMatrixTest {
     enum Face {
         FILTER,
@@ -60,6 +67,8 @@ class AbortMatrixTest {
         SINK_ERROR_THEN_ABORT
     }
 
+    private static final int STRIDE = ProofSize.of("sluice.abort.stride", 4, 1);
+    private static final byte[] END_OF_CHUNKS = {'0', '\r', '\n', '\r', '\n'};
     private static final String TARGET = "abcdefghij".repeat(2);
 
     private static final byte[] BODY = String.join(
@@ -92,32 +101,28 @@ class AbortMatrixTest {
     /** What the form itself takes; exact at any time. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, true);
 
-    private final MemoryBudget memory = MemoryBudget.of(1 << 20);
+    /** Where the next case begins. */
+    private int first;
 
-    @TempDir
-    private Path root;
-
-    private SpoolDirectory spool;
-    private AbortedApp app;
+    private App app;
+    private volatile Visit visit;
 
     /** What the chunks that are read into come from. */
     private ByteBufAllocator chunks;
 
     private long chunksAtFirst;
 
-    @BeforeEach
+    @TempDir
+    private static Path root;
+
+    @BeforeAll
     void open() throws Exception {
-        spool = SpoolDirectory.builder(root.resolve("spool")).keepFreeBytes(0).open();
-        app = new AbortedApp();
-        AbortedApp.Visit visit = new AbortedApp.Visit(false);
-        Trap trap = new Trap(Trap.Failure.NONE, 0, spool, target());
-        MultipartFilter filter = app.next(visit, options(visit, trap).build());
-        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), app.port())) {
-            client.getOutputStream().write(request(Face.FILTER, Framing.LENGTH, BODY.length));
-            assertEquals("HTTP/1.1 200", new String(client.getInputStream().readNBytes(12), StandardCharsets.US_ASCII));
-        }
-        AbortedApp.eventually("the request ends", () -> filter.live() == 0);
-        filter.destroy();
+        app = new App(root);
+        app.on((request, response) -> visit.serve(request, response)).startForMany();
+        Trap trap = new Trap(Trap.Failure.NONE, 0, app.spool, target());
+        MultipartFilter filter = next(new Visit(false, false), trap, options -> options);
+        assertEquals(200, app.send(request(Framing.LENGTH, BODY.length)).status());
+        end(filter);
         Files.delete(target());
         chunks = trap.chunkAllocator();
         assertNotNull(chunks);
@@ -125,23 +130,29 @@ class AbortMatrixTest {
         chunksAtFirst = used(chunks);
     }
 
-    @AfterEach
-    void close() throws Exception {
-        app.stop();
-        spool.close();
+    @AfterAll
+    void close() throws IOException {
+        app.close();
     }
 
     private Path target() {
         return root.resolve("target");
     }
 
-    private FormOptions.Builder options(AbortedApp.Visit visit, Trap trap) {
-        return FormOptions.builder(spool, memory)
+    private MultipartFilter next(Visit next, Trap trap, UnaryOperator<FormOptions.Builder> change) throws Exception {
+        visit = next;
+        FormOptions.Builder options = FormOptions.builder(app.spool, app.memory)
                 .preset(Preset.COMPATIBLE)
                 .allocator(allocator)
                 .spillThreshold(10)
-                .metrics(visit)
+                .metrics(next)
                 .decider(trap);
+        return app.next(MultipartFilter.of(change.apply(options).build()));
+    }
+
+    private static void end(MultipartFilter filter) {
+        Eventually.isTrue(() -> filter.live() == 0, "the request does not end");
+        filter.destroy();
     }
 
     private static long used(ByteBufAllocator asked) {
@@ -171,7 +182,7 @@ class AbortMatrixTest {
         int end = framing == Framing.LENGTH
                 ? BODY.length
                 : BODY.length + 1; // a body that is whole may lack its last chunk
-        for (int at = 0; at < end; at++) {
+        for (int at = first++ % STRIDE; at < end; at += STRIDE) {
             abort(face, way, framing, at);
             assertNothingIsLeft(face + " " + way + " " + framing + " at byte " + at);
         }
@@ -183,114 +194,73 @@ class AbortMatrixTest {
             case SINK_ERROR_THEN_ABORT -> Trap.Failure.IO;
             default -> Trap.Failure.NONE;
         };
-        AbortedApp.Visit visit = new AbortedApp.Visit(way == Way.CONSUMER_THROWS);
-        FormOptions.Builder options = options(visit, new Trap(failure, at, spool, target()));
-        if (way == Way.LIMIT_THEN_ABORT) {
-            options.maxBodyBytes(at);
-        }
-        MultipartFilter filter = app.next(visit, options.build());
-        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), app.port())) {
-            client.setSoTimeout(20_000);
-            client.setTcpNoDelay(true);
-            client.getOutputStream().write(isCut(way) ? request(face, framing, at) : whole(face));
+        Visit current = new Visit(face == Face.ASYNC, way == Way.CONSUMER_THROWS);
+        MultipartFilter filter = next(
+                current,
+                new Trap(failure, at, app.spool, target()),
+                options -> way == Way.LIMIT_THEN_ABORT ? options.maxBodyBytes(at) : options);
+        try (RawHttp client = app.connect()) {
+            client.send(isCut(way) ? request(framing, at) : Form.join(request(framing, BODY.length), END_OF_CHUNKS));
             if (isCut(way)) {
-                visit.awaitBytes(at);
-                cut(way, face, visit, filter, client);
+                current.awaitBytes(at);
+                cut(way, current, filter, client);
             } else {
-                visit.awaitFormEnded();
+                current.awaitFormEnded();
                 leave(client, at % 2 == 0);
             }
         }
-        visit.awaitServed();
-        AbortedApp.eventually("the request ends", () -> filter.live() == 0);
-        filter.destroy();
+        current.awaitServed();
+        end(filter);
     }
 
-    private static void cut(Way way, Face face, AbortedApp.Visit visit, MultipartFilter filter, Socket client)
-            throws IOException {
+    private static void cut(Way way, Visit visit, MultipartFilter filter, RawHttp client) throws IOException {
         switch (way) {
             case CLIENT_CLOSES -> client.close();
-            case CLIENT_RESETS -> reset(client);
-            case INPUT_ENDS -> {
-                client.shutdownOutput();
-                readAll(client);
-            }
-            case CANCELLED -> {
-                if (face == Face.FILTER) {
-                    visit.worker().interrupt();
-                } else {
-                    visit.form().cancel();
-                    visit.form().cancel();
-                }
-                visit.awaitFormEnded();
-            }
+            case CLIENT_RESETS -> client.reset();
+            case INPUT_ENDS -> client.sendEnd().awaitEnd();
+            case CANCELLED -> visit.cancel();
             case SHUT_DOWN -> filter.destroy();
             default -> throw new IllegalArgumentException(way.toString());
         }
     }
 
     /** The form has failed: its client reads the answer, or is gone before. */
-    private static void leave(Socket client, boolean reads) throws IOException {
+    private static void leave(RawHttp client, boolean reads) throws IOException {
         if (reads) {
-            assertEquals('H', client.getInputStream().read());
+            client.answer();
         }
-        reset(client);
-    }
-
-    private static void reset(Socket client) throws IOException {
-        client.setSoLinger(true, 0);
-        client.close();
-    }
-
-    private static void readAll(Socket client) throws IOException {
-        try {
-            client.getInputStream().readAllBytes();
-        } catch (SocketException e) {
-            // was reset, which is an end too
-        }
+        client.reset();
     }
 
     /** {@return the head and as many bytes of the body} */
-    private static byte[] request(Face face, Framing framing, int count) {
-        ByteArrayOutputStream request = new ByteArrayOutputStream();
-        String framed = framing == Framing.LENGTH ? "Content-Length: " + BODY.length : "Transfer-Encoding: chunked";
-        String path = face == Face.FILTER ? AbortedApp.FILTERED : AbortedApp.ASYNC;
-        request.writeBytes(("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\n"
-                        + framed + "\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII));
+    private static byte[] request(Framing framing, int count) {
         byte[] bytes = Arrays.copyOf(BODY, count);
+        String type = "Content-Type: multipart/form-data; boundary=B";
         if (framing == Framing.LENGTH) {
-            request.writeBytes(bytes);
-        } else if (count > 0) {
-            request.writeBytes((Integer.toHexString(BODY.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
-            request.writeBytes(bytes);
-            if (count == BODY.length) {
-                request.writeBytes("\r\n".getBytes(StandardCharsets.US_ASCII));
-            }
+            return Form.join(Form.head("POST", "/", type, "Content-Length: " + BODY.length), bytes);
         }
-        return request.toByteArray();
-    }
-
-    private static byte[] whole(Face face) {
-        ByteArrayOutputStream request = new ByteArrayOutputStream();
-        request.writeBytes(request(face, Framing.CHUNKED, BODY.length));
-        request.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        return request.toByteArray();
+        byte[] head = Form.head("POST", "/", type, "Transfer-Encoding: chunked");
+        if (count == 0) {
+            return head;
+        }
+        byte[] chunk =
+                Form.join((Integer.toHexString(BODY.length) + "\r\n").getBytes(StandardCharsets.US_ASCII), bytes);
+        return Form.join(head, count < BODY.length ? chunk : Form.join(chunk, new byte[] {'\r', '\n'}));
     }
 
     private void assertNothingIsLeft(String context) throws IOException {
-        assertEquals(0, spool.files(), context);
-        assertEquals(0, spool.bytes(), context);
-        assertEquals(List.of(), entries(spool.path()), context);
+        assertEquals(0, app.spool.files(), context);
+        assertEquals(0, app.spool.bytes(), context);
+        assertEquals(List.of(), entries(app.spool.path()), context);
         assertEquals(List.of(), openFilesIn(root), context);
-        assertEquals(0, memory.used(), context);
+        assertEquals(0, app.memory.used(), context);
         assertEquals(0, used(allocator), context);
         assertEquals(chunksAtFirst, used(chunks), context);
         if (Files.exists(target())) { // only as a whole
             assertEquals(TARGET, Files.readString(target()), context);
             Files.delete(target());
         }
-        assertEquals(List.of(root.resolve("spool")), entries(root), context);
+        assertEquals(Set.of(root.resolve("spool"), root.resolve("container")), Set.copyOf(entries(root)), context);
     }
 
     private static List<Path> entries(Path directory) throws IOException {

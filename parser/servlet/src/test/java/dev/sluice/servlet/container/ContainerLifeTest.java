@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
@@ -15,126 +18,34 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Files live as long as the request, and as those that still work with it: on every way a request can end. */
 @Timeout(120)
-class ContainerLifeTest {
+class ContainerLifeTest extends WithApp {
     private static final byte[] CONTENT = Form.noise(20_000, 7);
     private static final Form FORM =
             new Form().field("a", "1").file("f", "f.bin", CONTENT).file("g", "g.bin", CONTENT);
     private static final int FILES = 3;
 
-    @TempDir
-    Path directory;
-
-    private final WorkServlet servlet = new WorkServlet();
-    private Store store;
-
     @BeforeEach
-    void open() throws IOException {
-        store = new Store(Files.createDirectory(directory.resolve("spool")));
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        store.close();
-    }
-
-    private RunningContainer start(ServletContainer kind) throws Exception {
-        MultipartFilter filter = MultipartFilter.builder(
-                        store.options().spillThreshold(0).build())
-                .build();
-        return kind.start(new WebApp(Files.createDirectory(directory.resolve("container")))
-                .servlet("/app/*", servlet)
-                .filter("/app/*", filter, DispatcherType.ASYNC));
+    void keepAllInFiles() {
+        app.options(options -> options.spillThreshold(0));
     }
 
     private void parse(HttpServletRequest request) throws Exception {
         assertEquals(3, request.getParts().size());
-        assertEquals(FILES, store.files());
-    }
-
-    private static int post(RunningContainer container, String path) throws IOException {
-        try (RawHttp connection = container.connect()) {
-            return connection.send(FORM.post("/app" + path)).answer().status();
-        }
-    }
-
-    private void assertStatusAndNothingLeft(ServletContainer kind, int status, WorkServlet.Work work) throws Exception {
-        servlet.at("/work", work);
-        try (RunningContainer container = start(kind)) {
-            assertEquals(status, post(container, "/work"));
-            store.assertEmpty(kind);
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void filesDieWithAnOrdinaryRequest(ServletContainer kind) throws Exception {
-        assertStatusAndNothingLeft(kind, 200, (request, response) -> parse(request));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void filesDieWithARequestThatEndsInAnException(ServletContainer kind) throws Exception {
-        assertStatusAndNothingLeft(kind, 500, (request, response) -> {
-            parse(request);
-            throw new IllegalArgumentException("of the application");
-        });
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void filesDieWithARequestThatEndsInAnError(ServletContainer kind) throws Exception {
-        assertStatusAndNothingLeft(kind, 409, (request, response) -> {
-            parse(request);
-            response.sendError(409);
-        });
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void filesDieWithARequestWhoseStreamsWereNotClosed(ServletContainer kind) throws Exception {
-        assertStatusAndNothingLeft(kind, 200, (request, response) -> {
-            parse(request);
-            assertEquals(
-                    CONTENT[0], (byte) request.getPart("f").getInputStream().read());
-        });
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void filesLiveUntilAnAsynchronousRequestIsComplete(ServletContainer kind) throws Exception {
-        CompletableFuture<AsyncContext> context = new CompletableFuture<>();
-        CompletableFuture<HttpServletRequest> seen = new CompletableFuture<>();
-        servlet.at("/work", (request, response) -> {
-            parse(request);
-            seen.complete(request);
-            AsyncContext started = request.startAsync();
-            started.setTimeout(0);
-            context.complete(started);
-        });
-        try (RunningContainer container = start(kind);
-                RawHttp connection = container.connect()) {
-            connection.send(FORM.post("/app/work"));
-            AsyncContext started = context.get(20, TimeUnit.SECONDS);
-            assertEquals(FILES, store.files());
-            assertEquals(CONTENT.length, read(seen.get().getPart("f")));
-            started.complete();
-            assertEquals(200, connection.answer().status());
-            store.assertEmpty(kind);
-        }
+        assertEquals(FILES, app.spool.files());
     }
 
     private static int read(Part part) throws IOException {
@@ -145,17 +56,33 @@ class ContainerLifeTest {
 
     @ParameterizedTest
     @EnumSource
-    void filesDieWithAnAsynchronousRequestThatTimesOut(ServletContainer kind) throws Exception {
-        assertStatusAndNothingLeft(kind, 500, (request, response) -> {
+    void filesDieWithTheirRequestHoweverItEnds(ServletContainer kind) throws Exception {
+        Map<String, Integer> statuses = new LinkedHashMap<>();
+        statuses.put("/returns", 200);
+        app.on("/returns", (request, response) -> parse(request));
+        statuses.put("/throws", 500);
+        app.on("/throws", (request, response) -> {
+            parse(request);
+            throw new IllegalArgumentException("of the application");
+        });
+        statuses.put("/sends-an-error", 409);
+        app.on("/sends-an-error", (request, response) -> {
+            parse(request);
+            response.sendError(409);
+        });
+        statuses.put("/leaves-a-stream-open", 200);
+        app.on("/leaves-a-stream-open", (request, response) -> {
+            parse(request);
+            assertEquals(
+                    CONTENT[0], (byte) request.getPart("f").getInputStream().read());
+        });
+        statuses.put("/times-out", 500);
+        app.on("/times-out", (request, response) -> {
             parse(request);
             request.startAsync().setTimeout(100);
         });
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void filesDieWithAnAsynchronousDispatchThatFails(ServletContainer kind) throws Exception {
-        assertStatusAndNothingLeft(kind, 500, (request, response) -> {
+        statuses.put("/throws-in-a-dispatch", 500);
+        app.on("/throws-in-a-dispatch", (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 assertEquals(CONTENT.length, read(request.getPart("g")));
                 throw new IllegalArgumentException("of the application");
@@ -163,6 +90,64 @@ class ContainerLifeTest {
             parse(request);
             request.startAsync().dispatch();
         });
+        app.start(kind);
+        for (Map.Entry<String, Integer> each : statuses.entrySet()) {
+            assertEquals(each.getValue(), app.post(each.getKey(), FORM).status(), each.getKey());
+            app.assertNothingLeft(each.getKey());
+        }
+    }
+
+    /** It is answered, and at once: these requests do not time out. */
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(15)
+    void aFormThatIsRefusedIsAnsweredThoughItsRequestIsAsynchronous(ServletContainer kind) throws Exception {
+        app.options(options -> options.maxParts(1));
+        app.on("/before", (request, response) -> {
+            request.startAsync().setTimeout(0);
+            request.getParts();
+        });
+        app.on("/dispatch", (request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                request.getParts();
+            } else {
+                request.startAsync().dispatch();
+            }
+        });
+        app.on("/dispatch-as-seen", (request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                request.getParts();
+            } else {
+                request.startAsync(request, response).dispatch();
+            }
+        });
+        app.start(kind);
+        for (String path : List.of("/before", "/dispatch", "/dispatch-as-seen")) {
+            assertEquals(413, app.post(path, FORM).status(), path);
+            app.assertNothingLeft(path);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void filesLiveUntilAnAsynchronousRequestIsComplete(ServletContainer kind) throws Exception {
+        CompletableFuture<AsyncContext> context = new CompletableFuture<>();
+        CompletableFuture<HttpServletRequest> seen = new CompletableFuture<>();
+        app.on((request, response) -> {
+            parse(request);
+            seen.complete(request);
+            AsyncContext started = request.startAsync();
+            started.setTimeout(0);
+            context.complete(started);
+        });
+        app.start(kind);
+        try (RawHttp connection = app.connect().send(FORM.post("/"))) {
+            AsyncContext started = context.get(20, TimeUnit.SECONDS);
+            assertEquals(FILES, app.spool.files());
+            assertEquals(CONTENT.length, read(seen.get().getPart("f")));
+            started.complete();
+            assertEquals(200, connection.answer().status());
+        }
     }
 
     @ParameterizedTest
@@ -170,178 +155,134 @@ class ContainerLifeTest {
     void aWorkerOfTheAsyncContextOutlivesTheTimeoutAndKeepsItsFiles(ServletContainer kind) throws Exception {
         CountDownLatch goOn = new CountDownLatch(1);
         CompletableFuture<Integer> read = new CompletableFuture<>();
-        servlet.at("/work", (request, response) -> {
+        app.on((request, response) -> {
             parse(request);
             Part part = request.getPart("f");
             AsyncContext context = request.startAsync();
             context.setTimeout(100);
-            context.start(() -> complete(read, () -> {
-                assertTrue(goOn.await(20, TimeUnit.SECONDS));
-                return read(part);
-            }));
+            context.start(() -> {
+                try {
+                    assertTrue(goOn.await(20, TimeUnit.SECONDS));
+                    read.complete(read(part));
+                } catch (Exception | AssertionError e) {
+                    read.completeExceptionally(e);
+                }
+            });
         });
-        try (RunningContainer container = start(kind)) {
-            assertEquals(500, post(container, "/work"));
-            assertEquals(FILES, store.files());
-            goOn.countDown();
-            assertEquals(CONTENT.length, read.get(20, TimeUnit.SECONDS));
-            store.assertEmpty(kind);
-        }
-    }
-
-    private interface Reading {
-        int read() throws Exception;
-    }
-
-    private static void complete(CompletableFuture<Integer> future, Reading reading) {
-        try {
-            future.complete(reading.read());
-        } catch (Exception | AssertionError e) {
-            future.completeExceptionally(e);
-        }
+        app.start(kind);
+        assertEquals(500, app.post("/", FORM).status());
+        assertEquals(FILES, app.spool.files());
+        goOn.countDown();
+        assertEquals(CONTENT.length, read.get(20, TimeUnit.SECONDS));
     }
 
     @ParameterizedTest
     @EnumSource
-    void aHoldOutlivesTheTimeoutAndKeepsItsFiles(ServletContainer kind) throws Exception {
+    void aHoldOutlivesItsRequestAndKeepsItsFiles(ServletContainer kind) throws Exception {
         AtomicReference<Closeable> hold = new AtomicReference<>();
         AtomicReference<Part> part = new AtomicReference<>();
-        servlet.at("/work", (request, response) -> {
+        Work holds = (request, response) -> {
             parse(request);
             part.set(request.getPart("f"));
             hold.set(MultipartRequests.hold(request));
+        };
+        app.on("/ordinary", holds);
+        app.on("/times-out", (request, response) -> {
+            holds.run(request, response);
             request.startAsync().setTimeout(100);
         });
-        try (RunningContainer container = start(kind)) {
-            assertEquals(500, post(container, "/work"));
-            assertEquals(FILES, store.files());
-            assertEquals(CONTENT.length, read(part.get()));
-            hold.get().close();
-            store.assertEmpty(kind);
-            assertThrows(IllegalStateException.class, () -> part.get().getInputStream());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aHoldOutlivesAnOrdinaryRequest(ServletContainer kind) throws Exception {
-        AtomicReference<Closeable> hold = new AtomicReference<>();
-        servlet.at("/work", (request, response) -> {
-            parse(request);
-            hold.set(MultipartRequests.hold(request));
-        });
-        try (RunningContainer container = start(kind)) {
-            assertEquals(200, post(container, "/work"));
-            assertEquals(FILES, store.files());
+        app.start(kind);
+        for (String path : List.of("/ordinary", "/times-out")) {
+            assertEquals(
+                    path.equals("/ordinary") ? 200 : 500, app.post(path, FORM).status());
+            assertEquals(FILES, app.spool.files(), path);
+            assertEquals(CONTENT.length, read(part.get()), path);
             hold.get().close();
             hold.get().close();
-            store.assertEmpty(kind);
+            app.assertNothingLeft(path);
+            assertThrows(IllegalStateException.class, () -> part.get().getInputStream(), path);
         }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void stoppingTheContainerEndsWhatIsHeld(ServletContainer kind) throws Exception {
-        servlet.at("/work", (request, response) -> {
-            parse(request);
-            MultipartRequests.hold(request);
-        });
-        try (RunningContainer container = start(kind)) {
-            assertEquals(200, post(container, "/work"));
-            assertEquals(FILES, store.files());
-        }
-        store.assertEmpty(kind);
     }
 
     @ParameterizedTest
     @EnumSource
     void aClientThatGoesAwayAtAnyPointLeavesNothing(ServletContainer kind) throws Exception {
-        servlet.at(
-                "/work",
-                (request, response) -> assertEquals(3, request.getParts().size()));
-        byte[] request = FORM.post("/app/work");
-        try (RunningContainer container = start(kind)) {
-            for (int cut = 40; cut < request.length; cut += 1499) {
-                try (RawHttp connection = container.connect()) {
-                    connection.send(request, 0, cut);
-                    if (cut % 2 == 0) {
-                        connection.reset();
-                    }
+        app.on((request, response) -> assertEquals(3, request.getParts().size()));
+        app.start(kind);
+        byte[] request = FORM.post("/");
+        for (int cut = 40; cut < request.length; cut += 1499) {
+            try (RawHttp connection = app.connect()) {
+                connection.send(request, 0, cut);
+                if (cut % 2 == 0) {
+                    connection.reset();
                 }
-                store.assertEmpty(kind + " after " + cut + " bytes");
             }
-            assertEquals(200, post(container, "/work"));
-            store.assertEmpty(kind);
+            app.assertNothingLeft(cut + " bytes");
         }
+        assertEquals(200, app.post("/", FORM).status());
     }
 
     @ParameterizedTest
     @EnumSource
     void aClientThatGoesAwayWhileTheServerReadsLeavesNothing(ServletContainer kind) throws Exception {
-        servlet.at("/work", (request, response) -> parse(request));
-        byte[] request = FORM.post("/app/work");
-        try (RunningContainer container = start(kind)) {
-            for (boolean reset : new boolean[] {true, false}) {
-                try (RawHttp connection = container.connect()) {
-                    connection.send(request, 0, request.length - 5000);
-                    Eventually.isTrue(() -> store.files() > 0, () -> "no file of a request that is read");
-                    if (reset) {
-                        connection.reset();
-                    }
+        app.on((request, response) -> parse(request)).start(kind);
+        for (boolean reset : new boolean[] {true, false}) {
+            try (RawHttp connection = app.begin(FORM, FILES)) {
+                if (reset) {
+                    connection.reset();
                 }
-                store.assertEmpty(kind + (reset ? " after a reset" : " after a close"));
             }
+            app.assertNothingLeft(reset ? "a reset" : "a close");
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void aContainerStoppedWithinUploadsLeavesNothing(ServletContainer kind) throws Exception {
-        servlet.at("/work", (request, response) -> parse(request));
-        byte[] request = FORM.post("/app/work");
+    void aContainerThatIsStoppedLeavesNothing(ServletContainer kind) throws Exception {
+        app.on("/held", (request, response) -> {
+            parse(request);
+            MultipartRequests.hold(request);
+        });
+        app.on("/asynchronous", (request, response) -> {
+            request.getParts();
+            request.startAsync().setTimeout(0);
+        });
+        app.on("/", (request, response) -> request.getParts());
+        app.start(kind);
+        assertEquals(200, app.post("/held", FORM).status());
+        assertEquals(FILES, app.spool.files());
         List<RawHttp> connections = new ArrayList<>();
-        try (RunningContainer container = start(kind)) {
-            for (int i = 0; i < 3; i++) {
-                connections.add(container.connect().send(request, 0, request.length - 5000));
-            }
-            Eventually.isTrue(() -> store.files() >= 3, () -> "no files of requests that are read");
+        connections.add(app.connect().send(FORM.post("/asynchronous")));
+        Eventually.isTrue(() -> app.spool.files() == 2 * FILES, "no files of a request that is taken");
+        for (int uploads = 1; uploads <= 3; uploads++) {
+            connections.add(app.begin(FORM, (2 + uploads) * FILES));
         }
-        store.assertEmpty(kind);
+        app.stop();
+        app.assertNothingLeft(kind);
         for (RawHttp each : connections) {
+            assertTrue(each.channel().isOpen());
             each.close();
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void aContainerStoppedWithinAnAsynchronousRequestLeavesNothing(ServletContainer kind) throws Exception {
-        servlet.at("/work", (request, response) -> {
-            parse(request);
-            request.startAsync().setTimeout(0);
-        });
-        try (RawHttp connection = startAndSend(kind)) {
-            store.assertEmpty(kind);
-            assertTrue(connection.channel().isOpen());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
     void aBodyOf3MibIsTakenUnlessTheContainerHasALimitOfItsOwn(ServletContainer kind) throws Exception {
-        servlet.at(
-                "/work",
-                (request, response) -> assertEquals(1, request.getParts().size()));
+        WorkServlet servlet = new WorkServlet()
+                .at(
+                        "/work",
+                        (request, response) ->
+                                assertEquals(1, request.getParts().size()));
         Path work = Files.createDirectory(directory.resolve("container"));
-        MultipartFilter filter = MultipartFilter.of(store.options().build());
         byte[] large = new Form().file("f", "f.bin", new byte[3 << 20]).post("/app/work");
-        WebApp asItComes = new WebApp(work).servlet("/app/*", servlet).filter("/app/*", filter);
+        WebApp asItComes =
+                new WebApp(work).servlet("/app/*", servlet).filter("/app/*", MultipartFilter.of(app.formOptions()));
         try (RunningContainer container = kind.start(asItComes)) {
             assertEquals(kind != ServletContainer.UNDERTOW, isTaken(container, large));
-            store.assertEmpty(kind);
+            app.assertNothingLeft(kind);
         }
         try (RunningContainer container = kind.start(asItComes.largeBodies())) {
             assertTrue(isTaken(container, large));
-            store.assertEmpty(kind);
         }
     }
 
@@ -350,14 +291,6 @@ class ContainerLifeTest {
             return connection.send(request).answer().status() == 200;
         } catch (IOException e) {
             return false; // broken off while it was sent
-        }
-    }
-
-    private RawHttp startAndSend(ServletContainer kind) throws Exception {
-        try (RunningContainer container = start(kind)) {
-            RawHttp connection = container.connect().send(FORM.post("/app/work"));
-            Eventually.isTrue(() -> store.files() == FILES, () -> "no files of a request that is taken");
-            return connection;
         }
     }
 }

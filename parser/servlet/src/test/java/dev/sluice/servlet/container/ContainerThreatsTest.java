@@ -13,12 +13,14 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.AsyncForm;
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
 import dev.sluice.servlet.GateSink;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.RawHttp;
 import io.netty.buffer.ByteBuf;
-import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
@@ -35,11 +37,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -48,28 +48,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  * named after its row, and fails if the defence is removed.
  */
 @Timeout(120)
-class ContainerThreatsTest {
+class ContainerThreatsTest extends WithApp {
     /** The size of the chunk that is none, and ends a body. */
     private static final int END_OF_CHUNKS = 5;
 
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", Form.noise(100_000, 1));
 
-    @TempDir
-    Path directory;
-
-    private final WorkServlet servlet = new WorkServlet();
     private final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
-    private Store store;
-
-    @BeforeEach
-    void open() throws IOException {
-        store = new Store(Files.createDirectory(directory.resolve("spool")));
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        store.close();
-    }
 
     private String next() throws InterruptedException {
         String next = seen.poll(20, TimeUnit.SECONDS);
@@ -77,13 +62,7 @@ class ContainerThreatsTest {
         return next;
     }
 
-    private WebApp app() throws IOException {
-        return new WebApp(Files.createTempDirectory(directory, "container"))
-                .largeBodies()
-                .servlet("/app/*", servlet);
-    }
-
-    private static void attempt(WorkServlet.Work work, HttpServletRequest request, HttpServletResponse response) {
+    private static void attempt(Work work, HttpServletRequest request, HttpServletResponse response) {
         try {
             work.run(request, response);
         } catch (Exception e) {
@@ -94,23 +73,21 @@ class ContainerThreatsTest {
     @ParameterizedTest
     @EnumSource
     void cve_2026_3260_theBodyOfAGetAHeadOrADeleteIsNotParsed(ServletContainer kind) throws Exception {
-        servlet.at("/work", (request, response) -> {
+        app.options(options -> options.spillThreshold(0));
+        app.on((request, response) -> {
             attempt((asked, ignored) -> asked.getParts(), request, response);
             attempt((asked, ignored) -> asked.getParameterMap(), request, response);
-            String left = store.files() + " files, " + store.memory() + " bytes in memory, ";
+            String left = app.spool.files() + " files, " + app.memory.used() + " bytes in memory, ";
             seen.add(left + request.getInputStream().readAllBytes().length + " bytes unread");
         });
-        FormOptions options = store.options().spillThreshold(0).build();
         for (MultipartFilter filter : List.of(
-                MultipartFilter.of(options),
-                MultipartFilter.builder(options).eager().build())) {
-            try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
-                for (String method : List.of("GET", "HEAD", "DELETE")) {
-                    try (RawHttp connection = container.connect()) {
-                        connection.send(Form.request(method, "/app/work", Form.CONTENT_TYPE, FORM.body()));
-                        assertEquals(
-                                "0 files, 0 bytes in memory, " + FORM.body().length + " bytes unread", next(), method);
-                    }
+                MultipartFilter.of(app.formOptions()),
+                MultipartFilter.builder(app.formOptions()).eager().build())) {
+            app.start(kind, filter);
+            for (String method : List.of("GET", "HEAD", "DELETE")) {
+                try (RawHttp connection = app.connect()) {
+                    connection.send(Form.request(method, "/", Form.CONTENT_TYPE, FORM.body()));
+                    assertEquals("0 files, 0 bytes in memory, " + FORM.body().length + " bytes unread", next(), method);
                 }
             }
         }
@@ -145,67 +122,46 @@ class ContainerThreatsTest {
         return failure.toString();
     }
 
-    private static byte[] chunked(String target, byte[] body) {
-        return Form.join(
-                Form.head("POST", target, "Content-Type: " + Form.CONTENT_TYPE, "Transfer-Encoding: chunked"),
-                Form.chunked(body, 1000));
+    private void assertComesOf(String outcome, byte[] body) throws Exception {
+        for (String target : List.of("/work", "/work?async")) {
+            try (RawHttp connection = app.connect()) {
+                connection.send(Form.chunked(target, body, 1000));
+                assertEquals(outcome, next(), target);
+            }
+        }
     }
 
     @ParameterizedTest
     @EnumSource
     void cve_2026_34829_theLimitHoldsForABodyThatDoesNotSayItsLength(ServletContainer kind) throws Exception {
-        servlet.at("/work", this::receive);
+        app.on(this::receive);
         byte[] body = FORM.body();
-        for (int more : new int[] {0, -1}) {
-            MultipartFilter filter = MultipartFilter.of(
-                    store.options().maxBodyBytes(body.length + more).build());
-            try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
-                for (String target : List.of("/app/work", "/app/work?async")) {
-                    try (RawHttp connection = container.connect()) {
-                        connection.send(chunked(target, body));
-                        assertEquals(more == 0 ? "2 parts" : "413 BODY_TOO_LARGE", next(), target);
-                    }
-                }
-            }
-            store.assertEmpty(kind);
-        }
+        app.options(options -> options.maxBodyBytes(body.length)).start(kind);
+        assertComesOf("2 parts", body);
+        app.options(options -> options.maxBodyBytes(body.length - 1)).start(kind);
+        assertComesOf("413 BODY_TOO_LARGE", body);
     }
 
     @ParameterizedTest
     @EnumSource
     void pythonMultipart_297_aLengthThatIsNoneIsRefusedAndNoneIsBelieved(ServletContainer kind) throws Exception {
-        servlet.at("/work", this::receive);
         byte[] body = FORM.body();
-        MultipartFilter filter =
-                MultipartFilter.of(store.options().maxBodyBytes(body.length).build());
-        long[] announced = new long[1];
-        Filter lying = (request, response, chain) -> chain.doFilter(
-                announced[0] == 0 ? request : announcing((HttpServletRequest) request, announced[0]), response);
-        try (RunningContainer container = kind.start(app().filter("/*", lying).filter("/app/*", filter))) {
-            for (String length :
-                    List.of("-1", "+5", "1e3", "99999999999999999999", "5\r\nContent-Length: 6", "5, 6", "0x10", "")) {
-                try (RawHttp connection = container.connect()) {
-                    connection.send(Form.head(
-                            "POST", "/app/work", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + length));
-                    assertEquals(400, connection.answer().status(), length);
-                }
-            }
-            assertTrue(seen.isEmpty(), () -> seen + " in spite of a length that is none");
-            for (long length : new long[] {Long.MIN_VALUE, -5, -1, 1}) {
-                announced[0] = length;
-                for (String target : List.of("/app/work", "/app/work?async")) {
-                    try (RawHttp connection = container.connect()) {
-                        connection.send(chunked(target, body));
-                        assertEquals("2 parts", next(), target);
-                    }
-                    try (RawHttp connection = container.connect()) {
-                        connection.send(chunked(target, Form.join(body, new byte[] {'\n'})));
-                        assertEquals("413 BODY_TOO_LARGE", next(), target);
-                    }
-                }
-            }
+        AtomicLong announced = new AtomicLong();
+        app.on(this::receive).options(options -> options.maxBodyBytes(body.length));
+        app.before((request, response, chain) -> chain.doFilter(
+                announced.get() == 0 ? request : announcing((HttpServletRequest) request, announced.get()), response));
+        app.start(kind);
+        for (String length :
+                List.of("-1", "+5", "1e3", "99999999999999999999", "5\r\nContent-Length: 6", "5, 6", "0x10", "")) {
+            byte[] head = Form.head("POST", "/work", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + length);
+            assertEquals(400, app.send(head).status(), length);
         }
-        store.assertEmpty(kind);
+        assertTrue(seen.isEmpty(), () -> seen + " in spite of a length that is none");
+        for (long length : new long[] {Long.MIN_VALUE, -5, -1, 1}) {
+            announced.set(length);
+            assertComesOf("2 parts", body);
+            assertComesOf("413 BODY_TOO_LARGE", Form.join(body, new byte[] {'\n'}));
+        }
     }
 
     /** A request as a container would show it that believes any Content-Length. */
@@ -255,30 +211,26 @@ class ContainerThreatsTest {
         Set<Thread> threadsOfServlets = ConcurrentHashMap.newKeySet();
         GateSink gate = new GateSink().shut();
         Set<Thread> asyncThreads = ConcurrentHashMap.newKeySet();
-        servlet.at("/async", (request, response) -> {
+        app.on("/async", (request, response) -> {
             PartSink sink = new ThreadsOf(asyncThreads, gate);
             tellWhatComesOf(
                     MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(sink))),
                     request);
         });
-        servlet.at("/work", (request, response) -> {
+        app.on("/work", (request, response) -> {
             threadsOfServlets.add(Thread.currentThread());
             seen.add(request.getParts().size() + " parts");
         });
-        MultipartFilter filter = MultipartFilter.of(store.options()
-                .decider(part -> PartDecision.to(new ThreadsOf(threads, PartSink.discard())))
-                .noMinimumRate()
-                .build());
-        try (RunningContainer container = kind.start(app().filter("/app/*", filter));
-                RawHttp connection = container.connect()) {
-            connection.send(FORM.post("/app/work"));
+        app.options(options -> options.decider(part -> PartDecision.to(new ThreadsOf(threads, PartSink.discard()))));
+        app.start(kind);
+        try (RawHttp connection = app.connect()) {
+            connection.send(FORM.post("/work"));
             assertEquals("0 parts", next());
             assertEquals(200, connection.answer().status());
             byte[] body = FORM.body();
-            connection.send(Form.head(
-                    "POST", "/app/async", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + body.length));
+            connection.send(Form.head("/async", body.length));
             connection.send(body);
-            Eventually.isTrue(() -> gate.bytes() > 0, () -> "no bytes of a form that comes in");
+            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of a form that comes in");
             gate.open();
             assertEquals("0 parts", next());
         }
@@ -297,6 +249,7 @@ class ContainerThreatsTest {
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx64m",
+                        "-XX:+UseSerialGC", // starts faster than the other collectors
                         "-XX:MaxDirectMemorySize=32m",
                         "-XX:+ExitOnOutOfMemoryError",
                         "-cp",
@@ -325,7 +278,8 @@ class ContainerThreatsTest {
         byte[] open = new Form()
                 .part("Content-Disposition: form-data; name=\"f\"", "")
                 .open();
-        byte[] head = chunked(target, Arrays.copyOf(open, open.length - 2)); // without the end of the line
+        byte[] head =
+                Form.chunked(target, Arrays.copyOf(open, open.length - 2), open.length); // without the end of the line
         try (RawHttp connection = new RawHttp(port)) {
             connection.send(head, 0, head.length - END_OF_CHUNKS);
             for (long sent = 0; sent < size && !told.ready(); sent += 1 << 20) {

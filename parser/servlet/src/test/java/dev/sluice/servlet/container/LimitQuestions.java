@@ -2,6 +2,7 @@ package dev.sluice.servlet.container;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.sluice.servlet.Form;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,7 +19,7 @@ final class LimitQuestions {
     }
 
     private static Question parts(String title) {
-        return Question.that(title).asks((request, location) -> {
+        return Question.that(title).asks(request -> {
             Say.parts(request);
             return "accepted";
         });
@@ -51,30 +52,25 @@ final class LimitQuestions {
                             Form form = new Form()
                                     .file("f", "f", new byte[MAX_PART])
                                     .file("g", "g", new byte[MAX_PART]);
-                            connection.send(Form.head(
-                                    "POST", path, "Content-Type: " + Form.CONTENT_TYPE, "Transfer-Encoding: chunked"));
-                            return Question.describe(connection
-                                    .send(Form.chunked(form.body(), 10_000))
-                                    .answer());
+                            connection.send(Form.chunked(path, form.body(), 10_000));
+                            return Question.describe(connection.answer());
                         })
                         .whereTheContainerHasNoSay(),
                 Question.that("the application catches what getParts throws of a file that is too large")
                         .sends(new Form().field("a", "1").file("f", "f", new byte[MAX_PART + 1]))
-                        .asks((request, location) -> Say.attempt(() -> Say.parts(request))),
+                        .asks(request -> Say.attempt(() -> Say.parts(request))),
                 Question.that("getParameter of a form with a file that is too large")
                         .sends(path -> new Form()
                                 .field("a", "1")
                                 .file("f", "f", new byte[MAX_PART + 1])
                                 .post(path + "?q=0"))
-                        .asks((request, location) -> request.getParameter("a")),
+                        .asks(request -> request.getParameter("a")),
                 Question.that("a field without a file name of 400 KiB: no memory for the asking")
                         .sends(new Form().field("a", "x".repeat(400 << 10)))
-                        .asks((request, location) ->
-                                "" + request.getParameter("a").length()),
+                        .asks(request -> "" + request.getParameter("a").length()),
                 Question.that("a field of 200 KiB")
                         .sends(new Form().field("a", "x".repeat(200 << 10)))
-                        .asks((request, location) ->
-                                "" + request.getParameter("a").length()),
+                        .asks(request -> "" + request.getParameter("a").length()),
                 parts("49 fields").sends(fields(49, "1")),
                 parts("51 fields").sends(fields(51, "1")),
                 parts("101 fields").sends(fields(101, "1")),
@@ -106,21 +102,14 @@ final class LimitQuestions {
                 raw("the end within a file", part.substring(0, part.length() - 2)),
                 parts("the client stops sending before Content-Length, and listens")
                         .holds((connection, path) -> {
-                            byte[] body =
-                                    new Form().file("f", "f", new byte[5000]).body();
-                            connection.send(Form.head(
-                                    "POST",
-                                    path,
-                                    "Content-Type: " + Form.CONTENT_TYPE,
-                                    "Content-Length: " + body.length));
+                            byte[] request =
+                                    new Form().file("f", "f", new byte[5000]).post(path);
                             return Question.acceptedOrNot(
-                                    connection.send(body, 0, 3000).sendEnd());
+                                    connection.send(request, 0, 3000).sendEnd());
                         }),
                 parts("a chunked body that is cut off within a chunk").holds((connection, path) -> {
                     byte[] chunks = Form.chunked(
-                            new Form().file("f", "f", new byte[5000]).body(), 500);
-                    connection.send(Form.head(
-                            "POST", path, "Content-Type: " + Form.CONTENT_TYPE, "Transfer-Encoding: chunked"));
+                            path, new Form().file("f", "f", new byte[5000]).body(), 500);
                     return Question.acceptedOrNot(
                             connection.send(chunks, 0, 3000).sendEnd());
                 }),
@@ -139,7 +128,7 @@ final class LimitQuestions {
                 raw("LF as the end of lines", (part + delimiter + "--\r\n").replace("\r", "")),
                 raw("a preamble and an epilogue", "before\r\n" + part + delimiter + "--\r\nafter"),
                 raw("a part after the close-delimiter", part + delimiter + "--\r\n" + part + delimiter + "--\r\n")
-                        .asks((request, location) -> Say.parts(request)),
+                        .asks(request -> Say.parts(request)),
                 raw(
                         "padding after delimiters",
                         (part + delimiter + "--\r\n").replace(Form.BOUNDARY + "\r", Form.BOUNDARY + " \t\r")));

@@ -2,6 +2,7 @@ package dev.sluice.servlet.container;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import dev.sluice.servlet.Form;
 import java.util.List;
 
 /** What becomes of fields. */
@@ -12,45 +13,45 @@ final class ParameterQuestions {
         return List.of(
                 Question.that("fields are parameters, in order, with all values of a repeated name")
                         .sends(new Form().field("b", "1").field("a", "2").field("b", "3"))
-                        .asks((request, location) -> Say.parameters(request) + ", parts " + Say.parts(request)),
+                        .asks(request -> Say.parameters(request) + ", parts " + Say.parts(request)),
                 Question.that("getParameter before getParts sees the fields")
                         .sends(new Form().field("a", "1"))
-                        .asks((request, location) -> request.getParameter("a") + " " + Say.parts(request)),
+                        .asks(request -> request.getParameter("a") + " " + Say.parts(request)),
                 Question.that("the query string comes before the body")
                         .sends(path ->
                                 new Form().field("a", "body").field("b", "body").post(path + "?c=query&a=query"))
-                        .asks((request, location) -> request.getParameter("a") + " " + Say.values(request, "a") + " "
+                        .asks(request -> request.getParameter("a") + " " + Say.values(request, "a") + " "
                                 + Say.values(request, "b") + Say.values(request, "c") + " " + Say.values(request, "d")),
                 Question.that("the names of the query string come before those of the body")
                         .sends(path ->
                                 new Form().field("b", "1").field("a", "2").post(path + "?z=3"))
-                        .asks((request, location) -> Say.parameterNames(request)),
+                        .asks(request -> Say.parameterNames(request)),
                 Question.that("the query string is decoded")
                         .sends(path -> new Form().field("x", "1").post(path + "?q=%C3%A4+b%26&empty=&bare"))
-                        .asks((request, location) -> request.getParameter("q") + " " + Say.values(request, "empty")
-                                + " " + Say.values(request, "bare")),
+                        .asks(request -> request.getParameter("q") + " " + Say.values(request, "empty") + " "
+                                + Say.values(request, "bare")),
                 Question.that("a file is no parameter")
                         .sends(new Form().field("a", "1").file("f", "f.txt", new byte[] {'x'}))
-                        .asks((request, location) -> request.getParameter("f") + " " + Say.parameters(request)),
+                        .asks(request -> request.getParameter("f") + " " + Say.parameters(request)),
                 Question.that("a file input left empty is a file of no bytes, and no parameter")
                         .sends(new Form().file("f", "", new byte[0]))
-                        .asks((request, location) -> request.getParameter("f") + " " + Say.parts(request) + " '"
+                        .asks(request -> request.getParameter("f") + " " + Say.parts(request) + " '"
                                 + request.getPart("f").getSubmittedFileName() + "'"),
                 Question.that("a part without a file name is a parameter, whatever its Content-Type")
                         .sends(new Form()
                                 .part(disposition("j") + "\r\nContent-Type: application/json", "{}")
                                 .part(disposition("o") + "\r\nContent-Type: application/octet-stream", "o"))
-                        .asks((request, location) -> request.getParameter("j") + " " + request.getParameter("o") + " "
+                        .asks(request -> request.getParameter("j") + " " + request.getParameter("o") + " "
                                 + request.getPart("j").getContentType()),
                 Question.that("an empty field is an empty parameter")
                         .sends(new Form().field("a", ""))
-                        .asks((request, location) -> Say.values(request, "a")),
+                        .asks(request -> Say.values(request, "a")),
                 Question.that("a field named with no characters is a parameter of that name")
                         .sends(new Form().field("", "1"))
-                        .asks((request, location) -> Say.values(request, "")),
+                        .asks(request -> Say.values(request, "")),
                 Question.that("text is UTF-8 where nothing says otherwise")
                         .sends(new Form().field("a", "ä€").field("ö", "name"))
-                        .asks((request, location) -> request.getParameter("a") + " " + request.getParameter("ö")),
+                        .asks(request -> request.getParameter("a") + " " + request.getParameter("ö")),
                 Question.that("the charset of the request's Content-Type is for text")
                         .sends(path -> Form.request(
                                 "POST",
@@ -59,16 +60,16 @@ final class ParameterQuestions {
                                 new Form()
                                         .part(disposition("a"), new byte[] {(byte) 0xe4})
                                         .body()))
-                        .asks((request, location) -> request.getParameter("a")),
+                        .asks(request -> request.getParameter("a")),
                 Question.that("setCharacterEncoding before the first access is for text")
                         .sends(new Form().part(disposition("a"), new byte[] {(byte) 0xe4}))
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("a");
                         }),
                 Question.that("setCharacterEncoding is for names too")
                         .sends(new Form().bytes(namedInLatin1()))
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("ä");
                         }),
@@ -77,10 +78,10 @@ final class ParameterQuestions {
                                 .part(
                                         disposition("a") + "\r\nContent-Type: text/plain; charset=ISO-8859-1",
                                         new byte[] {(byte) 0xe4}))
-                        .asks((request, location) -> request.getParameter("a")),
+                        .asks(request -> request.getParameter("a")),
                 Question.that("the charset of a part goes before setCharacterEncoding")
                         .sends(new Form().part(disposition("a") + "\r\nContent-Type: text/plain; charset=UTF-8", "ä"))
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("a");
                         }),
@@ -88,17 +89,17 @@ final class ParameterQuestions {
                         .sends(new Form()
                                 .field("_charset_", "ISO-8859-1")
                                 .part(disposition("a"), new byte[] {(byte) 0xe4}))
-                        .asks((request, location) -> request.getParameter("a")),
+                        .asks(request -> request.getParameter("a")),
                 Question.that("a charset that nobody knows is as if there were none")
                         .sends(new Form()
                                 .part(disposition("a") + "\r\nContent-Type: text/plain; charset=nobody-knows", "ä"))
-                        .asks((request, location) -> request.getParameter("a")),
+                        .asks(request -> request.getParameter("a")),
                 Question.that("the empty form has no parameters and no parts")
                         .sends(new Form())
-                        .asks((request, location) -> "[" + Say.parameters(request) + "] [" + Say.parts(request) + "]"),
+                        .asks(request -> "[" + Say.parameters(request) + "] [" + Say.parts(request) + "]"),
                 Question.that("the map of parameters cannot be changed")
                         .sends(new Form().field("a", "1"))
-                        .asks((request, location) ->
+                        .asks(request ->
                                 Say.attempt(() -> request.getParameterMap().put("b", new String[0])) + " "
                                         + Say.parameterNames(request)));
     }

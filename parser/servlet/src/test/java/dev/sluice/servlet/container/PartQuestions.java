@@ -1,5 +1,6 @@
 package dev.sluice.servlet.container;
 
+import dev.sluice.servlet.Form;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import java.io.InputStream;
@@ -28,7 +29,7 @@ final class PartQuestions {
     private static Question filename(String what, String parameters) {
         return Question.that("getSubmittedFileName of " + what)
                 .sends(new Form().part("Content-Disposition: form-data; name=\"f\"" + parameters, "x"))
-                .asks((request, location) -> String.valueOf(request.getPart("f").getSubmittedFileName()));
+                .asks(request -> String.valueOf(request.getPart("f").getSubmittedFileName()));
     }
 
     private static List<Question> names() {
@@ -53,17 +54,16 @@ final class PartQuestions {
                 filename("a name with a control character", "; filename=\"\u0001\""),
                 Question.that("a name in upper case parameters and header names")
                         .sends(new Form().part("content-disposition: FORM-DATA; NAME=\"f\"; FileName=\"A.txt\"", "x"))
-                        .asks((request, location) -> request.getPart("f").getSubmittedFileName()),
+                        .asks(request -> request.getPart("f").getSubmittedFileName()),
                 Question.that("two parts of one name: getPart gives the first")
                         .sends(new Form().file("f", "1.txt", SMALL).file("f", "2.txt", SMALL))
-                        .asks((request, location) ->
-                                request.getPart("f").getSubmittedFileName() + " " + Say.parts(request)),
+                        .asks(request -> request.getPart("f").getSubmittedFileName() + " " + Say.parts(request)),
                 Question.that("getPart of a name that is not there")
                         .sends(new Form().field("a", "1"))
-                        .asks((request, location) -> String.valueOf(request.getPart("b"))),
+                        .asks(request -> String.valueOf(request.getPart("b"))),
                 Question.that("getPart(null)")
                         .sends(new Form().field("a", "1"))
-                        .asks((request, location) -> Say.attempt(() -> request.getPart(null))));
+                        .asks(request -> Say.attempt(() -> request.getPart(null))));
     }
 
     private static List<Question> headers() {
@@ -75,36 +75,33 @@ final class PartQuestions {
         return List.of(
                 Question.that("getContentType is the header, with its parameters")
                         .sends(form)
-                        .asks((request, location) -> request.getPart("f").getContentType()),
+                        .asks(request -> request.getPart("f").getContentType()),
                 Question.that("getContentType of a part without")
                         .sends(new Form().field("a", "1"))
-                        .asks((request, location) ->
-                                String.valueOf(request.getPart("a").getContentType())),
+                        .asks(request -> String.valueOf(request.getPart("a").getContentType())),
                 Question.that("getHeader in any case, the first of several, null for none")
                         .sends(form)
-                        .asks((request, location) -> request.getPart("f").getHeader("CONTENT-TYPE") + " "
+                        .asks(request -> request.getPart("f").getHeader("CONTENT-TYPE") + " "
                                 + request.getPart("f").getHeader("x-two") + " "
                                 + request.getPart("f").getHeader("x-three")),
                 Question.that("getHeaders gives all in order")
                         .sends(form)
-                        .asks((request, location) -> List.copyOf(
-                                        request.getPart("f").getHeaders("x-two"))
+                        .asks(request -> List.copyOf(request.getPart("f").getHeaders("x-two"))
                                 .toString()),
                 Question.that("getHeaders of a header that is not there")
                         .sends(form)
-                        .asks((request, location) -> Say.attempt(
+                        .asks(request -> Say.attempt(
                                 () -> request.getPart("f").getHeaders("x-three").size())),
                 Question.that("getHeaderNames, each once")
                         .sends(form)
-                        .asks((request, location) ->
-                                Say.names(request.getPart("f").getHeaderNames())),
+                        .asks(request -> Say.names(request.getPart("f").getHeaderNames())),
                 Question.that("the text of a header is UTF-8")
                         .sends(form)
-                        .asks((request, location) -> request.getPart("f").getHeader("x-text")),
+                        .asks(request -> request.getPart("f").getHeader("x-text")),
                 Question.that("a folded header is one value")
                         .sends(new Form()
                                 .part("Content-Disposition: form-data;\r\n name=\"a\"\r\nX-Long: b\r\n  c", "1"))
-                        .asks((request, location) -> request.getPart("a").getHeader("x-long")));
+                        .asks(request -> request.getPart("a").getHeader("x-long")));
     }
 
     private static List<Question> content() {
@@ -113,10 +110,10 @@ final class PartQuestions {
         return List.of(
                 Question.that("getSize of small, large and empty files")
                         .sends(form)
-                        .asks((request, location) -> Say.parts(request)),
+                        .asks(request -> Say.parts(request)),
                 Question.that("getInputStream twice, and both are read to the end")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             Part part = request.getPart("l");
                             return request.getPart("l").getInputStream().readAllBytes().length + " "
                                     + java.util.Arrays.equals(
@@ -124,23 +121,23 @@ final class PartQuestions {
                         }),
                 Question.that("two streams of one part do not disturb each other")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             Part part = request.getPart("s");
                             try (InputStream one = part.getInputStream();
                                     InputStream two = part.getInputStream()) {
                                 return "" + (char) one.read() + (char) one.read() + (char) two.read();
                             }
                         }),
-                Question.that("getParts twice gives the same parts").sends(form).asks((request, location) -> {
+                Question.that("getParts twice gives the same parts").sends(form).asks(request -> {
                     List<Part> first = List.copyOf(request.getParts());
                     return "" + first.equals(List.copyOf(request.getParts()));
                 }),
                 Question.that("getPart gives a part of getParts")
                         .sends(form)
-                        .asks((request, location) -> "" + request.getParts().contains(request.getPart("s"))),
+                        .asks(request -> "" + request.getParts().contains(request.getPart("s"))),
                 Question.that("a change of the collection does not change the request")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             Collection<Part> parts = request.getParts();
                             Say.attempt(() -> {
                                 parts.clear();
@@ -154,7 +151,7 @@ final class PartQuestions {
                                         "Content-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n"
                                                 + "Content-Transfer-Encoding: base64",
                                         "YWJj"))
-                        .asks((request, location) -> Say.text(request.getPart("f"))));
+                        .asks(request -> Say.text(request.getPart("f"))));
     }
 
     private static String write(HttpServletRequest request, String name, String target) {
@@ -198,7 +195,7 @@ final class PartQuestions {
                         }),
                 Question.that("write to a name with a directory that does not exist")
                         .sends(form)
-                        .asks((request, location) -> write(request, "s", "none/s")),
+                        .asks(request -> write(request, "s", "none/s")),
                 Question.that("write onto a file that exists").sends(form).asks((request, location) -> {
                     Files.writeString(location.resolve("exists"), "a file of somebody");
                     return write(request, "s", "exists") + " " + size(location.resolve("exists"));
@@ -213,12 +210,12 @@ final class PartQuestions {
                                 + size(location.resolve("t1")) + " " + size(location.resolve("t2"))),
                 Question.that("getInputStream after write")
                         .sends(form)
-                        .asks((request, location) -> write(request, "l", "w") + " "
+                        .asks(request -> write(request, "l", "w") + " "
                                 + Say.attempt(() ->
                                         request.getPart("l").getInputStream().readAllBytes().length)),
                 Question.that("getSize after write")
                         .sends(form)
-                        .asks((request, location) -> write(request, "l", "ws") + " "
+                        .asks(request -> write(request, "l", "ws") + " "
                                 + Say.attempt(() -> request.getPart("l").getSize())),
                 Question.that("delete after write keeps what was written")
                         .sends(form)
@@ -226,16 +223,16 @@ final class PartQuestions {
                                 + size(location.resolve("wd"))),
                 Question.that("getInputStream after delete")
                         .sends(form)
-                        .asks((request, location) -> delete(request, "s") + " " + delete(request, "l") + " "
+                        .asks(request -> delete(request, "s") + " " + delete(request, "l") + " "
                                 + Say.attempt(() ->
                                         request.getPart("s").getInputStream().readAllBytes().length) + " "
                                 + Say.attempt(() ->
                                         request.getPart("l").getInputStream().readAllBytes().length)),
                 Question.that("delete twice")
                         .sends(form)
-                        .asks((request, location) -> delete(request, "l") + " " + delete(request, "l")),
+                        .asks(request -> delete(request, "l") + " " + delete(request, "l")),
                 Question.that("write after delete")
                         .sends(form)
-                        .asks((request, location) -> delete(request, "l") + " " + write(request, "l", "dw")));
+                        .asks(request -> delete(request, "l") + " " + write(request, "l", "dw")));
     }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.servlet.container;
 
+import dev.sluice.servlet.Form;
+import dev.sluice.servlet.RawHttp;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.EOFException;
@@ -19,6 +21,11 @@ final class Question {
     /** What the servlet does; what it returns is the answer, what it throws goes to the container. */
     interface Ask {
         String ask(HttpServletRequest request, Path location) throws Exception;
+    }
+
+    /** The same, without a look at files. */
+    interface Said {
+        String of(HttpServletRequest request) throws Exception;
     }
 
     /** What the client does; {@code path} is the one of the servlet. */
@@ -57,6 +64,11 @@ final class Question {
         return this;
     }
 
+    /** What the servlet does with the request, wherever it writes files to. */
+    Question asks(Said ask) {
+        return asks((request, location) -> ask.of(request));
+    }
+
     /** What the servlet does with the request to {@code path}. */
     Question asks(Ask ask) {
         asks.put("", ask);
@@ -64,8 +76,8 @@ final class Question {
     }
 
     /** What the servlet does where the request is dispatched to. */
-    Question asksAt(String subPath, Ask ask) {
-        asks.put(subPath, ask);
+    Question asksAt(String subPath, Said ask) {
+        asks.put(subPath, (request, location) -> ask.of(request));
         return this;
     }
 
@@ -93,7 +105,7 @@ final class Question {
         }
     }
 
-    private static WorkServlet.Work work(Ask ask, Path location) {
+    private static Work work(Ask ask, Path location) {
         return (request, response) -> {
             request.setAttribute(RESPONSE, response);
             say(response, ask.ask(request, location));

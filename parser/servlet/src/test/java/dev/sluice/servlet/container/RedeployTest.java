@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartDecoder;
 import dev.sluice.buffer.DelimiterSearch;
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.RawHttp;
+import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCounted;
 import jakarta.servlet.DispatcherType;
@@ -50,14 +54,16 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.ContextHandlerCollection;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A web application with all of Sluice in WEB-INF/lib, deployed and taken down again and again. */
 @Timeout(300)
+@Tag("sized")
 class RedeployTest {
-    private static final int TIMES = 50;
+    private static final int TIMES = ProofSize.of("sluice.deployments", 25, 50);
     private static final int WARM = 5;
 
     @TempDir
@@ -85,7 +91,7 @@ class RedeployTest {
     private interface Host extends AutoCloseable {
         Deployed deploy(Path application) throws Exception;
 
-        /** {@return the bytes of direct memory that its threads may take for themselves; 50 leaks are more} */
+        /** {@return the bytes of direct memory that its threads may take for themselves; a leak of each deployment is more} */
         long ownDirectMemory();
 
         @Override
@@ -96,7 +102,7 @@ class RedeployTest {
     private record Deployed(ClassLoader loader, int port, RunningContainer.Stop undeploy) {}
 
     @Test
-    void fiftyDeploymentsInTomcatLeaveNoClassLoaderNoThreadNoThreadLocalAndNoMemory() throws Exception {
+    void deploymentsInTomcatLeaveNoClassLoaderNoThreadNoThreadLocalAndNoMemory() throws Exception {
         Complaints complaints = new Complaints();
         Logger logger = Logger.getLogger("org.apache");
         Level level = logger.getLevel();
@@ -112,7 +118,7 @@ class RedeployTest {
     }
 
     @Test
-    void fiftyDeploymentsInJettyLeaveNoClassLoaderNoThreadAndNoMemory() throws Exception {
+    void deploymentsInJettyLeaveNoClassLoaderNoThreadAndNoMemory() throws Exception {
         assertNothingIsLeftOfDeployments(new JettyHost(Files.createDirectory(directory.resolve("host"))));
     }
 

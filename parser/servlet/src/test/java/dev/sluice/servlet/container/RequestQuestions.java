@@ -1,5 +1,6 @@
 package dev.sluice.servlet.container;
 
+import dev.sluice.servlet.Form;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +29,7 @@ final class RequestQuestions {
                         path + "?q=0",
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks((request, location) -> partsOrNot(request) + ", " + Say.attempt(() -> Say.parameters(request)));
+                .asks(request -> partsOrNot(request) + ", " + Say.attempt(() -> Say.parameters(request)));
     }
 
     private static Question unparsed(String method) {
@@ -38,7 +39,7 @@ final class RequestQuestions {
                         path,
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
+                .asks(request -> Say.orRefused(() -> Say.parts(request)))
                 .whereTheContainerHasNoSay();
     }
 
@@ -55,25 +56,25 @@ final class RequestQuestions {
                 unparsed("GET"),
                 unparsed("DELETE"),
                 type("a urlencoded body: parameters as ever", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks((request, location) -> Say.parameters(request)),
+                        .asks(request -> Say.parameters(request)),
                 type("getParts of a urlencoded body", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
+                        .asks(request -> Say.orRefused(() -> Say.parts(request)))
                         .whereTheContainerHasNoSay(),
                 type("getParts of multipart/mixed", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
-                        .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
+                        .asks(request -> Say.orRefused(() -> Say.parts(request)))
                         .whereTheContainerHasNoSay(),
                 type("the media type in another case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
-                        .asks((request, location) -> partsOrNot(request)),
+                        .asks(request -> partsOrNot(request)),
                 type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
-                        .asks((request, location) -> partsOrNot(request)),
-                type("no boundary", "multipart/form-data", form).asks((request, location) -> Say.parts(request)),
+                        .asks(request -> partsOrNot(request)),
+                type("no boundary", "multipart/form-data", form).asks(request -> Say.parts(request)),
                 type("two boundaries", "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other", form)
-                        .asks((request, location) -> Say.parts(request)),
+                        .asks(request -> Say.parts(request)),
                 type("a media type that only begins like a form's", "multipart/form-data-x; boundary=x", form)
-                        .asks((request, location) -> Say.orRefused(() -> Say.parts(request)))
+                        .asks(request -> Say.orRefused(() -> Say.parts(request)))
                         .whereTheContainerHasNoSay(),
                 type("a servlet that does not look at the form", Form.CONTENT_TYPE, "this is no form")
-                        .asks((request, location) -> "fine"));
+                        .asks(request -> "fine"));
     }
 
     private static List<Question> bodies() {
@@ -81,42 +82,41 @@ final class RequestQuestions {
         return List.of(
                 Question.that("getInputStream of a form that nobody has parsed gives the body")
                         .sends(form)
-                        .asks((request, location) ->
-                                "" + (request.getInputStream().readAllBytes().length == form.body().length)),
+                        .asks(request -> "" + (request.getInputStream().readAllBytes().length == form.body().length)),
                 Question.that("getParts after the body was read through getInputStream")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.getInputStream().readAllBytes();
                             return partsOrNot(request);
                         }),
                 Question.that("getParameter after the body was read through getInputStream")
                         .sends(path -> form.post(path + "?q=0"))
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.getInputStream().readAllBytes();
                             return Say.attempt(() -> request.getParameter("a")) + " "
                                     + Say.attempt(() -> request.getParameter("q"));
                         }),
                 Question.that("getParts after the body was read through getReader")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.getReader().readLine();
                             return partsOrNot(request);
                         }),
                 Question.that("getInputStream after getParts")
                         .sends(form)
-                        .asks((request, location) -> Say.parts(request) + " "
+                        .asks(request -> Say.parts(request) + " "
                                 + Say.attempt(() -> request.getInputStream().read())),
                 Question.that("getReader after getParts")
                         .sends(form)
-                        .asks((request, location) -> Say.parts(request) + " "
+                        .asks(request -> Say.parts(request) + " "
                                 + Say.attempt(() -> request.getReader().read())),
                 Question.that("getInputStream after getParameter")
                         .sends(form)
-                        .asks((request, location) -> request.getParameter("a") + " "
+                        .asks(request -> request.getParameter("a") + " "
                                 + Say.attempt(() -> request.getInputStream().read())),
                 Question.that("getContentLength and getContentType stay those of the request")
                         .sends(form)
-                        .asks((request, location) -> Say.parts(request) + " "
+                        .asks(request -> Say.parts(request) + " "
                                 + (request.getContentLengthLong() == form.body().length) + " "
                                 + request.getContentType().equals(Form.CONTENT_TYPE)));
     }
@@ -126,15 +126,9 @@ final class RequestQuestions {
                 new Form().field("a", "1").file("f", "f", Form.noise(50_000, 3)).body();
         return List.of(
                 Question.that("a chunked form")
-                        .holds((connection, path) -> Question.describe(connection
-                                .send(Form.head(
-                                        "POST",
-                                        path,
-                                        "Content-Type: " + Form.CONTENT_TYPE,
-                                        "Transfer-Encoding: chunked"))
-                                .send(Form.chunked(body, 777))
-                                .answer()))
-                        .asks((request, location) -> Say.parts(request)),
+                        .holds((connection, path) -> Question.describe(
+                                connection.send(Form.chunked(path, body, 777)).answer()))
+                        .asks(request -> Say.parts(request)),
                 Question.that("Expect: 100-continue is answered when the form is wanted")
                         .holds((connection, path) -> {
                             connection.send(Form.head(
@@ -147,7 +141,7 @@ final class RequestQuestions {
                             return interim + " "
                                     + Question.describe(connection.send(body).answer());
                         })
-                        .asks((request, location) -> Say.parts(request)),
+                        .asks(request -> Say.parts(request)),
                 Question.that("another request on the connection after a form")
                         .holds((connection, path) -> {
                             StringBuilder answers = new StringBuilder();
@@ -160,14 +154,14 @@ final class RequestQuestions {
                             }
                             return answers.toString();
                         })
-                        .asks((request, location) -> Say.parts(request)),
+                        .asks(request -> Say.parts(request)),
                 Question.that("another request on the connection after a form that nobody looked at")
                         .holds((connection, path) -> {
                             byte[] post = new Form().field("a", "1").post(path);
                             return Question.describe(connection.send(post).answer()) + " "
                                     + Question.describe(connection.send(post).answer());
                         })
-                        .asks((request, location) -> "unseen"));
+                        .asks(request -> "unseen"));
     }
 
     /** Dispatches go to a path below the servlet's own, so that both halves of the comparison stay in their half. */
@@ -177,41 +171,38 @@ final class RequestQuestions {
 
     private static List<Question> dispatches() {
         Form form = new Form().field("a", "1").file("f", "f.txt", new byte[] {'x', 'y'});
-        Question.Ask seen = (request, location) ->
-                Say.attempt(() -> Say.parts(request)) + " " + Say.attempt(() -> Say.parameters(request));
+        Question.Said seen =
+                request -> Say.attempt(() -> Say.parts(request)) + " " + Say.attempt(() -> Say.parameters(request));
         return List.of(
                 Question.that("a forward before anything was parsed")
                         .sends(form)
-                        .asks((request, location) -> forward(request, below(request, PARTS)))
+                        .asks(request -> forward(request, below(request, PARTS)))
                         .asksAt(PARTS, seen),
                 Question.that("a forward after the form was parsed")
                         .sends(form)
-                        .asks((request, location) ->
-                                Say.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
+                        .asks(request -> Say.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
                         .asksAt(PARTS, seen),
                 Question.that("the query string of a forward comes first")
                         .sends(path -> form.post(path + "?a=query"))
-                        .asks((request, location) -> forward(request, below(request, PARTS) + "?a=forward&z=9"))
-                        .asksAt(
-                                PARTS,
-                                (request, location) -> Say.values(request, "a") + " " + request.getParameter("z")),
+                        .asks(request -> forward(request, below(request, PARTS) + "?a=forward&z=9"))
+                        .asksAt(PARTS, request -> Say.values(request, "a") + " " + request.getParameter("z")),
                 Question.that("an include sees the form, and the servlet after it too")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             include(request, below(request, PARTS));
                             return "; " + Say.parts(request);
                         })
                         .asksAt(PARTS, seen),
                 Question.that("the query string of an include is there only for the included")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             include(request, below(request, PARTS) + "?a=include");
                             return "; " + Say.values(request, "a");
                         })
-                        .asksAt(PARTS, (request, location) -> Say.values(request, "a")),
+                        .asksAt(PARTS, request -> Say.values(request, "a")),
                 Question.that("an asynchronous dispatch sees the form that was parsed before")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             if (request.getAttribute("again") != null) {
                                 return Say.parts(request) + " " + Say.parameters(request);
                             }
@@ -222,7 +213,7 @@ final class RequestQuestions {
                         }),
                 Question.that("an asynchronous dispatch parses the form that nobody has parsed before")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             if (request.getAttribute("again") != null) {
                                 return Say.parts(request) + " " + Say.parameters(request);
                             }
@@ -232,7 +223,7 @@ final class RequestQuestions {
                         }),
                 Question.that("a thread of AsyncContext.start parses the form")
                         .sends(form)
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             AsyncContext context = request.startAsync();
                             context.start(() -> {
                                 String answer = Say.attempt(() -> Say.parts(request));
@@ -251,7 +242,7 @@ final class RequestQuestions {
                                 .send(form.post(path + "?q=0"))
                                 .answer()
                                 .body())
-                        .asks((request, location) -> {
+                        .asks(request -> {
                             request.getParts();
                             Question.response(request).sendError(409, "the order is late");
                             return "";

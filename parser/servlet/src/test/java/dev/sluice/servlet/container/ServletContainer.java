@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.Wrapper;
 import org.apache.catalina.connector.Connector;
+import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.ErrorPage;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
@@ -54,7 +55,6 @@ enum ServletContainer {
             for (WebApp.FilterAt each : app.filters()) {
                 FilterHolder holder = new FilterHolder(each.filter());
                 holder.setAsyncSupported(true);
-                holder.setInitParameters(each.parameters());
                 context.addFilter(holder, each.pattern(), each.dispatches());
             }
             if (app.errorPage() != null) {
@@ -78,6 +78,7 @@ enum ServletContainer {
             connector.setProperty("address", HOST);
             tomcat.setConnector(connector);
             Context context = tomcat.addContext("", app.directory().toString());
+            ((StandardContext) context).setUnloadDelay(200); // for requests that are under way
             for (WebApp.ServletAt each : app.servlets()) {
                 Wrapper wrapper = Tomcat.addServlet(context, each.pattern(), each.servlet());
                 wrapper.setAsyncSupported(true);
@@ -88,13 +89,12 @@ enum ServletContainer {
             }
             for (WebApp.FilterAt each : app.filters()) {
                 FilterDef definition = new FilterDef();
-                definition.setFilterName(each.pattern());
+                definition.setFilterName(each.name());
                 definition.setFilter(each.filter());
                 definition.setAsyncSupported("true");
-                each.parameters().forEach(definition::addInitParameter);
                 context.addFilterDef(definition);
                 FilterMap mapping = new FilterMap();
-                mapping.setFilterName(each.pattern());
+                mapping.setFilterName(each.name());
                 mapping.addURLPattern(each.pattern());
                 for (DispatcherType dispatch : each.dispatches()) {
                     mapping.setDispatcher(dispatch.name());
@@ -136,12 +136,11 @@ enum ServletContainer {
             }
             for (WebApp.FilterAt each : app.filters()) {
                 FilterInfo info = Servlets.filter(
-                                each.pattern(), each.filter().getClass(), new ImmediateInstanceFactory<>(each.filter()))
+                                each.name(), each.filter().getClass(), new ImmediateInstanceFactory<>(each.filter()))
                         .setAsyncSupported(true);
-                each.parameters().forEach(info::addInitParam);
                 deployment.addFilter(info);
                 for (DispatcherType dispatch : each.dispatches()) {
-                    deployment.addFilterUrlMapping(each.pattern(), each.pattern(), dispatch);
+                    deployment.addFilterUrlMapping(each.name(), each.pattern(), dispatch);
                 }
             }
             if (app.errorPage() != null) {
@@ -151,7 +150,7 @@ enum ServletContainer {
             manager.deploy();
             Undertow.Builder builder = Undertow.builder()
                     .addHttpListener(0, HOST)
-                    .setServerOption(UndertowOptions.SHUTDOWN_TIMEOUT, 1000) // it waits for ever for threads that read
+                    .setServerOption(UndertowOptions.SHUTDOWN_TIMEOUT, 200) // it waits for ever for threads that read
                     .setHandler(manager.start());
             if (app.hasLargeBodies()) {
                 builder.setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L);

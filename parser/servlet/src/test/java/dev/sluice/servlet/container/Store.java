@@ -3,6 +3,7 @@ package dev.sluice.servlet.container;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.Eventually;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,12 +34,8 @@ final class Store implements AutoCloseable {
         return spool;
     }
 
-    long files() {
-        return spool.files();
-    }
-
-    long memory() {
-        return memory.used();
+    MemoryBudget memory() {
+        return memory;
     }
 
     /** Waits until nothing is left: no file, no byte of the budget, no descriptor. No garbage is collected for it. */

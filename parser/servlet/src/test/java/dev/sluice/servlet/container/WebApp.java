@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a container is started with: a web application in its root context. */
@@ -17,9 +16,7 @@ final class WebApp {
     record ServletAt(
             String pattern, HttpServlet servlet, @Nullable MultipartConfigElement multipart) {}
 
-    /** A filter with its init parameters. */
-    record FilterAt(
-            String pattern, Filter filter, EnumSet<DispatcherType> dispatches, Map<String, String> parameters) {}
+    record FilterAt(String name, String pattern, Filter filter, EnumSet<DispatcherType> dispatches) {}
 
     private final Path directory;
     private final List<ServletAt> servlets = new ArrayList<>();
@@ -47,13 +44,9 @@ final class WebApp {
     }
 
     WebApp filter(String pattern, Filter filter, DispatcherType... dispatches) {
-        return filter(pattern, filter, Map.of(), dispatches);
-    }
-
-    WebApp filter(String pattern, Filter filter, Map<String, String> parameters, DispatcherType... dispatches) {
         EnumSet<DispatcherType> set = EnumSet.of(DispatcherType.REQUEST);
         set.addAll(List.of(dispatches));
-        filters.add(new FilterAt(pattern, filter, set, parameters));
+        filters.add(new FilterAt("filter" + filters.size(), pattern, filter, set));
         return this;
     }
 

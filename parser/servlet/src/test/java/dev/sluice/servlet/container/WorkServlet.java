@@ -7,17 +7,18 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Does what a test says, in the container: one work for each path below the servlet's. */
 @SuppressWarnings("serial")
 final class WorkServlet extends HttpServlet {
-    /** What is done with a request. */
-    interface Work {
-        void run(HttpServletRequest request, HttpServletResponse response) throws Exception;
-    }
+    /** Any path for which nothing else is set. */
+    static final String ANY = "*";
 
     private final transient Map<String, Work> works = new ConcurrentHashMap<>();
+    private final transient Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
 
     /** Sets what is done at {@code path}, of which the first segment of the URL is no part. */
     WorkServlet at(String path, Work work) {
@@ -25,12 +26,16 @@ final class WorkServlet extends HttpServlet {
         return this;
     }
 
+    Queue<Throwable> thrown() {
+        return thrown;
+    }
+
     @Override
     protected void service(HttpServletRequest request, HttpServletResponse response)
             throws ServletException, IOException {
         Object included = request.getAttribute("jakarta.servlet.include.path_info");
         String path = Objects.requireNonNullElse(included != null ? included.toString() : request.getPathInfo(), "/");
-        Work work = works.get(path);
+        Work work = works.getOrDefault(path, works.get(ANY));
         if (work == null) {
             response.sendError(HttpServletResponse.SC_NOT_FOUND);
             return;
@@ -38,6 +43,7 @@ final class WorkServlet extends HttpServlet {
         try {
             work.run(request, response);
         } catch (ServletException | IOException | RuntimeException e) {
+            thrown.add(e);
             throw e;
         } catch (Exception e) {
             throw new ServletException(e);

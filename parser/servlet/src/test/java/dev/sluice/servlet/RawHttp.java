@@ -1,4 +1,4 @@
-package dev.sluice.servlet.container;
+package dev.sluice.servlet;
 
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -15,33 +16,33 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A connection on which HTTP is spoken by hand, for what no client library would do. */
-final class RawHttp implements AutoCloseable {
+public final class RawHttp implements AutoCloseable {
     private final SocketChannel channel;
     private final Socket socket;
 
     /** An answer; the names of its headers are in lower case. */
-    record Answer(int status, Map<String, String> headers, byte[] bytes) {
-        String body() {
+    public record Answer(int status, Map<String, String> headers, byte[] bytes) {
+        public String body() {
             return new String(bytes, StandardCharsets.UTF_8);
         }
     }
 
-    RawHttp(int port) throws IOException {
+    public RawHttp(int port) throws IOException {
         this.channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         this.socket = channel.socket();
         socket.setSoTimeout(20_000);
         socket.setTcpNoDelay(true);
     }
 
-    RawHttp send(String text) throws IOException {
+    public RawHttp send(String text) throws IOException {
         return send(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    RawHttp send(byte[] bytes) throws IOException {
+    public RawHttp send(byte[] bytes) throws IOException {
         return send(bytes, 0, bytes.length);
     }
 
-    RawHttp send(byte[] bytes, int from, int to) throws IOException {
+    public RawHttp send(byte[] bytes, int from, int to) throws IOException {
         OutputStream out = socket.getOutputStream();
         out.write(bytes, from, to - from);
         out.flush();
@@ -49,18 +50,18 @@ final class RawHttp implements AutoCloseable {
     }
 
     /** Says that there is nothing more to come, and still listens. */
-    RawHttp sendEnd() throws IOException {
+    public RawHttp sendEnd() throws IOException {
         socket.shutdownOutput();
         return this;
     }
 
     /** {@return the channel, to write without waiting} */
-    SocketChannel channel() {
+    public SocketChannel channel() {
         return channel;
     }
 
     /** {@return the next final answer; interim ones are passed over} */
-    Answer answer() throws IOException {
+    public Answer answer() throws IOException {
         Answer answer = anyAnswer();
         while (answer.status() < 200) {
             answer = anyAnswer();
@@ -69,7 +70,7 @@ final class RawHttp implements AutoCloseable {
     }
 
     /** {@return the next answer, be it an interim one} */
-    Answer anyAnswer() throws IOException {
+    public Answer anyAnswer() throws IOException {
         String statusLine = line();
         Map<String, String> headers = new TreeMap<>();
         for (String line = line(); !line.isEmpty(); line = line()) {
@@ -129,13 +130,17 @@ final class RawHttp implements AutoCloseable {
         return line.toString(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return whether the server has closed the connection, after waiting for it or for more bytes} */
-    boolean isAtEnd() throws IOException {
-        return socket.getInputStream().read() < 0;
+    /** Waits until the server has closed the connection, or reset it. */
+    public void awaitEnd() throws IOException {
+        try {
+            socket.getInputStream().readAllBytes();
+        } catch (SocketException e) {
+            return; // was reset
+        }
     }
 
     /** Breaks the connection off with a reset, as a client that is killed does. */
-    void reset() throws IOException {
+    public void reset() throws IOException {
         socket.setSoLinger(true, 0);
         socket.close();
     }

@@ -1,4 +1,4 @@
-package dev.sluice.servlet.container;
+package dev.sluice.servlet;
 
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -8,13 +8,17 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Waits for what another thread does without telling, and only as long as it takes. */
-final class Eventually {
+public final class Eventually {
     private static final long MOST = TimeUnit.SECONDS.toNanos(20);
-    private static final long BETWEEN = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long BETWEEN = TimeUnit.MICROSECONDS.toNanos(100);
 
     private Eventually() {}
 
-    static void isTrue(BooleanSupplier condition, Supplier<String> otherwise) {
+    public static void isTrue(BooleanSupplier condition, String otherwise) {
+        isTrue(condition, () -> otherwise);
+    }
+
+    public static void isTrue(BooleanSupplier condition, Supplier<String> otherwise) {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - start > MOST) {
@@ -22,5 +26,11 @@ final class Eventually {
             }
             LockSupport.parkNanos(BETWEEN);
         }
+    }
+
+    /** Waits, for what shows only in that nothing happens. */
+    public static void after(long millis) {
+        long start = System.nanoTime();
+        isTrue(() -> System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(millis), "time goes by");
     }
 }

@@ -1,0 +1,202 @@
+package dev.sluice.servlet.container;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
+import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.RawHttp;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.function.UnaryOperator;
+
+/** A servlet behind the filter, in a container; sees to it that nothing is left in the end. */
+public final class App implements AutoCloseable {
+    public final MemoryBudget memory;
+    public final SpoolDirectory spool;
+
+    private final Path directory;
+    private final Store store;
+    private final WorkServlet servlet = new WorkServlet();
+    private final List<Filter> before = new ArrayList<>();
+    private final List<Filter> behind = new ArrayList<>();
+    private UnaryOperator<FormOptions.Builder> options = builder -> builder;
+    private volatile MultipartFilter filter;
+    private FilterConfig config;
+    private RunningContainer container;
+
+    /** @param directory for its files; below it, that of the container is {@code container} */
+    public App(Path directory) throws IOException {
+        this.directory = directory;
+        this.store = new Store(Files.createDirectory(directory.resolve("spool")));
+        this.memory = store.memory();
+        this.spool = store.spool();
+    }
+
+    /** Sets what is not as usual in the options of the filter. */
+    public App options(UnaryOperator<FormOptions.Builder> change) {
+        options = change;
+        return this;
+    }
+
+    /** Sets what the servlet does with all requests. */
+    public App on(Work work) {
+        return on(WorkServlet.ANY, work);
+    }
+
+    public App on(String path, Work work) {
+        servlet.at(path, work);
+        return this;
+    }
+
+    /** Adds a filter in front of the other. */
+    public App before(Filter added) {
+        before.add(added);
+        return this;
+    }
+
+    /** Adds a filter behind the other. */
+    public App behind(Filter added) {
+        behind.add(added);
+        return this;
+    }
+
+    /** {@return options with a spool and a budget that are looked at in the end} */
+    public FormOptions formOptions() {
+        return options.apply(store.options().noMinimumRate()).build();
+    }
+
+    public MultipartFilter filter() {
+        return filter;
+    }
+
+    /** {@return what the servlet has thrown} */
+    public Queue<Throwable> thrown() {
+        return servlet.thrown();
+    }
+
+    /** Starts Jetty. */
+    public App start() throws Exception {
+        return start(ServletContainer.JETTY);
+    }
+
+    App start(ServletContainer kind) throws Exception {
+        return start(kind, MultipartFilter.of(formOptions()));
+    }
+
+    /** Starts Jetty with a filter that was made elsewhere. */
+    public App start(MultipartFilter made) throws Exception {
+        return start(ServletContainer.JETTY, made);
+    }
+
+    App start(ServletContainer kind, MultipartFilter made) throws Exception {
+        filter = made;
+        return start(kind, new Filter[] {made});
+    }
+
+    /** Starts Jetty without the filter. */
+    public App startBare() throws Exception {
+        return start(ServletContainer.JETTY, new Filter[0]);
+    }
+
+    /** Starts Jetty, with another filter from each call of {@link #next} on. */
+    public App startForMany() throws Exception {
+        return start(ServletContainer.JETTY, new Filter[] {new Changed()});
+    }
+
+    /** Has another filter for the next request. {@return the filter} */
+    public MultipartFilter next(MultipartFilter made) throws ServletException {
+        made.init(config);
+        filter = made;
+        return made;
+    }
+
+    private final class Changed implements Filter {
+        @Override
+        public void init(FilterConfig given) {
+            config = given;
+        }
+
+        @Override
+        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+                throws IOException, ServletException {
+            filter.doFilter(request, response, chain);
+        }
+    }
+
+    private App start(ServletContainer kind, Filter[] own) throws Exception {
+        stop();
+        Path work = Files.createDirectories(directory.resolve("container"));
+        WebApp app = new WebApp(work).largeBodies().servlet("/*", servlet);
+        List<Filter> all = new ArrayList<>(before);
+        all.addAll(List.of(own));
+        all.addAll(behind);
+        all.forEach(each -> app.filter("/*", each, DispatcherType.ASYNC));
+        container = kind.start(app);
+        return this;
+    }
+
+    public RawHttp connect() throws IOException {
+        return container.connect();
+    }
+
+    /** {@return the answer to a request on a connection of its own} */
+    public RawHttp.Answer send(byte[] request) throws IOException {
+        try (RawHttp connection = connect()) {
+            return connection.send(request).answer();
+        }
+    }
+
+    public RawHttp.Answer post(String target, Form form) throws IOException {
+        return send(form.post(target));
+    }
+
+    /** {@return a connection on which all of a form has been sent, but for its last bytes} */
+    public RawHttp begin(Form form) throws IOException {
+        byte[] request = form.post("/");
+        return connect().send(request, 0, request.length - 5000);
+    }
+
+    /** The same, when so many {@code files} have come to be. */
+    public RawHttp begin(Form form, int files) throws IOException {
+        RawHttp connection = begin(form);
+        Eventually.isTrue(() -> spool.files() == files, () -> spool.files() + " files of a form that comes in");
+        return connection;
+    }
+
+    /** Waits until nothing is left of any request. */
+    public void assertNothingLeft(Object after) {
+        store.assertEmpty(after);
+        if (filter != null) {
+            Eventually.isTrue(() -> filter.live() == 0, () -> "a request is not over after " + after);
+        }
+    }
+
+    void stop() {
+        if (container != null) {
+            container.close();
+            container = null;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (store) {
+            assertNothingLeft("the end");
+        } finally {
+            stop();
+        }
+    }
+}

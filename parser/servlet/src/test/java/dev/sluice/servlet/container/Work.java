@@ -1,0 +1,9 @@
+package dev.sluice.servlet.container;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+/** What is done with a request. */
+public interface Work {
+    void run(HttpServletRequest request, HttpServletResponse response) throws Exception;
+}
