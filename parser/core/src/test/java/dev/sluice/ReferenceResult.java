@@ -2,14 +2,14 @@ package dev.sluice;
 
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceLimits;
-import dev.sluice.testkit.TextTable;
+import dev.sluice.testkit.Soup;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
 /** What the reference parser says, in the words of {@link Decoding.Result}. */
-final class ReferenceResult {
+public final class ReferenceResult {
     private static final int REPORTED = 100;
 
     private ReferenceResult() {}
@@ -34,8 +34,8 @@ final class ReferenceResult {
         Decoding.Result expected = of(outcome, actual.size());
         if (!expected.equals(actual)) {
             throw new AssertionError(what + " " + preset + "\ncontent type " + contentType + "\nbody "
-                    + TextTable.escaped(body) + "\nexpected " + TextTable.escaped(Decoding.bytes(expected.toString()))
-                    + "\nbut was  " + TextTable.escaped(Decoding.bytes(actual.toString())));
+                    + Soup.escape(body) + "\nexpected " + Soup.escape(Decoding.bytes(expected.toString()))
+                    + "\nbut was  " + Soup.escape(Decoding.bytes(actual.toString())));
         }
         return actual;
     }
@@ -58,7 +58,8 @@ final class ReferenceResult {
         return new Decoding.Result(parts, deviations, error == null ? outcome.bodySize() : decodedSize, failure);
     }
 
-    static MultipartOptions.Builder limits(ReferenceLimits limits) {
+    /** {@return options with the limits of the reference parser} */
+    public static MultipartOptions.Builder limits(ReferenceLimits limits) {
         return MultipartOptions.builder()
                 .set(Setting.MAX_BODY_BYTES, text(limits.maxBodyBytes()))
                 .set(Setting.MAX_PART_BYTES, text(limits.maxPartBytes()))

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import dev.sluice.Decoding.Failure;
 import dev.sluice.Decoding.Result;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.testkit.TextTable;
+import dev.sluice.testkit.Soup;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -107,6 +107,6 @@ final class Verdict {
     }
 
     private static String show(String body) {
-        return TextTable.escaped(Decoding.bytes(body));
+        return Soup.escape(Decoding.bytes(body));
     }
 }

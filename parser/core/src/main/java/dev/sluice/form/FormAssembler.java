@@ -234,15 +234,15 @@ final class FormAssembler {
             sinks.add(sink);
         }
         if (content != null) {
-            FormPart part = new FormPart(ended.head(), content, rules);
-            parts.add(part);
-            if (!rules.learnFrom(part)) {
-                decoder.report(Deviation.UNKNOWN_CHARSET);
-            }
+            parts.add(new FormPart(ended.head(), content, rules));
         } else if (refusal != null) {
             refused.add(refusal);
         } else {
             memory.release(overhead);
+        }
+        byte[] charsetName = ended.charsetName();
+        if (charsetName != null && !rules.learnFrom(ended.head(), charsetName)) {
+            decoder.report(Deviation.UNKNOWN_CHARSET);
         }
         tally.completed(ended.head(), content);
         intake = null;

@@ -6,6 +6,7 @@ import dev.sluice.PartHead;
 import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,9 @@ final class PartIntake implements AutoCloseable {
     private byte[] first = {};
     private int firstSize;
 
+    /** The start of a field that names the charset of the form, wherever it goes; null for other parts. */
+    private final @Nullable ByteArrayOutputStream charsetName;
+
     PartIntake(FormOptions options, FormMemory memory, PartHead head) {
         this.options = options;
         this.memory = memory;
@@ -48,6 +52,7 @@ final class PartIntake implements AutoCloseable {
         this.transfer = options.multipart().decodeTransferEncodings()
                 ? TransferDecoder.of(head.transferEncoding(), this::malformed)
                 : null;
+        this.charsetName = TextRules.namesCharset(head) ? new ByteArrayOutputStream() : null;
     }
 
     private MultipartException malformed(String what) {
@@ -149,6 +154,10 @@ final class PartIntake implements AutoCloseable {
             throw FormPart.tooLarge(head, maxBytes);
         }
         size += count;
+        if (charsetName != null) {
+            int wanted = Math.min(count, TextRules.MAX_CHARSET_NAME + 1 - charsetName.size());
+            data.getBytes(data.readerIndex(), charsetName, wanted);
+        }
         return count > 0 && sink != NOWHERE ? sink.write(data) : Readiness.READY;
     }
 
@@ -191,6 +200,11 @@ final class PartIntake implements AutoCloseable {
         PartSink taken = sink;
         sink = NOWHERE;
         return taken;
+    }
+
+    /** {@return what the field that names the charset of the form says, one byte too many if more; null for other parts} */
+    byte @Nullable [] charsetName() {
+        return charsetName == null ? null : charsetName.toByteArray();
     }
 
     @Nullable

@@ -1,6 +1,6 @@
 package dev.sluice.form;
 
-import java.io.IOException;
+import dev.sluice.PartHead;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * 7578 section 4.5).
  */
 final class TextRules {
-    private static final int MAX_CHARSET_NAME = 64;
+    static final int MAX_CHARSET_NAME = 64;
 
     private final long maxFieldBytes;
     private @Nullable String formCharsetName;
@@ -24,18 +24,17 @@ final class TextRules {
         return maxFieldBytes;
     }
 
-    /**
-     * Takes the charset of the form from its first {@code _charset_} field. {@return false if {@code part} is one and
-     * names none}
-     */
-    boolean learnFrom(FormPart part) throws IOException {
-        if (part.isFile() || !part.name().equals("_charset_")) {
-            return true;
-        }
-        if (part.size() > MAX_CHARSET_NAME) {
+    /** {@return whether the part is a field that names the charset of the form} */
+    static boolean namesCharset(PartHead head) {
+        return head.filename() == null && "_charset_".equals(head.name());
+    }
+
+    /** Takes the charset of the form from the first field that {@code value} is of. {@return false if it names none} */
+    boolean learnFrom(PartHead head, byte[] value) {
+        if (value.length > MAX_CHARSET_NAME) {
             return false;
         }
-        String name = part.text();
+        String name = new String(value, charsetOf(head.contentTypeParameter("charset")));
         if (formCharsetName == null) {
             formCharsetName = name;
         }

@@ -153,6 +153,28 @@ class FormTest extends SpooledTest {
     }
 
     @Test
+    void theCharsetFieldCountsWhereverItGoes() throws IOException {
+        Upload latin1 = new Upload().field("_charset_", "iso-8859-1").field("f", "\u00E4");
+        Upload unknown = new Upload().field("_charset_", "klingon").field("f", "x");
+        for (PartDecision decision : List.of(
+                PartDecision.spill(),
+                PartDecision.memory(),
+                PartDecision.skip(),
+                PartDecision.to(PartSink.discard()))) {
+            FormOptions options = options()
+                    .decider(part -> part.name().equals("f") ? PartDecision.spill() : decision)
+                    .build();
+            try (MultipartForm form = latin1.read(options)) {
+                assertEquals("\u00E4", form.text("f"));
+                assertEquals(List.of(), kinds(form));
+            }
+            try (MultipartForm form = unknown.read(options)) {
+                assertEquals(List.of(Deviation.UNKNOWN_CHARSET), kinds(form));
+            }
+        }
+    }
+
+    @Test
     void aFileCalledCharsetIsAFile() throws IOException {
         try (MultipartForm form = new Upload()
                 .file("_charset_", "c", "utf-16")

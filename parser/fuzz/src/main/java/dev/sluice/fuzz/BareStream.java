@@ -63,8 +63,7 @@ final class BareStream extends ServletInputStream {
         }
         if (at == end) {
             if (fails) {
-                IOException known = failure;
-                failure = known != null ? known : new IOException("the connection is gone");
+                failure = Objects.requireNonNullElseGet(failure, () -> new IOException("the connection is gone"));
                 throw failure;
             }
             ended = true;

@@ -1,40 +1,28 @@
 package dev.sluice.fuzz;
 
-import dev.sluice.testkit.TextTable;
+import dev.sluice.testkit.Soup;
+import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** Bytes that are written one after the other, and a few things to do with them. */
-final class Bytes {
-    private byte[] array;
-    private int size;
-
+final class Bytes extends ByteArrayOutputStream {
     Bytes(int capacity) {
-        this.array = new byte[capacity];
+        super(capacity);
     }
 
     static byte[] latin1(String text) {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    int size() {
-        return size;
-    }
-
-    byte[] toArray() {
-        return Arrays.copyOf(array, size);
-    }
-
-    Bytes add(byte b) {
-        ensure(1);
-        array[size++] = b;
+    Bytes add(int b) {
+        write(b);
         return this;
     }
 
     Bytes add(byte[] bytes) {
-        ensure(bytes.length);
-        System.arraycopy(bytes, 0, array, size, bytes.length);
-        size += bytes.length;
+        writeBytes(bytes);
         return this;
     }
 
@@ -43,25 +31,23 @@ final class Bytes {
         return add(latin1(text));
     }
 
-    /** {@return the array, of which the first {@link #size()} bytes count, with room for {@code count} more} */
-    byte[] ensure(int count) {
-        if (count > array.length - size) {
-            array = Arrays.copyOf(array, Math.max(2 * array.length, size + count));
+    /** Adds the readable bytes, which stay readable. */
+    Bytes add(ByteBuf bytes) {
+        int size = bytes.readableBytes();
+        if (size > buf.length - count) {
+            buf = Arrays.copyOf(buf, Math.max(2 * buf.length, count + size));
         }
-        return array;
-    }
-
-    /** Counts bytes that were written behind {@link #size()}. */
-    void grow(int count) {
-        size += count;
+        bytes.getBytes(bytes.readerIndex(), buf, count, size);
+        count += size;
+        return this;
     }
 
     boolean isSame(Bytes other) {
-        return Arrays.equals(array, 0, size, other.array, 0, other.size);
+        return count == other.count && startsWith(other);
     }
 
     boolean startsWith(Bytes other) {
-        return size >= other.size && Arrays.equals(array, 0, other.size, other.array, 0, other.size);
+        return count >= other.count && Arrays.equals(buf, 0, other.count, other.buf, 0, other.count);
     }
 
     /** {@return where {@code wanted} starts, at {@code from} or later, or -1} */
@@ -74,13 +60,8 @@ final class Bytes {
         return -1;
     }
 
-    /** {@return the bytes as a Java string literal would have them} */
-    static String show(byte[] bytes) {
-        return TextTable.escaped(bytes);
-    }
-
     @Override
     public String toString() {
-        return show(toArray());
+        return Soup.escape(toByteArray());
     }
 }

@@ -47,18 +47,14 @@ final class DecodedBody {
                     content = new Bytes(64);
                     charge = charge(decoder);
                 }
-                case DATA -> {
-                    byte[] bytes = new byte[decoder.data().readableBytes()];
-                    decoder.data().getBytes(decoder.data().readerIndex(), bytes);
-                    content.add(bytes);
-                }
+                case DATA -> content.add(decoder.data());
                 case PART_END ->
                     parts.add(new Part(
                             decoder.partIndex(),
                             Objects.requireNonNull(decoder.name()),
                             decoder.filename(),
                             charge,
-                            content.toArray()));
+                            content.toByteArray()));
                 case NEED_INPUT -> {
                     if (!ends) {
                         return;

@@ -6,6 +6,7 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /** Feeds a decoder and writes down all it says. */
 final class Decoding implements AutoCloseable {
@@ -18,6 +19,19 @@ final class Decoding implements AutoCloseable {
     Decoding(Boundary boundary, MultipartOptions options, Source source) {
         this.decoder = MultipartDecoder.create(boundary, options);
         this.source = source;
+    }
+
+    /** {@return all that is said of a body that is fed in a certain way} */
+    static Transcript of(Boundary boundary, MultipartOptions options, Source source, Consumer<Decoding> feed) {
+        try (Decoding decoding = new Decoding(boundary, options, source)) {
+            feed.accept(decoding);
+            return decoding.finish();
+        }
+    }
+
+    /** Feeds all at once. */
+    void feedWhole() {
+        feedTo(source.size());
     }
 
     /** Feeds the bytes up to {@code end}, as one chunk. */

@@ -6,6 +6,7 @@ import dev.sluice.Preset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,13 +14,14 @@ import org.jspecify.annotations.Nullable;
  * 5.1.1, RFC 7578 section 4, RFC 9110 section 5.6.4. Beside the bytes it has what they must mean.
  */
 final class EncodedForm {
-    private static final String BCHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=? ";
+    static final String BCHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=? ";
     private static final String TOKEN_CHARS =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
     private static final String[] PADDING = {"", "", " ", "\t", " \t "};
     private static final String[] CLOSE = {"", "\r\n", " ", "\t\r\n"};
     private static final String[] ENCODINGS = {"binary", "7bit", "8BIT"};
+    private static final Pattern CONTROLS = Pattern.compile("[\\x00-\\x1F\\x7F&&[^\\t]]");
     private static final int LONGEST_BOUNDARY = 70;
 
     private final Input in;
@@ -47,7 +49,7 @@ final class EncodedForm {
     }
 
     byte[] body() {
-        return body.toArray();
+        return body.toByteArray();
     }
 
     /** {@return whether even who takes LF for a line end finds no other delimiters} */
@@ -110,7 +112,7 @@ final class EncodedForm {
         if ((flags & 32) != 0) {
             field(headers, fields, "Content-Transfer-Encoding", ENCODINGS[in.below(ENCODINGS.length)]);
         }
-        body.add(headers.toArray()).add("\r\n");
+        body.add(headers.toByteArray()).add("\r\n");
         meaning.partBegins(index, body.size(), name, filename, type)
                 .append(fields)
                 .dataBegins();
@@ -126,16 +128,9 @@ final class EncodedForm {
         fields.header(name, trimmed(bytes));
     }
 
+    /** There are no other blanks at its ends than those that do not count: controls are left out. */
     private static byte[] trimmed(byte[] value) {
-        int from = 0;
-        int to = value.length;
-        while (from < to && (value[from] == ' ' || value[from] == '\t')) {
-            from++;
-        }
-        while (to > from && (value[to - 1] == ' ' || value[to - 1] == '\t')) {
-            to--;
-        }
-        return Arrays.copyOfRange(value, from, to);
+        return Bytes.latin1(new String(value, StandardCharsets.ISO_8859_1).strip());
     }
 
     private String disposition(String name, @Nullable String filename, int flags) {
@@ -191,14 +186,7 @@ final class EncodedForm {
     /** Any text, without the control characters that no field value may have. */
     private String text() {
         String text = new String(in.take(in.below(48)), StandardCharsets.UTF_8);
-        StringBuilder kept = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '\t' || c >= ' ' && c != 0x7F) {
-                kept.append(c);
-            }
-        }
-        return kept.toString();
+        return CONTROLS.matcher(text).replaceAll("");
     }
 
     /** Any bytes, up to the last byte but one of what would be a delimiter. */
@@ -206,7 +194,7 @@ final class EncodedForm {
         byte[] bytes = in.take(in.next());
         byte[] content = ofTokens ? Tokens.of(boundary).expand(bytes) : bytes;
         byte[] delimiter = Bytes.latin1("\r\n--" + boundary);
-        byte[] line = new Bytes(content.length + 2).add("\r\n").add(content).toArray();
+        byte[] line = new Bytes(content.length + 2).add("\r\n").add(content).toByteArray();
         int at = Bytes.indexOf(line, delimiter, 0);
         byte[] kept = at < 0 ? content : Arrays.copyOfRange(line, 2, at + delimiter.length - 1);
         sameWithBareLf &= Bytes.indexOf(kept, Bytes.latin1("\n--" + boundary), 0) < 0;

@@ -27,20 +27,16 @@ final class Executions {
         ArrayNode rows = read();
         String jvm = System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version");
         String date = LocalDate.now(ZoneOffset.UTC).toString();
-        ObjectNode row = null;
-        for (int i = 0; i < rows.size(); i++) {
+        ObjectNode row = rows.addObject()
+                .put("target", target.toString())
+                .put("jvm", jvm)
+                .put("date", date);
+        for (int i = 0; i < rows.size() - 1; i++) {
             ObjectNode other = (ObjectNode) rows.get(i);
-            if (other.get("target").asText().equals(target.toString())
-                    && other.get("jvm").asText().equals(jvm)
-                    && other.get("date").asText().equals(date)) {
+            if (other.deepCopy().retain("target", "jvm", "date").equals(row)) {
                 row = other;
+                rows.remove(rows.size() - 1);
             }
-        }
-        if (row == null) {
-            row = rows.addObject()
-                    .put("target", target.toString())
-                    .put("jvm", jvm)
-                    .put("date", date);
         }
         row.put("executions", row.path("executions").asLong() + executions);
         row.put("seconds", row.path("seconds").asLong() + seconds);

@@ -176,26 +176,30 @@ final class FilterApplication implements FilterChain {
             case 5 -> body.form(request, true);
             case 6 -> body.reader(request, how);
             case 7 -> body.raw(request, how);
-            case 8 -> write(request, how);
-            case 9 -> delete(request, how);
-            case 10 -> keep(request, how);
+            case 8 -> use(request, how, (part, position) -> write(part, position, how));
+            case 9 -> use(request, how, this::delete);
+            case 10 -> use(request, how, (part, position) -> keep(part, position, (how & 4) != 0));
             default -> hold(request);
         }
     }
 
     // ---- what is done with parts
 
-    private @Nullable Part chosen(List<Part> parts, int how) {
-        return parts.isEmpty() ? null : parts.get((how & 3) % parts.size());
+    @FunctionalInterface
+    private interface Use {
+        void of(Part part, int position) throws IOException;
     }
 
-    private void write(HttpServletRequest request, int how) throws IOException, ServletException {
+    /** Does something with the part that {@code how} chooses, if there is any. */
+    private void use(HttpServletRequest request, int how, Use use) throws IOException, ServletException {
         List<Part> parts = body.parts(request);
-        Part part = chosen(parts, how);
-        if (part == null) {
-            return;
+        if (!parts.isEmpty()) {
+            int position = (how & 3) % parts.size();
+            use.of(parts.get(position), position);
         }
-        int position = parts.indexOf(part);
+    }
+
+    private void write(Part part, int position, int how) throws IOException {
         boolean usable = (how & 8) == 0;
         // One for each part: this disk does not replace a file in one step.
         String name = usable ? "w" + position : (how & 4) == 0 ? "../out" : "no/such/directory";
@@ -215,13 +219,8 @@ final class FilterApplication implements FilterChain {
         BodyOracle.requireGone(part);
     }
 
-    private void delete(HttpServletRequest request, int how) throws IOException, ServletException {
-        List<Part> parts = body.parts(request);
-        Part part = chosen(parts, how);
-        if (part == null) {
-            return;
-        }
-        body.gone(parts.indexOf(part));
+    private void delete(Part part, int position) throws IOException {
+        body.gone(position);
         try {
             part.delete();
         } catch (IOException e) {
@@ -231,18 +230,16 @@ final class FilterApplication implements FilterChain {
     }
 
     /** Opens a part, and forgets to close it. */
-    private void keep(HttpServletRequest request, int how) throws IOException, ServletException {
-        List<Part> parts = body.parts(request);
-        Part part = chosen(parts, how);
-        if (part == null || body.isGone(parts.indexOf(part))) {
+    private void keep(Part part, int position, boolean read) {
+        if (body.isGone(position)) {
             return;
         }
         kept.add(part);
         try {
             InputStream stream = part.getInputStream();
             streams.add(stream);
-            if ((how & 4) != 0) {
-                byte[] content = verdict.form().parts().get(parts.indexOf(part)).content();
+            if (read) {
+                byte[] content = verdict.form().parts().get(position).content();
                 require(stream.read() == (content.length == 0 ? -1 : content[0] & 0xFF), "another byte");
             }
         } catch (IOException e) {

@@ -7,67 +7,28 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.servlet.MultipartRequestException;
 import org.jspecify.annotations.Nullable;
 
-/** Which ends of a request are right, by what its body is and by what goes wrong around it. */
-final class FilterVerdict {
+/**
+ * Which ends of a request are right, by what its body is and by what goes wrong around it.
+ *
+ * @param decoded the body as the decoder has it, or null where the Content-Type is refused
+ * @param smallSpool whether files may find no room
+ * @param tooSlow whether every client may be
+ */
+record FilterVerdict(
+        Mishaps mishaps,
+        Disk disk,
+        FormOptions options,
+        ExpectedForm form,
+        @Nullable DecodedBody decoded,
+        BareStream stream,
+        boolean smallSpool,
+        boolean tooSlow) {
     private static final String NOT_STORED = "the form could not be stored";
-
-    private final Mishaps mishaps;
-    private final Disk disk;
-    private final FormOptions options;
-    private final BareStream stream;
-    private final boolean smallSpool;
-    private final boolean tooSlow;
-    private final ExpectedForm form;
-    private final @Nullable DecodedBody decoded;
-
-    /**
-     * A verdict.
-     *
-     * @param decoded the body as the decoder has it, or null where the Content-Type is refused
-     * @param smallSpool whether files may find no room
-     * @param tooSlow whether every client may be
-     */
-    FilterVerdict(
-            Mishaps mishaps,
-            Disk disk,
-            FormOptions options,
-            ExpectedForm form,
-            @Nullable DecodedBody decoded,
-            BareStream stream,
-            boolean smallSpool,
-            boolean tooSlow) {
-        this.mishaps = mishaps;
-        this.disk = disk;
-        this.options = options;
-        this.form = form;
-        this.decoded = decoded;
-        this.stream = stream;
-        this.smallSpool = smallSpool;
-        this.tooSlow = tooSlow;
-    }
 
     static void require(boolean holds, String what) {
         if (!holds) {
             throw new AssertionError(what);
         }
-    }
-
-    ExpectedForm form() {
-        return form;
-    }
-
-    /** {@return the body as the decoder has it, or null where the Content-Type is refused} */
-    @Nullable
-    DecodedBody decoded() {
-        return decoded;
-    }
-
-    BareStream stream() {
-        return stream;
-    }
-
-    FormOptions options() {
-        return options;
     }
 
     boolean hasDiskFailed() {

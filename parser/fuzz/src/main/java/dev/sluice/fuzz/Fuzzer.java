@@ -10,6 +10,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Runs the engine, Jazzer on libFuzzer, in a JVM of its own, and counts. */
 final class Fuzzer {
@@ -134,11 +136,7 @@ final class Fuzzer {
     }
 
     private static long numberAfter(String line, String mark) {
-        int at = line.indexOf(mark);
-        long number = 0;
-        for (int i = at + mark.length(); at >= 0 && i < line.length() && Character.isDigit(line.charAt(i)); i++) {
-            number = 10 * number + line.charAt(i) - '0';
-        }
-        return number;
+        Matcher number = Pattern.compile(mark + "(\\d+)").matcher(line);
+        return number.find() ? Long.parseLong(number.group(1)) : 0;
     }
 }

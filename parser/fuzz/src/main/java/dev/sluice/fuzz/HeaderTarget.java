@@ -9,6 +9,7 @@ import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
+import dev.sluice.testkit.Soup;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -95,13 +96,9 @@ public final class HeaderTarget {
                     preset,
                     value);
         } catch (MultipartException e) {
-            boolean quotable = boundary.value().chars().allMatch(HeaderTarget::isBoundaryCharacter);
+            boolean quotable = boundary.value().chars().allMatch(c -> EncodedForm.BCHARS.indexOf(c) >= 0);
             require(!quotable, "refused in quotes: " + e.getMessage(), preset, value);
         }
-    }
-
-    private static boolean isBoundaryCharacter(int c) {
-        return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || "'()+_,-./:=? ".indexOf(c) >= 0;
     }
 
     // ---- Content-Disposition
@@ -196,7 +193,7 @@ public final class HeaderTarget {
     private static void require(boolean holds, @Nullable String what, Preset preset, String value) {
         if (!holds) {
             throw new AssertionError(
-                    what + " (" + preset + ", value \"" + Bytes.show(value.getBytes(StandardCharsets.UTF_8)) + "\")");
+                    what + " (" + preset + ", value \"" + Soup.escape(value.getBytes(StandardCharsets.UTF_8)) + "\")");
         }
     }
 }

@@ -20,29 +20,16 @@ public final class PartitionTarget {
         Source source = setup.source();
         MultipartOptions options = setup.options(ALLOCATOR);
         SplittableRandom random = setup.cuts();
-        int size = source.size();
-
-        Transcript whole;
-        try (Decoding decoding = new Decoding(setup.boundary(), options, source)) {
-            decoding.feedTo(size);
-            whole = decoding.finish();
-        }
+        Transcript whole = Decoding.of(setup.boundary(), options, source, Decoding::feedWhole);
         twoStates(setup, options, source, random, whole);
-        try (Decoding decoding = new Decoding(setup.boundary(), options, source)) {
-            decoding.feedRest(random);
-            Transcript.requireSame(whole, decoding.finish(), "cut at random", setup);
-        }
+        Transcript cut = Decoding.of(setup.boundary(), options, source, each -> each.feedRest(random));
+        Transcript.requireSame(whole, cut, "cut at random", setup);
         int chunk = 1 + random.nextInt(8);
-        if (chunk > 1 || size <= BYTE_BY_BYTE) {
-            try (Decoding decoding = new Decoding(setup.boundary(), options, source)) {
-                decoding.feedRest(chunk);
-                Transcript.requireSame(whole, decoding.finish(), "in chunks of " + chunk, setup);
-            }
+        if (chunk > 1 || source.size() <= BYTE_BY_BYTE) {
+            Transcript chunks = Decoding.of(setup.boundary(), options, source, each -> each.feedRest(chunk));
+            Transcript.requireSame(whole, chunks, "in chunks of " + chunk, setup);
         }
-        if (source.held() != 0 || ALLOCATOR.metric().usedHeapMemory() != 0) {
-            throw new AssertionError("left behind: " + source.held() + " slices, "
-                    + ALLOCATOR.metric().usedHeapMemory() + " bytes\n" + setup);
-        }
+        source.requireNothingHeld(ALLOCATOR, setup);
     }
 
     private static void twoStates(

@@ -14,15 +14,7 @@ import java.util.Locale;
 import java.util.Objects;
 
 /** What the parts of a request are for whoever reads them while they come. */
-final class ReaderOracle {
-    private final FilterVerdict verdict;
-    private final DecodedBody decoded;
-
-    ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
-        this.verdict = verdict;
-        this.decoded = decoded;
-    }
-
+record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
     /** Reads some parts: bits 0-2 how many, bit 3 every other one, and these as streams. */
     void read(MultipartReader reader, int how) throws IOException {
         boolean undecoded = (how & 8) == 0;
@@ -51,11 +43,9 @@ final class ReaderOracle {
         }
         Bytes content = new Bytes(64);
         for (ByteBuf data; (data = part.nextData()) != null; ) {
-            byte[] bytes = new byte[data.readableBytes()];
-            data.readBytes(bytes);
-            content.add(bytes);
+            content.add(data);
         }
-        return content.toArray();
+        return content.toByteArray();
     }
 
     private void compare(MultipartReader.Part part, byte[] content, boolean undecoded, int position) {

@@ -1,5 +1,6 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
@@ -26,24 +27,16 @@ public final class RoundTripTarget {
         EncodedForm form = EncodedForm.of(in);
         Transcript strict = new Transcript().append(form.meaning()).deviations(0);
         Source source = Source.of(form.body(), (flags & 1) != 0);
-        try (Decoding decoding = new Decoding(form.boundary(), STRICT, source)) {
-            decoding.feedTo(source.size());
-            Transcript.requireSame(strict, decoding.finish(), "whole", form);
+        Boundary boundary = form.boundary();
+        Transcript whole = Decoding.of(boundary, STRICT, source, Decoding::feedWhole);
+        Transcript.requireSame(strict, whole, "whole", form);
+        Transcript cut = Decoding.of(boundary, STRICT, source, each -> each.feedRest(cuts));
+        Transcript.requireSame(strict, cut, "cut at random", form);
+        Transcript compatible = Decoding.of(boundary, COMPATIBLE, source, each -> each.feedRest(cuts));
+        if (form.isSameWithBareLf() && !compatible.startsWith(form.meaning())) { // two file names are reported there
+            throw new AssertionError(
+                    "COMPATIBLE\n" + form + "\nexpected " + form.meaning() + "\nbut was  " + compatible);
         }
-        try (Decoding decoding = new Decoding(form.boundary(), STRICT, source)) {
-            decoding.feedRest(cuts);
-            Transcript.requireSame(strict, decoding.finish(), "cut at random", form);
-        }
-        try (Decoding decoding = new Decoding(form.boundary(), COMPATIBLE, source)) {
-            decoding.feedRest(cuts);
-            Transcript compatible = decoding.finish(); // two file names are reported there
-            if (form.isSameWithBareLf() && !compatible.startsWith(form.meaning())) {
-                throw new AssertionError(
-                        "COMPATIBLE\n" + form + "\nexpected " + form.meaning() + "\nbut was  " + compatible);
-            }
-        }
-        if (source.held() != 0 || ALLOCATOR.metric().usedHeapMemory() != 0) {
-            throw new AssertionError("left behind: " + source.held() + " slices\n" + form);
-        }
+        source.requireNothingHeld(ALLOCATOR, form);
     }
 }

@@ -28,9 +28,9 @@ final class Seeds {
         this.target = target;
         switch (target) {
             case ROUND_TRIP -> random();
-            case HEADER -> headers();
+            case HEADER -> each(this::headers);
             case EVERY -> some();
-            case PARTITION, REFERENCE, INVARIANT, FORM, FILTER -> bodies();
+            case PARTITION, REFERENCE, INVARIANT, FORM, FILTER -> each(this::body);
         }
     }
 
@@ -61,9 +61,24 @@ final class Seeds {
                     byte[] bytes = seed.getValue();
                     add(
                             i + "-" + seed.getKey(),
-                            new Bytes(bytes.length + 1).add((byte) i).add(bytes).toArray());
+                            new Bytes(bytes.length + 1).add((byte) i).add(bytes).toByteArray());
                 }
             }
+        }
+    }
+
+    /** A body and the value of its Content-Type. */
+    private interface Use {
+        void of(String name, String contentType, byte[] body);
+    }
+
+    private static void each(Use use) {
+        for (Corpus.Case source : Corpus.cases()) {
+            use.of(source.id(), source.contentType(), source.body());
+        }
+        for (int i = 0; i < SOUPS; i++) {
+            Soup.Body soup = Soup.body(i);
+            use.of("soup-" + i, soup.contentType(), soup.bytes());
         }
     }
 
@@ -77,16 +92,6 @@ final class Seeds {
     }
 
     // ---- bodies
-
-    private void bodies() {
-        for (Corpus.Case source : Corpus.cases()) {
-            body(source.id(), source.contentType(), source.body());
-        }
-        for (int i = 0; i < SOUPS; i++) {
-            Soup.Body soup = Soup.body(i);
-            body("soup-" + i, soup.contentType(), soup.bytes());
-        }
-    }
 
     private void body(String name, String contentType, byte[] body) {
         String boundary;
@@ -124,7 +129,7 @@ final class Seeds {
         return seed.add((byte) choice.nextInt(256))
                 .add((byte) choice.nextInt(256))
                 .add(body)
-                .toArray();
+                .toByteArray();
     }
 
     private static byte[] replaced(byte[] body, byte[] from, byte[] to) {
@@ -133,20 +138,10 @@ final class Seeds {
         for (int found; (found = Bytes.indexOf(body, from, at)) >= 0; at = found + from.length) {
             out.add(Arrays.copyOfRange(body, at, found)).add(to);
         }
-        return out.add(Arrays.copyOfRange(body, at, body.length)).toArray();
+        return out.add(Arrays.copyOfRange(body, at, body.length)).toByteArray();
     }
 
     // ---- values of header fields
-
-    private void headers() {
-        for (Corpus.Case source : Corpus.cases()) {
-            headers(source.id(), source.contentType(), source.body());
-        }
-        for (int i = 0; i < SOUPS; i++) {
-            Soup.Body soup = Soup.body(i);
-            headers("soup-" + i, soup.contentType(), soup.bytes());
-        }
-    }
 
     private void headers(String name, String contentType, byte[] body) {
         int preset = name.hashCode() & 3;
@@ -163,6 +158,6 @@ final class Seeds {
     }
 
     private static byte[] value(int flags, byte[] value) {
-        return new Bytes(value.length + 1).add((byte) flags).add(value).toArray();
+        return new Bytes(value.length + 1).add((byte) flags).add(value).toByteArray();
     }
 }

@@ -4,11 +4,14 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
-import dev.sluice.Setting;
+import dev.sluice.ReferenceResult;
 import dev.sluice.testkit.ReferenceLimits;
+import dev.sluice.testkit.Soup;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * A body and how to read it, made of the bytes of the fuzzer: five that choose, then the body.
@@ -19,8 +22,12 @@ import java.util.SplittableRandom;
  * byte 2   their values
  * byte 3-4 the cuts
  * </pre>
+ *
+ * @param type which of the {@link #CONTENT_TYPES}
+ * @param direct whether the body is in direct memory
+ * @param seed of the cuts
  */
-final class Setup {
+record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, int seed, byte[] body) {
     static final int HEAD = 5;
     static final int TOKENS = 4;
     static final int DIRECT = 8;
@@ -38,34 +45,17 @@ final class Setup {
     };
 
     private static final Preset[] PRESETS = {Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE};
-    private static final Boundary[] BOUNDARIES = new Boundary[CONTENT_TYPES.length];
-    private static final Tokens[] OF_BOUNDARY = new Tokens[CONTENT_TYPES.length];
+    private static final List<Boundary> BOUNDARIES =
+            Stream.of(CONTENT_TYPES).map(Setup::parsed).toList();
+    private static final List<Tokens> OF_BOUNDARY =
+            BOUNDARIES.stream().map(Boundary::value).map(Tokens::of).toList();
 
-    static {
-        for (int i = 0; i < CONTENT_TYPES.length; i++) {
-            try {
-                BOUNDARIES[i] = Boundary.from(CONTENT_TYPES[i], Preset.STRICT);
-            } catch (MultipartException e) {
-                throw new ExceptionInInitializerError(e);
-            }
-            OF_BOUNDARY[i] = Tokens.of(BOUNDARIES[i].value());
+    private static Boundary parsed(String contentType) {
+        try {
+            return Boundary.from(contentType, Preset.STRICT);
+        } catch (MultipartException e) {
+            throw new IllegalStateException(e);
         }
-    }
-
-    private final int type;
-    private final Preset preset;
-    private final ReferenceLimits limits;
-    private final boolean direct;
-    private final int cuts;
-    private final byte[] body;
-
-    private Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, int cuts, byte[] body) {
-        this.type = type;
-        this.preset = preset;
-        this.limits = limits;
-        this.direct = direct;
-        this.cuts = cuts;
-        this.body = body;
     }
 
     static Setup of(byte[] bytes) {
@@ -75,15 +65,15 @@ final class Setup {
     static Setup of(Input in) {
         int flags = in.next();
         ReferenceLimits limits = limits(in.next() & 15, in.next());
-        int cuts = in.next() << 8 | in.next();
+        int seed = in.next() << 8 | in.next();
         int type = flags >> 4 & 7;
         byte[] rest = in.rest();
-        byte[] body = (flags & TOKENS) != 0 ? OF_BOUNDARY[type].expand(rest) : rest;
-        return new Setup(type, PRESETS[(flags & 3) % 3], limits, (flags & DIRECT) != 0, cuts, body);
+        byte[] body = (flags & TOKENS) != 0 ? OF_BOUNDARY.get(type).expand(rest) : rest;
+        return new Setup(type, PRESETS[(flags & 3) % 3], limits, (flags & DIRECT) != 0, seed, body);
     }
 
     static Tokens tokens(int type) {
-        return OF_BOUNDARY[type];
+        return OF_BOUNDARY.get(type);
     }
 
     private static ReferenceLimits limits(int kind, int value) {
@@ -110,28 +100,16 @@ final class Setup {
         };
     }
 
-    Preset preset() {
-        return preset;
-    }
-
     Boundary boundary() {
-        return BOUNDARIES[type];
+        return BOUNDARIES.get(type);
     }
 
     String contentType() {
         return CONTENT_TYPES[type];
     }
 
-    ReferenceLimits limits() {
-        return limits;
-    }
-
-    byte[] body() {
-        return body;
-    }
-
     SplittableRandom cuts() {
-        return new SplittableRandom(cuts);
+        return new SplittableRandom(seed);
     }
 
     Source source() {
@@ -143,24 +121,7 @@ final class Setup {
     }
 
     MultipartOptions.Builder decoderLimits() {
-        return limits == ReferenceLimits.DEFAULTS ? MultipartOptions.builder() : limited();
-    }
-
-    private MultipartOptions.Builder limited() {
-        return MultipartOptions.builder()
-                .set(Setting.MAX_BODY_BYTES, text(limits.maxBodyBytes()))
-                .set(Setting.MAX_PART_BYTES, text(limits.maxPartBytes()))
-                .set(Setting.MAX_PARTS, text(limits.maxParts()))
-                .set(Setting.MAX_FILES, text(limits.maxFiles()))
-                .maxHeadersPerPart(limits.maxHeadersPerPart())
-                .maxHeaderBytesPerPart(limits.maxHeaderBytesPerPart())
-                .set(Setting.MAX_HEADER_BYTES, text(limits.maxHeaderBytes()))
-                .maxPreambleBytes(limits.maxPreambleBytes())
-                .maxEpilogueBytes(limits.maxEpilogueBytes());
-    }
-
-    private static String text(long limit) {
-        return limit == Long.MAX_VALUE ? "unlimited" : String.valueOf(limit);
+        return limits == ReferenceLimits.DEFAULTS ? MultipartOptions.builder() : ReferenceResult.limits(limits);
     }
 
     /** {@return an allocator that counts exactly and whose buffers cost little} */
@@ -170,7 +131,7 @@ final class Setup {
 
     @Override
     public String toString() {
-        return preset + ", " + contentType() + ", " + limits + ", " + (direct ? "direct" : "heap") + ", cuts " + cuts
-                + ", body \"" + Bytes.show(body) + "\"";
+        return preset + ", " + contentType() + ", " + limits + ", " + (direct ? "direct" : "heap") + ", cuts " + seed
+                + ", body \"" + Soup.escape(body) + "\"";
     }
 }

@@ -34,6 +34,14 @@ final class Source {
         return memory.retainedSlice(from, to - from);
     }
 
+    /** Requires that no slice is held, and no memory of the allocator. */
+    void requireNothingHeld(UnpooledByteBufAllocator allocator, Object setup) {
+        long memory = allocator.metric().usedHeapMemory();
+        if (held() != 0 || memory != 0) {
+            throw new AssertionError("left behind: " + held() + " slices, " + memory + " bytes\n" + setup);
+        }
+    }
+
     /** {@return how many slices have not been released} */
     int held() {
         return memory.readableBytes() == 0 ? 0 : memory.refCnt() - 1;

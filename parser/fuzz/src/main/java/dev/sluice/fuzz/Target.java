@@ -2,6 +2,8 @@ package dev.sluice.fuzz;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What can be fuzzed. */
 enum Target {
@@ -63,11 +65,9 @@ enum Target {
 
     /** {@return the class that the fuzzer calls} */
     String className() {
-        StringBuilder name = new StringBuilder("dev.sluice.fuzz.");
-        for (String word : name().split("_")) {
-            name.append(word.charAt(0)).append(word.substring(1).toLowerCase(Locale.ROOT));
-        }
-        return name.append("Target").toString();
+        return Stream.of(name().split("_"))
+                .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining("", "dev.sluice.fuzz.", "Target"));
     }
 
     @Override

@@ -1,9 +1,12 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.testkit.TextTable;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** What multipart bodies are made of, one byte each: few bytes of the fuzzer become a body with parts. */
@@ -47,7 +50,7 @@ final class Tokens {
                 out.add(b);
             }
         }
-        return out.toArray();
+        return out.toByteArray();
     }
 
     /** {@return the tokens as words for the fuzzer, written as it reads them} */
@@ -69,43 +72,31 @@ final class Tokens {
         Bytes out = new Bytes(body.length + 1);
         List<Integer> longest = longestFirst();
         for (int at = 0; at < body.length; ) {
-            int found = -1;
-            for (int token : longest) {
-                if (startsWith(body, at, token(token))) {
-                    found = token;
-                    break;
-                }
-            }
-            if (found >= 0) {
-                out.add((byte) (found | 0x80));
-                at += token(found).length;
+            int from = at;
+            Optional<Integer> found = longest.stream()
+                    .filter(number -> startsWith(body, from, token(number)))
+                    .findFirst();
+            if (found.isPresent()) {
+                out.add(found.get() | 0x80);
+                at += token(found.get()).length;
             } else if (body[at] >= 0) {
                 out.add(body[at++]);
             } else {
                 return null;
             }
         }
-        return out.toArray();
+        return out.toByteArray();
     }
 
     private List<Integer> longestFirst() {
-        List<Integer> order = new ArrayList<>();
-        for (int i = 0; i < TOKENS.length; i++) {
-            order.add(i);
-        }
-        order.sort((a, b) -> token(b).length - token(a).length);
-        return order;
+        Comparator<Integer> byLength = Comparator.comparingInt(number -> token(number).length);
+        return IntStream.range(0, TOKENS.length)
+                .boxed()
+                .sorted(byLength.reversed())
+                .toList();
     }
 
     private static boolean startsWith(byte[] body, int at, byte[] token) {
-        if (token.length > body.length - at) {
-            return false;
-        }
-        for (int i = 0; i < token.length; i++) {
-            if (body[at + i] != token[i]) {
-                return false;
-            }
-        }
-        return true;
+        return token.length <= body.length - at && Arrays.equals(body, at, at + token.length, token, 0, token.length);
     }
 }

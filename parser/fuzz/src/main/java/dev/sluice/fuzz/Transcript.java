@@ -35,7 +35,7 @@ final class Transcript {
     }
 
     Transcript append(Transcript other) {
-        out.add(other.out.toArray());
+        out.add(other.out.toByteArray());
         return this;
     }
 
@@ -50,9 +50,7 @@ final class Transcript {
     }
 
     Transcript data(ByteBuf bytes) {
-        int size = bytes.readableBytes();
-        bytes.getBytes(bytes.readerIndex(), out.ensure(size), out.size(), size);
-        out.grow(size);
+        out.add(bytes);
         return this;
     }
 

@@ -48,59 +48,21 @@ public final class Corpus {
 
     private Corpus() {}
 
-    /** A case of the corpus. */
-    public static final class Case {
-        private final String id;
-        private final String contentType;
-        private final byte[] body;
-        private final String says;
-        private final Verdict source;
-        private final Map<String, Decision> decisions;
-
-        private Case(String id, JsonNode json, byte[] body, Map<String, Decision> decisions) {
-            this.id = id;
-            this.contentType = json.get("contentType").asText();
-            this.body = body;
-            this.source = sourceVerdict(json.get("expect"));
-            this.says = json.get("expect").has("error")
-                    ? json.get("expect").get("error").asText()
-                    : source.describe();
-            this.decisions = decisions;
-        }
-
-        /** {@return {@code folder/name}} */
-        public String id() {
-            return id;
-        }
-
-        /** {@return the value of the request's field} */
-        public String contentType() {
-            return contentType;
-        }
-
-        /** {@return the multipart body; not to be changed} */
-        public byte[] body() {
-            return body;
-        }
-
+    /**
+     * A case of the corpus.
+     *
+     * @param id {@code folder/name}
+     * @param contentType the value of the request's field
+     * @param body the multipart body; not to be changed
+     * @param says what the corpus says, in a few words
+     * @param source the expectation of the corpus itself
+     * @param decisions the project's against the corpus, by preset
+     */
+    public record Case(
+            String id, String contentType, byte[] body, String says, Verdict source, Map<String, Decision> decisions) {
         /** {@return whether the form-data rules apply} */
         public boolean isFormData() {
             return contentType.regionMatches(true, 0, "multipart/form-data", 0, 19);
-        }
-
-        /** {@return what the corpus says, in a few words} */
-        String says() {
-            return says;
-        }
-
-        /** {@return the expectation of the corpus itself} */
-        Verdict source() {
-            return source;
-        }
-
-        /** {@return the project's decisions against the corpus, by preset} */
-        Map<String, Decision> decisions() {
-            return decisions;
         }
 
         /**
@@ -126,7 +88,7 @@ public final class Corpus {
      * @param row of the policy that says so
      * @param why in one line
      */
-    record Decision(Verdict verdict, String row, String why) {}
+    public record Decision(Verdict verdict, String row, String why) {}
 
     /** {@return all cases, by id} */
     public static List<Case> cases() {
@@ -156,7 +118,10 @@ public final class Corpus {
                         if (!Verdict.sha256(bytes).equals(json.get("bodySha256").asText())) {
                             throw new IllegalStateException(body + " is not the body that its JSON describes");
                         }
-                        cases.put(id, new Case(id, json, bytes, decisions.getOrDefault(id, Map.of())));
+                        Verdict source = sourceVerdict(json.get("expect"));
+                        String says = json.at("/expect/error").asText(source.describe());
+                        String type = json.get("contentType").asText();
+                        cases.put(id, new Case(id, type, bytes, says, source, decisions.getOrDefault(id, Map.of())));
                     }
                 }
             }

@@ -31,14 +31,20 @@ public final class CorpusDecisions {
         long decided = Corpus.cases().stream()
                 .filter(each -> !each.decisions().isEmpty())
                 .count();
-        text.append("# Where Sluice decides otherwise than the corpus\n\n");
-        text.append("Written by `CorpusDecisions` from `parser/testkit/corpus/verdicts.json`; do not edit. ");
-        text.append("A test fails when this page is out of date.\n\n");
-        text.append("The corpus holds ").append(Corpus.cases().size()).append(" cases. Their expectations are what ");
-        text.append("their sources assert, or the plain reading of the bytes. ");
-        text.append(decided).append(" of them get another verdict in at least one preset; all others get, ");
-        text.append("in every preset, what the corpus says.\n\n");
-        text.append("| preset | accepted | refused | otherwise than the corpus |\n|---|---|---|---|\n");
+        text.append("""
+                # Where Sluice decides otherwise than the corpus
+
+                Written by `CorpusDecisions` from `parser/testkit/corpus/verdicts.json`; do not edit. \
+                A test fails when this page is out of date.
+
+                The corpus holds %d cases. Their expectations are what \
+                their sources assert, or the plain reading of the bytes. \
+                %d of them get another verdict in at least one preset; all others get, \
+                in every preset, what the corpus says.
+
+                | preset | accepted | refused | otherwise than the corpus |
+                |---|---|---|---|
+                """.formatted(Corpus.cases().size(), decided));
         for (String preset : PresetRules.NAMES) {
             long accepted = Corpus.cases().stream()
                     .filter(each -> each.expected(preset).isAccepted())
@@ -46,11 +52,7 @@ public final class CorpusDecisions {
             long otherwise = Corpus.cases().stream()
                     .filter(each -> each.decisions().containsKey(preset))
                     .count();
-            text.append("| ").append(preset).append(" | ").append(accepted).append(" | ");
-            text.append(Corpus.cases().size() - accepted)
-                    .append(" | ")
-                    .append(otherwise)
-                    .append(" |\n");
+            row(text, preset, accepted, Corpus.cases().size() - accepted, otherwise);
         }
         text.append(
                 "\n| case | preset | corpus says | Sluice decides | policy row | why |\n|---|---|---|---|---|---|\n");
@@ -59,21 +61,23 @@ public final class CorpusDecisions {
             each.decisions()
                     .forEach((preset, decision) -> presets.computeIfAbsent(decision, d -> new ArrayList<>())
                             .add(preset));
-            presets.forEach((decision, names) -> text.append("| ")
-                    .append(each.id())
-                    .append(" | ")
-                    .append(names.size() == PresetRules.NAMES.size() ? "all" : String.join(", ", names))
-                    .append(" | ")
-                    .append(each.says())
-                    .append(" | ")
-                    .append(decides(each, decision))
-                    .append(" | ")
-                    .append(decision.row())
-                    .append(" | ")
-                    .append(decision.why())
-                    .append(" |\n"));
+            presets.forEach((decision, names) -> row(
+                    text,
+                    each.id(),
+                    names.size() == PresetRules.NAMES.size() ? "all" : String.join(", ", names),
+                    each.says(),
+                    decides(each, decision),
+                    decision.row(),
+                    decision.why()));
         }
         return text.toString();
+    }
+
+    private static void row(StringBuilder text, Object... cells) {
+        for (Object cell : cells) {
+            text.append("| ").append(cell).append(' ');
+        }
+        text.append("|\n");
     }
 
     private static String decides(Corpus.Case each, Corpus.Decision decision) {

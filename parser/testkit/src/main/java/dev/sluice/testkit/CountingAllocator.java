@@ -5,13 +5,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.buffer.UnpooledHeapByteBuf;
-import io.netty.util.ResourceLeakHint;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An allocator of unpooled buffers that knows exactly, at any moment and without waiting for the garbage collector,
@@ -19,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * release takes a short lock.
  */
 public final class CountingAllocator extends AbstractByteBufAllocator {
-    private final Map<ByteBuf, Use> live = Collections.synchronizedMap(new IdentityHashMap<>());
+    private final Map<ByteBuf, String> live = Collections.synchronizedMap(new IdentityHashMap<>());
 
     /** Makes an allocator with no buffers; {@code buffer()} gives heap buffers. */
     public CountingAllocator() {
@@ -41,14 +39,13 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
     }
 
     /**
-     * {@return a line for each buffer not released: its kind, capacity and reference count, and the last hint it was
-     * touched with}
+     * {@return a line for each buffer not released: its kind, capacity and reference count}
      */
     public List<String> unreleased() {
         List<String> lines = new ArrayList<>();
         synchronized (live) {
-            live.forEach((buffer, use) -> lines.add(
-                    use.kind + ", capacity " + buffer.capacity() + ", refCnt " + buffer.refCnt() + text(use.hint)));
+            live.forEach((buffer, kind) ->
+                    lines.add(kind + ", capacity " + buffer.capacity() + ", refCnt " + buffer.refCnt()));
         }
         return lines;
     }
@@ -79,32 +76,13 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
     }
 
     private <B extends ByteBuf> B track(B buffer, String kind) {
-        live.put(buffer, new Use(kind, null));
+        live.put(buffer, kind);
         return buffer;
     }
-
-    private void touched(ByteBuf buffer, Object hint) {
-        live.computeIfPresent(buffer, (key, use) -> new Use(use.kind, hint));
-    }
-
-    private static String text(@Nullable Object hint) {
-        if (hint == null) {
-            return "";
-        }
-        return ", " + (hint instanceof ResourceLeakHint named ? named.toHintString() : hint.toString());
-    }
-
-    private record Use(String kind, @Nullable Object hint) {}
 
     private final class Heap extends UnpooledHeapByteBuf {
         Heap(int initialCapacity, int maxCapacity) {
             super(CountingAllocator.this, initialCapacity, maxCapacity);
-        }
-
-        @Override
-        public ByteBuf touch(Object hint) {
-            touched(this, hint);
-            return this;
         }
 
         @Override
@@ -120,12 +98,6 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         }
 
         @Override
-        public ByteBuf touch(Object hint) {
-            touched(this, hint);
-            return this;
-        }
-
-        @Override
         protected void deallocate() {
             live.remove(this);
             super.deallocate();
@@ -135,12 +107,6 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
     private final class Composite extends CompositeByteBuf {
         Composite(boolean direct, int maxNumComponents) {
             super(CountingAllocator.this, direct, maxNumComponents);
-        }
-
-        @Override
-        public CompositeByteBuf touch(Object hint) {
-            touched(this, hint);
-            return this;
         }
 
         @Override

@@ -218,27 +218,19 @@ public final class FaultyFileSystem extends FileSystem {
         public DirectoryStream<Path> newDirectoryStream(Path directory, DirectoryStream.Filter<? super Path> filter)
                 throws IOException {
             call("list", directory);
-            DirectoryStream<Path> stream = Files.newDirectoryStream(unwrap(directory));
+            List<Path> paths = new ArrayList<>();
+            try (DirectoryStream<Path> stream = Files.newDirectoryStream(unwrap(directory))) {
+                stream.forEach(path -> paths.add(wrap(path)));
+            }
             return new DirectoryStream<>() {
                 @Override
                 public Iterator<Path> iterator() {
-                    Iterator<Path> paths = stream.iterator();
-                    return new Iterator<>() {
-                        @Override
-                        public boolean hasNext() {
-                            return paths.hasNext();
-                        }
-
-                        @Override
-                        public Path next() {
-                            return wrap(paths.next());
-                        }
-                    };
+                    return paths.iterator();
                 }
 
                 @Override
-                public void close() throws IOException {
-                    stream.close();
+                public void close() {
+                    // All is read.
                 }
             };
         }

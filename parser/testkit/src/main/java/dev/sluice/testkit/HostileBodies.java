@@ -73,32 +73,12 @@ public final class HostileBodies {
                 body("zeros", usual, "\0", size));
     }
 
-    /**
-     * Makes a header section of one field that is folded, or of many fields, of about {@code size} bytes: work for the
-     * header scanner rather than for the delimiter search.
-     *
-     * @param line repeated, with its line end
-     * @param size of the header section
-     * @return a whole multipart body with the boundary {@code x}
-     */
-    public static byte[] headers(String line, int size) {
-        StringBuilder text = new StringBuilder("--x\r\nContent-Disposition: form-data; name=a\r\n");
-        while (text.length() + line.length() < size) {
-            text.append(line);
-        }
-        return text.append("\r\n1\r\n--x--\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
-    }
-
     private static String lastChanged(String boundary) {
         return boundary.substring(0, boundary.length() - 1) + (boundary.endsWith("!") ? "." : "!");
     }
 
     private static Body body(String name, String boundary, String pattern, int size) {
-        byte[] unit = pattern.getBytes(StandardCharsets.ISO_8859_1);
-        byte[] data = new byte[Math.max(1, size / unit.length) * unit.length];
-        for (int i = 0; i < data.length; i++) {
-            data[i] = unit[i % unit.length];
-        }
+        byte[] data = pattern.repeat(Math.max(1, size / pattern.length())).getBytes(StandardCharsets.ISO_8859_1);
         ByteArrayOutputStream out = new ByteArrayOutputStream(data.length + 256);
         out.writeBytes(("--" + boundary + "\r\n").getBytes(StandardCharsets.US_ASCII));
         out.writeBytes(HEADERS);

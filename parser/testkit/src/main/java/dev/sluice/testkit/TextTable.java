@@ -53,20 +53,6 @@ public final class TextTable {
         return ESCAPE.matcher(text).replaceAll(found -> Matcher.quoteReplacement(meant(found)));
     }
 
-    /** {@return the bytes as such a table, or a Java string literal, would have them} */
-    public static String escaped(byte[] bytes) {
-        StringBuilder text = new StringBuilder();
-        for (byte b : bytes) {
-            switch (b) {
-                case '\r' -> text.append("\\r");
-                case '\n' -> text.append("\\n");
-                case '\t' -> text.append("\\t");
-                default -> text.append(b >= ' ' && b < 0x7F ? "" + (char) b : String.format("\\x%02x", b & 0xFF));
-            }
-        }
-        return text.toString();
-    }
-
     private static String meant(MatchResult found) {
         if (found.group(1) != null) {
             return Character.toString(Integer.parseInt(found.group(1).substring(1), 16));

@@ -139,16 +139,7 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
     }
 
     private static String oneBlank(String text) {
-        StringBuilder result = new StringBuilder(text.length());
-        boolean blank = false;
-        for (int i = 0; i < text.length(); i++) {
-            boolean isBlank = Bytes.isBlank(text.charAt(i));
-            if (!isBlank || !blank) {
-                result.append(isBlank ? ' ' : text.charAt(i));
-            }
-            blank = isBlank;
-        }
-        return result.toString();
+        return text.replaceAll("[ \t]+", " ");
     }
 
     /** {@return the SHA-256 of some bytes, in hexadecimal} */

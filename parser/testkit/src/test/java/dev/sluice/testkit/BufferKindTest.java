@@ -12,6 +12,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(LeakCheck.class)
@@ -43,21 +44,34 @@ class BufferKindTest {
         assertEquals(0, BufferKind.open());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "HEAP, true, false, false, false",
+        "DIRECT, false, true, false, false",
+        "POOLED_HEAP, true, false, false, false",
+        "POOLED_DIRECT, false, true, false, false",
+        "LEAK_AWARE_HEAP, true, false, false, true",
+        "LEAK_AWARE_DIRECT, false, true, false, true",
+        "PARANOID_HEAP, true, false, false, true",
+        "PARANOID_DIRECT, false, true, false, true",
+        "SLICE_HEAP, true, false, false, false",
+        "SLICE_DIRECT, false, true, false, false",
+        "READ_ONLY_HEAP, false, false, true, false",
+        "READ_ONLY_DIRECT, false, true, true, false",
+        "READ_ONLY_NIO, false, true, true, false"
+    })
+    void kindsAreWhatTheirNamesSay(
+            BufferKind kind, boolean array, boolean direct, boolean readOnly, boolean leakAware) {
+        ByteBuf buffer = kind.wrap(SOURCE, 0, 20);
+        assertEquals(array, buffer.hasArray(), kind + " has an array");
+        assertEquals(direct, buffer.isDirect(), kind + " is direct");
+        assertEquals(readOnly, buffer.isReadOnly(), kind + " is read-only");
+        assertEquals(leakAware, buffer.getClass().getSimpleName().contains("LeakAware"), kind + " is wrapped");
+        buffer.release();
+    }
+
     @Test
-    void kindsAreWhatTheirNamesSay() {
-        check(BufferKind.HEAP, true, false, false, false);
-        check(BufferKind.DIRECT, false, true, false, false);
-        check(BufferKind.POOLED_HEAP, true, false, false, false);
-        check(BufferKind.POOLED_DIRECT, false, true, false, false);
-        check(BufferKind.LEAK_AWARE_HEAP, true, false, false, true);
-        check(BufferKind.LEAK_AWARE_DIRECT, false, true, false, true);
-        check(BufferKind.PARANOID_HEAP, true, false, false, true);
-        check(BufferKind.PARANOID_DIRECT, false, true, false, true);
-        check(BufferKind.SLICE_HEAP, true, false, false, false);
-        check(BufferKind.SLICE_DIRECT, false, true, false, false);
-        check(BufferKind.READ_ONLY_HEAP, false, false, true, false);
-        check(BufferKind.READ_ONLY_DIRECT, false, true, true, false);
-        check(BufferKind.READ_ONLY_NIO, false, true, true, false);
+    void aCompositeHasComponentsAndASliceIsAWindow() {
         ByteBuf composite = BufferKind.COMPOSITE.wrap(SOURCE, 0, 20);
         assertTrue(((CompositeByteBuf) composite).numComponents() > 3);
         composite.release();
@@ -78,14 +92,5 @@ class BufferKindTest {
         assertEquals(before + 1, BufferKind.recordedAccesses());
         paranoid.release();
         counted.release();
-    }
-
-    private static void check(BufferKind kind, boolean array, boolean direct, boolean readOnly, boolean leakAware) {
-        ByteBuf buffer = kind.wrap(SOURCE, 0, 20);
-        assertEquals(array, buffer.hasArray(), kind + " has an array");
-        assertEquals(direct, buffer.isDirect(), kind + " is direct");
-        assertEquals(readOnly, buffer.isReadOnly(), kind + " is read-only");
-        assertEquals(leakAware, buffer.getClass().getSimpleName().contains("LeakAware"), kind + " is wrapped");
-        buffer.release();
     }
 }

@@ -2,11 +2,9 @@ package dev.sluice.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
-import io.netty.util.ResourceLeakHint;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -50,21 +48,16 @@ class CountingAllocatorTest {
         ByteBuf heap = allocator.heapBuffer(10);
         ByteBuf direct = allocator.directBuffer(20);
         ByteBuf composite = allocator.compositeBuffer();
-        heap.slice(1, 2).touch((ResourceLeakHint) () -> "part 3");
-        direct.touch("here").retain();
+        direct.retain();
         assertEquals(
                 List.of(
                         "composite, capacity 0, refCnt 1",
-                        "direct, capacity 20, refCnt 2, here",
-                        "heap, capacity 10, refCnt 1, part 3"),
+                        "direct, capacity 20, refCnt 2",
+                        "heap, capacity 10, refCnt 1"),
                 allocator.unreleased().stream().sorted().toList());
-        composite.touch("there");
-        assertTrue(allocator.unreleased().contains("composite, capacity 0, refCnt 1, there"));
         heap.release();
         direct.release(2);
         composite.release();
         assertEquals(List.of(), allocator.unreleased());
-        heap.touch("too late");
-        assertEquals(0, allocator.liveCount());
     }
 }

@@ -40,18 +40,4 @@ class HostileBodiesTest {
             assertEquals(text.length(), places[5], body.name());
         }
     }
-
-    @Test
-    void headerBodiesFillTheirSection() {
-        byte[] folded = HostileBodies.headers(" x\r\n", 4000);
-        assertEquals(
-                "ok",
-                ReferenceParser.parse("multipart/form-data; boundary=x", folded, "COMPATIBLE")
-                        .verdict());
-        byte[] many = HostileBodies.headers("X: y\r\n", 4000);
-        assertEquals(
-                "TOO_MANY_HEADERS",
-                ReferenceParser.parse("multipart/form-data; boundary=x", many, "STANDARD")
-                        .verdict());
-    }
 }

@@ -46,24 +46,17 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
 
     /** {@return trouble of the server's disk; the details go to the log, not to the client} */
     public static ErrorAnswer storage() {
-        return new ErrorAnswer(
-                500,
-                "STORAGE_FAILED",
-                "STORAGE",
-                -1,
-                -1,
-                "the server could not store the upload; nothing of it was kept");
+        return stored(500, "STORAGE_FAILED", "the server could not store the upload; nothing of it was kept");
     }
 
     /** {@return the refusal of a file for which there is no room on the disk} */
     public static ErrorAnswer diskFull() {
-        return new ErrorAnswer(
-                507,
-                "DISK_FULL",
-                "STORAGE",
-                -1,
-                -1,
-                "there is too little free space on the server's disk; nothing of the upload was kept");
+        String message = "there is too little free space on the server's disk; nothing of the upload was kept";
+        return stored(507, "DISK_FULL", message);
+    }
+
+    private static ErrorAnswer stored(int status, String reason, String message) {
+        return new ErrorAnswer(status, reason, "STORAGE", -1, -1, message);
     }
 
     /** {@return a fault of the server itself; the details go to the log, not to the client} */

@@ -92,8 +92,7 @@ public final class Main implements Callable<Integer> {
             server = ServletServer.start(SampleConfig.of(directory)
                     .withAddress(host, port)
                     .withPreset(preset)
-                    .withMaxBodyBytes(maxBodyBytes)
-                    .withMinBytesPerSecond(minBytesPerSecond));
+                    .with(options -> options.maxBodyBytes(maxBodyBytes).minBytesPerSecond(minBytesPerSecond)));
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());
             return TROUBLE;

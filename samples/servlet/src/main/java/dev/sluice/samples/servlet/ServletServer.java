@@ -9,7 +9,6 @@ import dev.sluice.samples.report.PresetName;
 import dev.sluice.servlet.MultipartFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
-import jakarta.servlet.Servlet;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -64,11 +63,11 @@ public final class ServletServer implements AutoCloseable {
         this.connector = new ServerConnector(server, new HttpConnectionFactory(http));
         connector.setHost(config.host());
         connector.setPort(config.port());
-        connector.setIdleTimeout(
-                Math.max(MIN_IDLE_MILLIS, IDLE_GRACES * config.rateGrace().toMillis()));
         connector.setShutdownIdleTimeout(SHUTDOWN_IDLE_MILLIS);
         server.addConnector(connector);
         this.spool = SpoolDirectory.open(config.directory());
+        long grace = options(config.preset().preset()).minRateGrace().toMillis();
+        connector.setIdleTimeout(Math.max(MIN_IDLE_MILLIS, IDLE_GRACES * grace));
         server.setHandler(application());
         server.setStopTimeout(STOP_MILLIS);
     }
@@ -95,9 +94,11 @@ public final class ServletServer implements AutoCloseable {
     private ServletContextHandler application() {
         ServletContextHandler context = new ServletContextHandler(ServletContextHandler.NO_SESSIONS);
         context.setErrorHandler(new JsonErrors());
-        context.addServlet(async(new PageServlet()), "");
-        context.addServlet(async(new PartsServlet()), "/parts");
-        context.addServlet(async(new AsyncServlet()), "/async");
+        context.addServlet(new ServletHolder(new PageServlet()), "");
+        context.addServlet(new ServletHolder(new PartsServlet()), "/parts");
+        ServletHolder async = new ServletHolder(new AsyncServlet());
+        async.setAsyncSupported(true);
+        context.addServlet(async, "/async");
         FilterHolder head = async(new RequestHead(config.preset()));
         FilterHolder multipart = async(multipartFilter());
         for (String path : new String[] {"/parts", "/async"}) {
@@ -105,12 +106,6 @@ public final class ServletServer implements AutoCloseable {
             context.addFilter(multipart, path, EnumSet.allOf(DispatcherType.class));
         }
         return context;
-    }
-
-    private static ServletHolder async(Servlet servlet) {
-        ServletHolder holder = new ServletHolder(servlet);
-        holder.setAsyncSupported(true);
-        return holder;
     }
 
     private static FilterHolder async(Filter filter) {
@@ -129,14 +124,12 @@ public final class ServletServer implements AutoCloseable {
 
     /** Parts as they are in the body, as an inspector shows them: nothing decoded, nothing expanded. */
     private FormOptions options(Preset preset) {
-        return FormOptions.builder(spool, memory)
-                .preset(preset)
-                .decodeTransferEncodings(false)
-                .maxBodyBytes(config.maxBodyBytes())
-                .expandNested(false)
-                .maxDrainBytes(MAX_DRAIN_BYTES)
-                .minBytesPerSecond(config.minBytesPerSecond())
-                .minRateGrace(config.rateGrace())
+        return config.options()
+                .apply(FormOptions.builder(spool, memory)
+                        .preset(preset)
+                        .decodeTransferEncodings(false)
+                        .expandNested(false)
+                        .maxDrainBytes(MAX_DRAIN_BYTES))
                 .build();
     }
 

@@ -11,8 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -47,7 +45,8 @@ final class BrowserTest {
 
     private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
         return dynamicTest("browser: " + name, () -> {
-            SampleConfig config = SampleConfig.of(directory.resolve("spool")).withMaxBodyBytes(maxBodyBytes);
+            SampleConfig config =
+                    SampleConfig.of(directory.resolve("spool")).with(options -> options.maxBodyBytes(maxBodyBytes));
             try (ServletServer server = ServletServer.start(config)) {
                 browser.driver().get(server.uri().toString());
                 visit.with(browser);
@@ -61,18 +60,18 @@ final class BrowserTest {
         try (Scratch scratch = Scratch.create()) {
             Path first = Files.write(scratch.directory().resolve("holiday; day 1.bin"), large);
             Path second = Files.write(scratch.directory().resolve("note.txt"), small);
-            browser.drop(find(browser, "#drop"), List.of(first, second));
+            browser.drop(browser.find("#drop"), List.of(first, second));
             browser.await(driver ->
                     driver.findElements(By.cssSelector("#queue .file")).size() == 2);
-            find(browser, ".field-value").sendKeys("two files");
+            browser.find(".field-value").sendKeys("two files");
             send(browser, "done");
         }
         for (String endpoint : List.of("parts", "async")) {
             assertEquals(
                     List.of(
-                            row("comment", "\u2013", "\u2013", "two files".getBytes(StandardCharsets.US_ASCII)),
-                            row("files", "holiday; day 1.bin", "application/octet-stream", large),
-                            row("files", "note.txt", "text/plain", small)),
+                            Browser.row("comment", "\u2013", "\u2013", "two files".getBytes(StandardCharsets.US_ASCII)),
+                            Browser.row("files", "holiday; day 1.bin", "application/octet-stream", large),
+                            Browser.row("files", "note.txt", "text/plain", small)),
                     browser.runForList(TABLE, endpoint));
             assertEquals(
                     List.of("preset = \u201cstandard\u201d", "comment = \u201ctwo files\u201d"),
@@ -90,23 +89,23 @@ final class BrowserTest {
         byte[] content = FormPart.bytes(1000);
         try (Scratch scratch = Scratch.create()) {
             Path file = Files.write(scratch.directory().resolve("picked.png"), content);
-            find(browser, "#files").sendKeys(file.toString());
+            browser.find("#files").sendKeys(file.toString());
             send(browser, "done");
         }
         for (String endpoint : List.of("parts", "async")) {
             List<?> rows = browser.runForList(TABLE, endpoint);
-            assertEquals(row("files", "picked.png", "image/png", content), rows.get(rows.size() - 1));
+            assertEquals(Browser.row("files", "picked.png", "image/png", content), rows.get(rows.size() - 1));
         }
     }
 
     private void refusal(Browser browser) throws Exception {
         try (Scratch scratch = Scratch.create()) {
             Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(3 << 20));
-            browser.drop(find(browser, "#drop"), List.of(file));
+            browser.drop(browser.find("#drop"), List.of(file));
             send(browser, "refused");
         }
         for (String endpoint : List.of("parts", "async")) {
-            WebElement answer = find(browser, "#" + endpoint + "-answer");
+            WebElement answer = browser.find("#" + endpoint + "-answer");
             assertEquals("413", answer.getAttribute("data-status"));
             WebElement error = answer.findElement(By.cssSelector(".error"));
             assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
@@ -115,22 +114,8 @@ final class BrowserTest {
         browser.screenshot("servlet-refused");
     }
 
-    private static WebElement find(Browser browser, String selector) {
-        return browser.driver().findElement(By.cssSelector(selector));
-    }
-
     private static void send(Browser browser, String state) {
-        find(browser, "#send").click();
-        Set<String> ends = Set.of("done", "refused", "broken");
-        browser.await(driver -> ends.contains(find(browser, "#status").getAttribute("data-state")));
-        assertEquals(
-                state,
-                find(browser, "#status").getAttribute("data-state"),
-                () -> find(browser, "main").getText());
-    }
-
-    private static List<String> row(String name, String filename, String type, byte[] content) {
-        return List.of(
-                name, filename, type, String.format(Locale.ENGLISH, "%,d", content.length), FormPart.sha256(content));
+        browser.find("#send").click();
+        browser.awaitState(state);
     }
 }

@@ -52,7 +52,7 @@ final class CurlTest {
     private DynamicTest visit(String endpoint, String name, long maxBodyBytes, Visit visit) {
         return dynamicTest("curl: /" + endpoint + ": " + name, () -> {
             try (ServletServer server = ServletServer.start(
-                    SampleConfig.of(directory.resolve("spool")).withMaxBodyBytes(maxBodyBytes))) {
+                    SampleConfig.of(directory.resolve("spool")).with(options -> options.maxBodyBytes(maxBodyBytes)))) {
                 visit.with(server.uri().resolve("/" + endpoint));
             }
         });
@@ -82,9 +82,7 @@ final class CurlTest {
         for (List<String> options :
                 List.of(List.<String>of(), List.of(CurlClient.option("header", "Transfer-Encoding: chunked")))) {
             Answer answer = curl.post(endpoint, FORM, options).answer();
-            assertEquals(413, answer.status(), answer.text());
-            JsonNode error = answer.json().get("error");
-            assertEquals("BODY_TOO_LARGE", error.get("reason").asText());
+            JsonNode error = answer.assertRefused(413, "BODY_TOO_LARGE");
             assertTrue(error.get("message").asText().contains("exceeds the limit of 100000 bytes"), answer.text());
         }
     }

@@ -1,19 +1,17 @@
 package dev.sluice.samples.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.JavaHttpClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,8 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the endpoints answer, and what is left when the server is closed. */
 @Timeout(60)
 class EndpointsTest {
-    private static final JsonMapper JSON = JsonMapper.builder().build();
-
     @TempDir
     Path directory;
 
@@ -57,30 +53,21 @@ class EndpointsTest {
         server = ServletServer.start(config);
     }
 
-    private HttpResponse<String> send(String method, String path, String contentType, byte[] body) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(server.uri().resolve(path))
-                .header("Content-Type", contentType)
-                .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
-                .build();
-        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    private Answer post(String path, String contentType, byte[] body) throws Exception {
+        return JavaHttpClient.post(server.uri().resolve(path), contentType, body);
     }
 
-    private HttpResponse<String> post(String path, TestForm form) throws Exception {
-        return send("POST", path, TestForm.CONTENT_TYPE, form.body());
+    private Answer post(String path, byte[] body) throws Exception {
+        return post(path, TestForm.CONTENT_TYPE, body);
     }
 
-    private static JsonNode json(HttpResponse<String> response) throws IOException {
-        return JSON.readTree(response.body());
+    private Answer post(String path, TestForm form) throws Exception {
+        return post(path, form.body());
     }
 
-    private static void assertRefused(int status, String reason, HttpResponse<String> response) throws IOException {
-        assertEquals(status, response.statusCode(), response.body());
-        JsonNode error = json(response).get("error");
-        assertEquals(reason, error.get("reason").asText(), response.body());
-        assertEquals(
-                "application/json",
-                response.headers().firstValue("Content-Type").orElse(""));
-        assertFalse(error.get("message").asText().isEmpty());
+    private void assertRefused(int status, String reason, Answer answer) throws IOException {
+        answer.assertRefused(status, reason);
+        assertEquals("application/json", answer.headers().get("Content-Type"));
     }
 
     @ParameterizedTest
@@ -88,7 +75,7 @@ class EndpointsTest {
     void theAnswerHasTheShapeOfTheInspectorsWithTheParameters(String endpoint) throws Exception {
         start(config());
         byte[] file = TestForm.noise(200_000, 1);
-        HttpResponse<String> response = post(
+        Answer answer = post(
                 endpoint + "?a=query&preset=strict",
                 new TestForm()
                         .field("a", "body 1")
@@ -96,21 +83,20 @@ class EndpointsTest {
                         .field("b", "na\u00efve \u2603")
                         .field("a", "body 2"));
 
-        assertEquals(200, response.statusCode(), response.body());
-        JsonNode answer = json(response);
+        assertEquals(200, answer.status(), answer.text());
         assertEquals(
                 "{\"a\":[\"query\",\"body 1\",\"body 2\"],\"preset\":[\"strict\"],\"b\":[\"na\u00efve \u2603\"]}",
-                answer.get("parameters").toString());
+                answer.json().get("parameters").toString());
         assertTrue(
-                response.body().startsWith("{\"parts\":[{\"index\":0,\"name\":\"a\",\"filename\":null"),
-                response.body());
-        assertEquals("f", answer.at("/parts/1/name").asText());
-        assertEquals("x.bin", answer.at("/parts/1/filename").asText());
-        assertEquals(TestForm.sha256(file), answer.at("/parts/1/sha256").asText());
-        assertEquals(file.length, answer.at("/parts/1/size").asInt());
-        assertEquals("b", answer.at("/parts/2/name").asText());
-        assertEquals(4, answer.get("parts").size());
-        assertTrue(answer.get("error").isNull());
+                answer.text().startsWith("{\"parts\":[{\"index\":0,\"name\":\"a\",\"filename\":null"), answer.text());
+        JsonNode parts = answer.json().get("parts");
+        assertEquals(4, parts.size());
+        assertEquals("f", parts.at("/1/name").asText());
+        assertEquals("x.bin", parts.at("/1/filename").asText());
+        assertEquals(TestForm.sha256(file), parts.at("/1/sha256").asText());
+        assertEquals(file.length, parts.at("/1/size").asInt());
+        assertEquals("b", parts.at("/2/name").asText());
+        assertTrue(answer.json().get("error").isNull());
     }
 
     @ParameterizedTest
@@ -120,9 +106,9 @@ class EndpointsTest {
         start(config().withPreset(preset));
         TestForm folded = new TestForm().part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1]);
 
-        assertEquals(status, post(endpoint, folded).statusCode());
-        HttpResponse<String> standard = post(endpoint + "?preset=standard", folded);
-        assertEquals("FOLDED_HEADER", json(standard).at("/deviations/0/kind").asText(), standard.body());
+        assertEquals(status, post(endpoint, folded).status());
+        assertEquals(
+                "FOLDED_HEADER", post(endpoint + "?preset=standard", folded).at("/deviations/0/kind"));
         assertRefused(400, "UNKNOWN_PRESET", post(endpoint + "?preset=other", folded));
     }
 
@@ -130,10 +116,10 @@ class EndpointsTest {
     @ValueSource(strings = {"/parts", "/async"})
     void aFieldOfTheBodyThatIsCalledPresetChangesNothing(String endpoint) throws Exception {
         start(config());
-        HttpResponse<String> response = post(endpoint, new TestForm().field("preset", "strict"));
+        Answer answer = post(endpoint, new TestForm().field("preset", "strict"));
 
-        assertEquals(200, response.statusCode(), response.body());
-        assertEquals("strict", json(response).at("/parameters/preset/0").asText());
+        assertEquals(200, answer.status(), answer.text());
+        assertEquals("strict", answer.at("/parameters/preset/0"));
     }
 
     @ParameterizedTest
@@ -145,42 +131,41 @@ class EndpointsTest {
                 .file("f", "x.bin", new byte[100_000])
                 .body();
 
-        HttpResponse<String> cut = send("POST", endpoint, TestForm.CONTENT_TYPE, Arrays.copyOf(body, body.length - 10));
+        Answer cut = post(endpoint, Arrays.copyOf(body, body.length - 10));
         assertRefused(400, "TRUNCATED", cut);
-        assertEquals(body.length - 10, json(cut).at("/error/offset").asInt());
-        assertEquals(1, json(cut).at("/error/part").asInt());
-        assertRefused(400, "MISSING_BOUNDARY", send("POST", endpoint, "multipart/form-data", body));
-        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", send("POST", endpoint, "multipart/mixed; boundary=a", body));
-        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", send("POST", endpoint, "application/json", body));
-        assertRefused(405, "METHOD_NOT_ALLOWED", send("PUT", endpoint, TestForm.CONTENT_TYPE, body));
-        assertEquals(200, send("POST", endpoint, TestForm.CONTENT_TYPE, body).statusCode());
+        assertEquals(body.length - 10, cut.json().at("/error/offset").asInt());
+        assertEquals(1, cut.json().at("/error/part").asInt());
+        assertRefused(400, "MISSING_BOUNDARY", post(endpoint, "multipart/form-data", body));
+        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", post(endpoint, "multipart/mixed; boundary=a", body));
+        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", post(endpoint, "application/json", body));
+        assertRefused(
+                405,
+                "METHOD_NOT_ALLOWED",
+                JavaHttpClient.send(JavaHttpClient.request(
+                                server.uri().resolve(endpoint), TestForm.CONTENT_TYPE, BodyPublishers.noBody())
+                        .method("PUT", BodyPublishers.ofByteArray(body))
+                        .build()));
+        assertEquals(200, post(endpoint, body).status());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
     void aBodyBeyondTheLimitIsTooLargeToTheByte(String endpoint) throws Exception {
         byte[] body = new TestForm().file("f", "x.bin", new byte[100_000]).body();
-        start(config().withMaxBodyBytes(body.length));
-        assertEquals(200, send("POST", endpoint, TestForm.CONTENT_TYPE, body).statusCode());
+        start(config().with(options -> options.maxBodyBytes(body.length)));
+        assertEquals(200, post(endpoint, body).status());
         server.close();
 
-        start(config().withMaxBodyBytes(body.length - 1));
-        HttpResponse<String> announced = send("POST", endpoint, TestForm.CONTENT_TYPE, body);
+        start(config().with(options -> options.maxBodyBytes(body.length - 1)));
+        Answer announced = post(endpoint, body);
         assertRefused(413, "BODY_TOO_LARGE", announced);
-        assertTrue(json(announced)
+        assertTrue(announced
                 .at("/error/message")
-                .asText()
                 .contains("exceeds the limit of " + (body.length - 1) + " bytes (maxBodyBytes"));
         try (RawConnection connection = new RawConnection(server.port())) {
-            RawConnection.Answer chunked = connection
-                    .send("POST " + endpoint + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: "
-                            + TestForm.CONTENT_TYPE + "\r\n\r\n" + Integer.toHexString(body.length) + "\r\n")
-                    .send(body)
-                    .send("\r\n0\r\n\r\n")
-                    .answer();
-            assertEquals(413, chunked.status());
-            assertEquals("BODY_TOO_LARGE", chunked.json().at("/error/reason").asText());
-            assertEquals(body.length - 1, chunked.json().at("/error/offset").asInt());
+            Answer chunked = connection.send(TestForm.chunked(endpoint, body)).answer();
+            JsonNode error = chunked.assertRefused(413, "BODY_TOO_LARGE");
+            assertEquals(body.length - 1, error.get("offset").asInt());
         }
     }
 
@@ -194,48 +179,39 @@ class EndpointsTest {
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
     void aClientThatSendsHardlyAnythingIsTooSlow(String endpoint) throws Exception {
-        start(config().withRateGrace(Duration.ofMillis(300)));
+        start(config().with(options -> options.minRateGrace(Duration.ofMillis(300))));
         ScheduledExecutorService drip = Executors.newSingleThreadScheduledExecutor();
         try (RawConnection connection = new RawConnection(server.port())) {
             connection
-                    .send(head(endpoint, 1_000_000))
+                    .send(TestForm.head(endpoint, 1_000_000))
                     .send(new TestForm().field("a", "1").open());
-            drip.scheduleAtFixedRate(
-                    () -> {
-                        try {
-                            connection.send("x");
-                        } catch (IOException e) {
-                            throw new UncheckedIOException(e);
-                        }
-                    },
-                    50,
-                    50,
-                    TimeUnit.MILLISECONDS);
-            RawConnection.Answer answer = connection.answer();
-            assertEquals(408, answer.status());
-            assertEquals("CLIENT_TOO_SLOW", answer.json().at("/error/reason").asText());
-            assertTrue(answer.json().at("/error/message").asText().contains("minBytesPerSecond"));
+            Runnable one = () -> {
+                try {
+                    connection.send("x");
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            };
+            drip.scheduleAtFixedRate(one, 50, 50, TimeUnit.MILLISECONDS);
+            Answer answer = connection.answer();
+            answer.assertRefused(408, "CLIENT_TOO_SLOW");
+            assertTrue(answer.at("/error/message").contains("minBytesPerSecond"));
         } finally {
             drip.shutdownNow();
         }
-    }
-
-    private static String head(String endpoint, int length) {
-        return "POST " + endpoint + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + TestForm.CONTENT_TYPE
-                + "\r\nContent-Length: " + length + "\r\n\r\n";
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
     void aClosedServerLeavesNothingOfAnUploadThatIsComingIn(String endpoint) throws Exception {
         start(config());
+        byte[] form = new TestForm()
+                .file("f", "x.bin", new byte[500_000])
+                .field("large", "x".repeat(100_000))
+                .open();
         try (RawConnection connection = new RawConnection(server.port())) {
-            byte[] form = new TestForm()
-                    .file("f", "x.bin", new byte[500_000])
-                    .field("large", "x".repeat(100_000))
-                    .open();
             connection
-                    .send(head(endpoint, 10_000_000).replace("Host: x", "Host: x\r\nExpect: 100-continue"))
+                    .send(TestForm.head(endpoint, "Content-Length: 10000000", "Expect: 100-continue"))
                     .send(form);
             assertEquals(100, connection.answer().status());
             server.close();
@@ -245,44 +221,32 @@ class EndpointsTest {
     @Test
     void onlyThePageOfThisServerMaySendForms() throws Exception {
         start(config());
-        byte[] body = new TestForm().field("a", "1").body();
-        for (String origin : List.of("http://127.0.0.1:" + server.port(), "http://evil.example")) {
-            HttpRequest request = HttpRequest.newBuilder(server.uri().resolve("/parts"))
-                    .header("Content-Type", TestForm.CONTENT_TYPE)
-                    .header("Origin", origin)
-                    .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-                    .build();
-            HttpResponse<String> response =
-                    HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
-            // The address of the page has the name localhost.
-            assertRefused(403, "CROSS_ORIGIN", response);
+        // The address of the page has the name localhost.
+        for (String host : List.of("127.0.0.1:" + server.port(), "evil.example", "localhost:" + server.port())) {
+            Answer answer = JavaHttpClient.send(JavaHttpClient.request(
+                            server.uri().resolve("/parts"),
+                            TestForm.CONTENT_TYPE,
+                            BodyPublishers.ofByteArray(
+                                    new TestForm().field("a", "1").body()))
+                    .header("Origin", "http://" + host)
+                    .build());
+            if (host.startsWith("localhost")) {
+                assertEquals(200, answer.status());
+            } else {
+                assertRefused(403, "CROSS_ORIGIN", answer);
+            }
         }
-        HttpRequest own = HttpRequest.newBuilder(server.uri().resolve("/parts"))
-                .header("Content-Type", TestForm.CONTENT_TYPE)
-                .header("Origin", "http://localhost:" + server.port())
-                .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-                .build();
-        assertEquals(
-                200,
-                HttpClient.newHttpClient()
-                        .send(own, HttpResponse.BodyHandlers.ofString())
-                        .statusCode());
     }
 
     @Test
     void thePageMayRunItsOwnScriptOnly() throws Exception {
         start(config());
-        HttpResponse<String> page = HttpClient.newHttpClient()
-                .send(HttpRequest.newBuilder(server.uri()).build(), HttpResponse.BodyHandlers.ofString());
+        Answer page = JavaHttpClient.get(server.uri());
 
-        assertEquals(200, page.statusCode());
-        assertTrue(page.body().contains("<title>Sluice in a servlet container</title>"));
-        String policy = page.headers().firstValue("Content-Security-Policy").orElse("");
+        assertEquals(200, page.status());
+        assertTrue(page.text().contains("<title>Sluice in a servlet container</title>"));
+        String policy = page.headers().getOrDefault("Content-Security-Policy", "");
         assertTrue(policy.contains("script-src 'sha256-"), policy);
-        HttpResponse<String> other = HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(server.uri().resolve("/other")).build(),
-                        HttpResponse.BodyHandlers.ofString());
-        assertRefused(404, "NOT_FOUND", other);
+        assertRefused(404, "NOT_FOUND", JavaHttpClient.get(server.uri().resolve("/other")));
     }
 }

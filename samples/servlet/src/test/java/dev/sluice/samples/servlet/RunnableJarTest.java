@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.samples.upload.clients.Answer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
-import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,9 +66,23 @@ class RunnableJarTest {
         }
     }
 
-    private static String head(String endpoint, int length) {
-        return "POST " + endpoint + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + TestForm.CONTENT_TYPE
-                + "\r\nContent-Length: " + length + "\r\n\r\n";
+    /** {@return a connection on which a file of an upload is coming in, and being written} */
+    private RawConnection uploading(BufferedReader output) throws Exception {
+        RawConnection connection = new RawConnection(port(output));
+        Path home = spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
+        try (WatchService watch = directory.getFileSystem().newWatchService()) {
+            home.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            connection
+                    .send(TestForm.head("/parts", 10_000_000))
+                    .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
+            assertNotNull(watch.poll(20, TimeUnit.SECONDS), "a file is being written");
+        }
+        return connection;
+    }
+
+    private static void end(Process process) throws InterruptedException {
+        process.destroy();
+        assertTrue(process.waitFor(20, TimeUnit.SECONDS));
     }
 
     @ParameterizedTest
@@ -80,15 +94,11 @@ class RunnableJarTest {
             byte[] file = TestForm.noise(1_000_000, 7);
             byte[] body =
                     new TestForm().field("a", "1").file("f", "x.bin", file).body();
-            RawConnection.Answer answer =
-                    connection.send(head(endpoint, body.length)).send(body).answer();
+            Answer answer = connection.send(TestForm.request(endpoint, body)).answer();
             assertEquals(200, answer.status());
-            assertEquals(
-                    TestForm.sha256(file), answer.json().at("/parts/1/sha256").asText());
-            assertEquals("1", answer.json().at("/parameters/a/0").asText());
-
-            process.destroy();
-            assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+            assertEquals(TestForm.sha256(file), answer.at("/parts/1/sha256"));
+            assertEquals("1", answer.at("/parameters/a/0"));
+            end(process);
         } finally {
             process.destroyForcibly();
         }
@@ -100,19 +110,9 @@ class RunnableJarTest {
     void leavesNothingOfAnUploadThatComesInWhenItIsTold() throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
-                WatchService watch = directory.getFileSystem().newWatchService();
-                RawConnection connection = new RawConnection(port(output))) {
-            Path home =
-                    spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
-            home.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
-            connection
-                    .send(head("/parts", 10_000_000))
-                    .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
-            WatchKey key = watch.poll(20, TimeUnit.SECONDS);
-            assertNotNull(key, "a file is being written");
-
-            process.destroy();
-            assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+                RawConnection coming = uploading(output)) {
+            coming.send("x");
+            end(process);
         } finally {
             process.destroyForcibly();
         }
@@ -123,15 +123,8 @@ class RunnableJarTest {
     void whatAKilledProcessLeftIsSweptByTheNext() throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
-                WatchService watch = directory.getFileSystem().newWatchService();
-                RawConnection connection = new RawConnection(port(output))) {
-            Path home =
-                    spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
-            home.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
-            connection
-                    .send(head("/parts", 10_000_000))
-                    .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
-            assertNotNull(watch.poll(20, TimeUnit.SECONDS), "a file is being written");
+                RawConnection coming = uploading(output)) {
+            coming.send("x");
             process.destroyForcibly().waitFor(); // before the client is gone: the server would tidy up
         } finally {
             process.destroyForcibly();
@@ -142,8 +135,7 @@ class RunnableJarTest {
         try (BufferedReader output = next.inputReader()) {
             port(output);
             assertEquals(2, spooled().size());
-            next.destroy();
-            assertTrue(next.waitFor(20, TimeUnit.SECONDS));
+            end(next);
         } finally {
             next.destroyForcibly();
         }
@@ -159,20 +151,10 @@ class RunnableJarTest {
                     .part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1])
                     .body();
             byte[] large = new TestForm().field("a", "x".repeat(1024)).body();
-            assertEquals(
-                    400,
-                    connection
-                            .send(head("/parts", folded.length))
-                            .send(folded)
-                            .answer()
-                            .status());
-            assertEquals(
-                    413,
-                    connection
-                            .send(head("/async", large.length))
-                            .send(large)
-                            .answer()
-                            .status());
+            byte[] first = TestForm.request("/parts", folded);
+            assertEquals(400, connection.send(first).answer().status());
+            byte[] second = TestForm.request("/async", large);
+            assertEquals(413, connection.send(second).answer().status());
         } finally {
             process.destroyForcibly();
         }

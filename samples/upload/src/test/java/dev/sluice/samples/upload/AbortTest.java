@@ -4,16 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that go away. {@link UploadServer#close} returns when all is cleaned up: nothing here has to wait for it. */
 @Timeout(60)
@@ -21,25 +20,14 @@ class AbortTest {
     @TempDir
     Path directory;
 
-    private byte[] request;
-
-    @BeforeEach
-    void prepare() {
-        request = request(1500, "");
-    }
-
-    private static byte[] request(int size, String moreHeaders) {
-        byte[] body = new TestForm()
-                .field("a", "1")
-                .file("f", "first.bin", TestForm.noise(size / 3, 1))
-                .file("g", "second.bin", TestForm.noise(size, 2))
-                .body();
-        byte[] head = ("POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + TestForm.CONTENT_TYPE
-                        + "\r\nContent-Length: " + body.length + "\r\n" + moreHeaders + "\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
-        byte[] request = Arrays.copyOf(head, head.length + body.length);
-        System.arraycopy(body, 0, request, head.length, body.length);
-        return request;
+    private static byte[] request(int size) {
+        return TestForm.request(
+                "/upload",
+                new TestForm()
+                        .field("a", "1")
+                        .file("f", "first.bin", TestForm.noise(size / 3, 1))
+                        .file("g", "second.bin", TestForm.noise(size, 2))
+                        .body());
     }
 
     private void assertNothingIsLeft() throws IOException {
@@ -50,24 +38,17 @@ class AbortTest {
         assertEquals(0, PooledByteBufAllocator.DEFAULT.pinnedHeapMemory());
     }
 
-    @Test
-    void aResetAtAnyPointOfTheRequestLeavesNothing() throws IOException {
-        try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
-            for (int cut = 0; cut < request.length; cut += 7) {
-                RawConnection connection = new RawConnection(server.port());
-                connection.send(request, cut);
-                connection.reset();
-            }
-        }
-        assertNothingIsLeft();
-    }
-
-    @Test
-    void aConnectionClosedAtAnyPointOfTheRequestLeavesNothing() throws IOException {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aResetOrAnEndAtAnyPointOfTheRequestLeavesNothing(boolean reset) throws IOException {
+        byte[] request = request(1500);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int cut = 0; cut < request.length; cut += 7) {
                 try (RawConnection connection = new RawConnection(server.port())) {
                     connection.send(request, cut);
+                    if (reset) {
+                        connection.reset();
+                    }
                 }
             }
         }
@@ -76,7 +57,7 @@ class AbortTest {
 
     @Test
     void aServerClosedWithinUploadsLeavesNothing() throws IOException {
-        byte[] large = request(2_000_000, "");
+        byte[] large = request(2_000_000);
         RawConnection[] connections = new RawConnection[8];
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int i = 0; i < connections.length; i++) {
@@ -96,8 +77,7 @@ class AbortTest {
                 .file("f", "a.bin", TestForm.noise(200_000, 3))
                 .part("Broken", new byte[10])
                 .body();
-        String head = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + TestForm.CONTENT_TYPE
-                + "\r\nContent-Length: " + 10L * bad.length + "\r\n\r\n";
+        String head = TestForm.head("/upload", 10L * bad.length);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int i = 0; i < 50; i++) {
                 RawConnection connection = new RawConnection(server.port());

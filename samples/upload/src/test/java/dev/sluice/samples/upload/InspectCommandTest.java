@@ -117,17 +117,12 @@ class InspectCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"1", "2", "3", "7", "64", "1000000"})
-    void theResultIsTheSameForEveryChunkSize(String chunk) throws Exception {
-        assertEquals(
-                inspect("--json").out(), inspect("--json", "--chunk", chunk).out());
-        assertEquals(
-                inspect("--color", "always").out(),
-                inspect("--color", "always", "--chunk", chunk).out());
-        assertEquals(
-                inspect("--preset", "strict", "--color", "never").out(),
-                inspect("--preset", "strict", "--color", "never", "--chunk", chunk)
-                        .out());
+    @ValueSource(strings = {"--json", "--color=always", "--preset=strict"})
+    void theResultIsTheSameForEveryChunkSize(String option) {
+        String whole = inspect(option).out();
+        for (String chunk : List.of("1", "2", "3", "7", "64", "1000000")) {
+            assertEquals(whole, inspect(option, "--chunk", chunk).out(), chunk);
+        }
     }
 
     @Test
@@ -136,16 +131,17 @@ class InspectCommandTest {
 
         assertEquals(0, run.code());
         List<String> lines = run.out().lines().map(String::strip).toList();
-        assertTrue(lines.contains("0  --xyz"), run.out());
-        assertTrue(lines.contains("7  Content-Disposition: form-data; name=\"a\""), run.out());
-        assertTrue(lines.contains("51  1 byte  (part 0: field)"), run.out());
-        assertTrue(lines.contains("54  --xyz"), run.out());
-        assertTrue(lines.contains("62  Content-Disposition: form-data; name=\"f\"; filename=\"ü.bin\""), run.out());
-        assertTrue(lines.contains("0102"), run.out());
-        assertTrue(lines.contains("sha256 " + TestForm.sha256(new byte[] {1, 2})), run.out());
-        assertTrue(
-                lines.contains("good      2 parts, " + BODY.getBytes(StandardCharsets.UTF_8).length + " bytes"),
-                run.out());
+        for (String line : List.of(
+                "0  --xyz",
+                "7  Content-Disposition: form-data; name=\"a\"",
+                "51  1 byte  (part 0: field)",
+                "54  --xyz",
+                "62  Content-Disposition: form-data; name=\"f\"; filename=\"ü.bin\"",
+                "0102",
+                "sha256 " + TestForm.sha256(new byte[] {1, 2}),
+                "good      2 parts, " + BODY.getBytes(StandardCharsets.UTF_8).length + " bytes")) {
+            assertTrue(lines.contains(line), run.out());
+        }
         assertTrue(run.out().contains("deviation EPILOGUE at offset"), run.out());
         assertFalse(run.out().contains("\u001b"));
     }
@@ -154,10 +150,7 @@ class InspectCommandTest {
     void anErrorIsShownInAHexDumpWithACaretUnderTheOffendingByte() {
         Run run = inspect("--color", "never", "--preset", "strict");
         List<String> lines = run.out().lines().toList();
-        int caretAt = lines.indexOf(lines.stream()
-                .filter(line -> line.strip().equals("^^"))
-                .findFirst()
-                .orElseThrow());
+        int caretAt = lines.stream().map(String::strip).toList().indexOf("^^");
         int column = lines.get(caretAt).indexOf("^^");
 
         assertEquals(1, run.code());
@@ -192,10 +185,9 @@ class InspectCommandTest {
         assertEquals(2, run().code());
         assertEquals(2, run("nothing").code());
         assertEquals(2, run("inspect", file.toString()).code());
-        assertEquals(2, inspect("--chunk", "0").code());
-        assertEquals(2, inspect("--chunk", "x").code());
-        assertEquals(2, inspect("--preset", "other").code());
-        assertEquals(2, inspect("--nothing").code());
+        for (String wrong : List.of("--chunk=0", "--chunk=x", "--preset=other", "--nothing")) {
+            assertEquals(2, inspect(wrong).code(), wrong);
+        }
         file = directory.resolve("missing");
         assertEquals(2, inspect().code());
         assertTrue(inspect().err().startsWith("cannot read"), inspect().err());
@@ -208,18 +200,8 @@ class InspectCommandTest {
         Run run = run("serve", "--help");
 
         assertEquals(0, run.code());
-        for (String word : List.of(
-                "--port",
-                "8080",
-                "--dir",
-                "uploads",
-                "--host",
-                "127.0.0.1",
-                "--max-body",
-                "16G",
-                "64M",
-                "--keep-free",
-                "256M")) {
+        String words = "--port 8080 --dir uploads --host 127.0.0.1 --max-body 16G 64M --keep-free 256M";
+        for (String word : words.split(" ")) {
             assertTrue(run.out().contains(word), run.out());
         }
     }

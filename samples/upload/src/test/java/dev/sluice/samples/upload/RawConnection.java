@@ -1,7 +1,7 @@
 package dev.sluice.samples.upload;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.sluice.samples.upload.clients.Answer;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -10,24 +10,20 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
 /** HTTP by hand, for what no client library would do. */
 public final class RawConnection implements AutoCloseable {
-    private final Socket socket;
+    private static final int PATIENCE_MILLIS = 60_000;
 
-    /** An answer; the names of its headers are in lower case. */
-    public record Answer(int status, Map<String, String> headers, byte[] body) {
-        public JsonNode json() throws IOException {
-            return JsonMapper.builder().build().readTree(body);
-        }
-    }
+    private final Socket socket;
+    private final InputStream in;
 
     public RawConnection(int port) throws IOException {
         this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        socket.setSoTimeout(20_000);
+        this.in = new BufferedInputStream(socket.getInputStream());
+        socket.setSoTimeout(PATIENCE_MILLIS);
         socket.setTcpNoDelay(true);
     }
 
@@ -40,35 +36,32 @@ public final class RawConnection implements AutoCloseable {
     }
 
     public RawConnection send(byte[] bytes, int length) throws IOException {
-        OutputStream out = socket.getOutputStream();
-        out.write(bytes, 0, length);
-        out.flush();
+        socket.getOutputStream().write(bytes, 0, length);
         return this;
     }
 
-    public void sendEnd() throws IOException {
+    public RawConnection sendEnd() throws IOException {
         socket.shutdownOutput();
+        return this;
     }
 
     public Answer answer() throws IOException {
         String statusLine = line();
-        Map<String, String> headers = new TreeMap<>();
+        Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         for (String line = line(); !line.isEmpty(); line = line()) {
             int colon = line.indexOf(':');
-            headers.put(
-                    line.substring(0, colon).toLowerCase(Locale.ROOT),
-                    line.substring(colon + 1).strip());
+            headers.put(line.substring(0, colon), line.substring(colon + 1).strip());
         }
         int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
-        byte[] body = socket.getInputStream().readNBytes(length);
+        byte[] body = in.readNBytes(length);
         if (body.length < length) {
             throw new EOFException("the answer ends after " + body.length + " of " + length + " bytes");
         }
-        return new Answer(Integer.parseInt(statusLine.substring(9, 12)), headers, body);
+        return new Answer(
+                Integer.parseInt(statusLine.substring(9, 12)), headers, new String(body, StandardCharsets.UTF_8));
     }
 
     private String line() throws IOException {
-        InputStream in = socket.getInputStream();
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int b = in.read(); b != '\n'; b = in.read()) {
             if (b < 0) {
@@ -83,11 +76,16 @@ public final class RawConnection implements AutoCloseable {
 
     /** {@return whether the server has closed the connection, after waiting for it or for more bytes} */
     public boolean isAtEnd() throws IOException {
-        return socket.getInputStream().read() < 0;
+        return in.read() < 0;
+    }
+
+    /** Waits until the server has closed the connection, whatever it says before. */
+    public void skipToEnd() throws IOException {
+        in.transferTo(OutputStream.nullOutputStream());
     }
 
     /** Breaks the connection off with a reset, as a client that is killed does. */
-    void reset() throws IOException {
+    public void reset() throws IOException {
         socket.setSoLinger(true, 0);
         socket.close();
     }

@@ -1,14 +1,12 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.report.Digest;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Random;
 
-/** Writes multipart bodies by hand. */
+/** Writes multipart bodies, and requests with them, by hand. */
 public final class TestForm {
     public static final String BOUNDARY = "----sluice-test";
     public static final String CONTENT_TYPE = "multipart/form-data; boundary=" + BOUNDARY;
@@ -35,16 +33,43 @@ public final class TestForm {
 
     /** {@return the body with its close-delimiter} */
     public byte[] body() {
-        byte[] open = open();
-        byte[] close = ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8);
-        byte[] body = Arrays.copyOf(open, open.length + close.length);
-        System.arraycopy(close, 0, body, open.length, close.length);
-        return body;
+        return joined(open(), ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8));
     }
 
     /** {@return the body without its close-delimiter} */
     public byte[] open() {
         return out.toByteArray();
+    }
+
+    /** {@return the head of a request with a form, and these other header fields} */
+    public static String head(String path, String... fields) {
+        return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + CONTENT_TYPE + "\r\n"
+                + String.join("\r\n", fields) + "\r\n\r\n";
+    }
+
+    /** {@return the same for a body of so many bytes} */
+    public static String head(String path, long length) {
+        return head(path, "Content-Length: " + length);
+    }
+
+    /** {@return a whole request} */
+    public static byte[] request(String path, byte[] body) {
+        return joined(head(path, body.length).getBytes(StandardCharsets.US_ASCII), body);
+    }
+
+    /** {@return a whole request, whose body comes in one chunk of HTTP} */
+    public static byte[] chunked(String path, byte[] body) {
+        String head = head(path, "Transfer-Encoding: chunked") + Integer.toHexString(body.length) + "\r\n";
+        return joined(
+                head.getBytes(StandardCharsets.US_ASCII), body, "\r\n0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    }
+
+    public static byte[] joined(byte[]... all) {
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        for (byte[] one : all) {
+            joined.writeBytes(one);
+        }
+        return joined.toByteArray();
     }
 
     public static byte[] noise(int size, long seed) {
@@ -54,10 +79,6 @@ public final class TestForm {
     }
 
     public static String sha256(byte[] bytes) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
-        }
+        return HexFormat.of().formatHex(Digest.sha256().digest(bytes));
     }
 }

@@ -3,6 +3,8 @@ package dev.sluice.samples.servlet.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.JavaHttpClient;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -10,9 +12,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -73,12 +72,8 @@ class ReadmeServletTest {
         server.stop();
     }
 
-    private static HttpResponse<String> post(URI target, byte[] body) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(target)
-                .header("Content-Type", TestForm.CONTENT_TYPE)
-                .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-                .build();
-        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    private static Answer post(URI target, byte[] body) throws Exception {
+        return JavaHttpClient.post(target, TestForm.CONTENT_TYPE, body);
     }
 
     @Test
@@ -86,7 +81,7 @@ class ReadmeServletTest {
         byte[] body =
                 new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
 
-        assertEquals("[a, f], 1", post(serve(new Parts()), body).body());
+        assertEquals("[a, f], 1", post(serve(new Parts()), body).text());
     }
 
     @Test
@@ -95,7 +90,7 @@ class ReadmeServletTest {
 
         assertEquals(
                 400,
-                post(serve(new Parts()), Arrays.copyOf(body, body.length - 8)).statusCode());
+                post(serve(new Parts()), Arrays.copyOf(body, body.length - 8)).status());
     }
 
     @Test
@@ -104,7 +99,7 @@ class ReadmeServletTest {
                 new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
         URI target = serve(new StreamingServlet());
 
-        assertEquals("[a, f], " + body.length, post(target, body).body());
-        assertEquals(400, post(target, Arrays.copyOf(body, body.length - 8)).statusCode());
+        assertEquals("[a, f], " + body.length, post(target, body).text());
+        assertEquals(400, post(target, Arrays.copyOf(body, body.length - 8)).status());
     }
 }

@@ -3,6 +3,9 @@ package dev.sluice.samples.servlet.slow;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.samples.upload.soak.ServerProcess;
+import dev.sluice.samples.upload.soak.Trend;
+import dev.sluice.samples.upload.soak.Vitals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,7 +72,7 @@ class MemoryFigures {
     private List<Point> measure(UploadHost.Kind kind, String what, byte[] start, int[] counts) throws Exception {
         Path own = Files.createDirectory(directory.resolve(kind + what));
         List<Point> points = new ArrayList<>();
-        try (HostProcess server = new HostProcess(kind, own, MACHINE)) {
+        try (ServerProcess server = UploadHost.start(kind, own, MACHINE)) {
             long idle = server.look().descriptors();
             int warm = counts[counts.length - 1];
             try (SlowClients clients = clients(server, start)) {
@@ -85,7 +88,7 @@ class MemoryFigures {
                     Vitals vitals = server.collect();
                     points.add(new Point(
                             count,
-                            vitals.heap(),
+                            vitals.heap() + vitals.pool(),
                             vitals.direct(),
                             server.residentBytes(),
                             vitals.threads(),
@@ -93,17 +96,17 @@ class MemoryFigures {
                 }
             }
             server.await("all are gone", vitals -> vitals.budget() == 0);
-            server.end();
+            UploadHost.end(server, own);
         }
         return points;
     }
 
-    private static SlowClients clients(HostProcess server, byte[] start) throws IOException {
+    private static SlowClients clients(ServerProcess server, byte[] start) throws IOException {
         return new SlowClients(server.port(), TestForm.CONTENT_TYPE, start, 64L * MEBIBYTE);
     }
 
     /** Waits until the server has all that was sent at once, and each client has sent two bytes more. */
-    private static void awaitStarts(HostProcess server, SlowClients clients, long before, long bytes)
+    private static void awaitStarts(ServerProcess server, SlowClients clients, long before, long bytes)
             throws IOException {
         clients.drive("all have sent", LIMIT, () -> clients.fewestDrips() >= 2 || clients.open() == 0);
         long least = before + bytes + 2L * clients.open();
@@ -113,75 +116,81 @@ class MemoryFigures {
 
     // ---- the page
 
+    private static final String PAGE = """
+            # Memory of uploads under way
+
+            Measured and written by `MemoryFigures` (tests of `samples/servlet`); do not edit. Run on {date} with \
+            `{command}`.
+
+            - machine: {machine}
+            - JVM: {jvm}
+            - server: Jetty {jetty}, in a process of its own; clients on one thread of another
+
+            *Heap* is what is used after a full collection, *direct* the memory of direct buffers (the JDK's and \
+            netty's), *resident* what the process has of the machine; its whole heap is resident from the start, so \
+            resident grows by what is outside of the heap. Socket buffers of the kernel are not counted. *Per \
+            upload* is the slope of the least-squares line through the rows. Resident goes up and down by some MiB \
+            by itself: with a hundred uploads its slope says nothing.
+
+            *Jetty* is a servlet that reads with a `ReadListener` and drops what comes: what the container itself \
+            takes. *Sluice* is the same with `MultipartFilter`, its minimum rate and `MultipartRequests.receive`, in \
+            the default options.
+
+            ## An idle slow upload
+
+            Each client has sent the head of its request, a field and the start of a file, and goes on with one byte \
+            a second.
+
+            {idle}
+            Of the memory budget an idle upload has {idle budget} KiB: most of it room for a header section, \
+            reserved before it is needed.
+
+            ## One MiB of upload in flight
+
+            Each client has sent 1 MiB of a file, and goes on with one byte a second. *Spill* is as above: from 64 \
+            KiB on a part is in a file. *Memory* keeps everything in memory.
+
+            {in flight}
+            Of the memory budget 1 MiB in flight has {spilled budget} KiB spilled to disk, and {kept budget} KiB in \
+            memory.
+            """;
+
     private static String page(Map<UploadHost.Kind, List<Point>> idle, Map<UploadHost.Kind, List<Point>> inFlight)
             throws IOException {
         List<Point> jettyIdle = idle.get(UploadHost.Kind.JETTY);
         List<Point> sluiceIdle = idle.get(UploadHost.Kind.SPILL);
-        StringBuilder page = new StringBuilder();
-        page.append("# Memory of uploads under way\n\n")
-                .append("Measured and written by `MemoryFigures` (tests of `samples/servlet`); do not edit. Run on ")
-                .append(LocalDate.now(ZoneOffset.UTC))
-                .append(" with `")
-                .append(COMMAND)
-                .append("`.\n\n- machine: ")
-                .append(fromProc("/proc/cpuinfo", "model name"))
-                .append(", ")
-                .append(Runtime.getRuntime().availableProcessors())
-                .append(" cores, ")
-                .append(fromProc("/proc/meminfo", "MemTotal"))
-                .append(", ")
-                .append(System.getProperty("os.name"))
-                .append("\n- JVM: ")
-                .append(System.getProperty("java.vm.name"))
-                .append(' ')
-                .append(System.getProperty("java.runtime.version"))
-                .append(", `")
-                .append(String.join(" ", MACHINE))
-                .append("`\n- server: Jetty ")
-                .append(org.eclipse.jetty.util.Jetty.VERSION)
-                .append(", in a process of its own; clients on one thread of another\n\n")
-                .append("*Heap* is what is used after a full collection, *direct* the memory of direct buffers (the")
-                .append(
-                        " JDK's and netty's), *resident* what the process has of the machine; its whole heap is resident")
-                .append(
-                        " from the start, so resident grows by what is outside of the heap. Socket buffers of the kernel")
-                .append(
-                        " are not counted. *Per upload* is the slope of the least-squares line through the rows. Resident")
-                .append(" goes up and down by some MiB by itself: with a hundred uploads its slope says nothing.\n\n")
-                .append(
-                        "*Jetty* is a servlet that reads with a `ReadListener` and drops what comes: what the container")
-                .append(" itself takes. *Sluice* is the same with `MultipartFilter`, its minimum rate and")
-                .append(" `MultipartRequests.receive`, in the default options.\n");
-        page.append(
-                        "\n## An idle slow upload\n\nEach client has sent the head of its request, a field and the start of a")
-                .append(" file, and goes on with one byte a second.\n\n");
-        table(page, Map.of("Jetty", jettyIdle, "Sluice", sluiceIdle), List.of("Jetty", "Sluice"));
-        line(page, "Jetty's share", jettyIdle, null, 1024, "KiB");
-        line(page, "with Sluice", sluiceIdle, null, 1024, "KiB");
-        line(page, "Sluice's share (the difference)", sluiceIdle, jettyIdle, 1024, "KiB");
-        page.append("\nOf the memory budget an idle upload has ")
-                .append(format(slope(sluiceIdle, Point::budget) / 1024))
-                .append(" KiB: most of it room for a header section, reserved before it is needed.\n");
-        page.append(
-                        "\n## One MiB of upload in flight\n\nEach client has sent 1 MiB of a file, and goes on with one byte a")
-                .append(
-                        " second. *Spill* is as above: from 64 KiB on a part is in a file. *Memory* keeps everything in")
-                .append(" memory.\n\n");
+        StringBuilder idleTable = new StringBuilder();
+        table(idleTable, Map.of("Jetty", jettyIdle, "Sluice", sluiceIdle), List.of("Jetty", "Sluice"));
+        line(idleTable, "Jetty's share", jettyIdle, null);
+        line(idleTable, "with Sluice", sluiceIdle, null);
+        line(idleTable, "Sluice's share (the difference)", sluiceIdle, jettyIdle);
         List<Point> jetty = inFlight.get(UploadHost.Kind.JETTY);
         List<Point> spill = inFlight.get(UploadHost.Kind.SPILL);
         List<Point> memory = inFlight.get(UploadHost.Kind.MEMORY);
-        table(page, Map.of("Jetty", jetty, "Spill", spill, "Memory", memory), List.of("Jetty", "Spill", "Memory"));
-        line(page, "Jetty's share", jetty, null, 1024, "KiB");
-        line(page, "with Sluice, spilled to disk", spill, null, 1024, "KiB");
-        line(page, "with Sluice, in memory", memory, null, 1024, "KiB");
-        line(page, "Sluice's share, spilled to disk", spill, jetty, 1024, "KiB");
-        line(page, "Sluice's share, in memory", memory, jetty, 1024, "KiB");
-        page.append("\nOf the memory budget 1 MiB in flight has ")
-                .append(format(slope(spill, Point::budget) / 1024))
-                .append(" KiB spilled to disk, and ")
-                .append(format(slope(memory, Point::budget) / 1024))
-                .append(" KiB in memory.\n");
-        return page.toString();
+        StringBuilder table = new StringBuilder();
+        table(table, Map.of("Jetty", jetty, "Spill", spill, "Memory", memory), List.of("Jetty", "Spill", "Memory"));
+        line(table, "Jetty's share", jetty, null);
+        line(table, "with Sluice, spilled to disk", spill, null);
+        line(table, "with Sluice, in memory", memory, null);
+        line(table, "Sluice's share, spilled to disk", spill, jetty);
+        line(table, "Sluice's share, in memory", memory, jetty);
+        return PAGE.replace("{date}", LocalDate.now(ZoneOffset.UTC).toString())
+                .replace("{command}", COMMAND)
+                .replace(
+                        "{machine}",
+                        fromProc("/proc/cpuinfo", "model name") + ", "
+                                + Runtime.getRuntime().availableProcessors() + " cores, "
+                                + fromProc("/proc/meminfo", "MemTotal") + ", " + System.getProperty("os.name"))
+                .replace(
+                        "{jvm}",
+                        System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version") + ", `"
+                                + String.join(" ", MACHINE) + "`")
+                .replace("{jetty}", org.eclipse.jetty.util.Jetty.VERSION)
+                .replace("{idle}", idleTable)
+                .replace("{idle budget}", format(slope(sluiceIdle, Point::budget) / 1024))
+                .replace("{in flight}", table)
+                .replace("{spilled budget}", format(slope(spill, Point::budget) / 1024))
+                .replace("{kept budget}", format(slope(memory, Point::budget) / 1024));
     }
 
     private static void table(StringBuilder page, Map<String, List<Point>> columns, List<String> order) {
@@ -204,14 +213,13 @@ class MemoryFigures {
         page.append("\n| per upload | heap | direct | heap and direct | resident |\n|---|---|---|---|---|\n");
     }
 
-    private static void line(
-            StringBuilder page, String name, List<Point> points, List<Point> without, double unit, String unitName) {
-        double heap = share(points, without, Point::heap) / unit;
-        double direct = share(points, without, Point::direct) / unit;
-        double resident = share(points, without, Point::resident) / unit;
+    private static void line(StringBuilder page, String name, List<Point> points, List<Point> without) {
+        double heap = share(points, without, Point::heap) / 1024;
+        double direct = share(points, without, Point::direct) / 1024;
+        double resident = share(points, without, Point::resident) / 1024;
         page.append("| ").append(name);
         for (double value : new double[] {heap, direct, heap + direct, resident}) {
-            page.append(" | ").append(format(value)).append(' ').append(unitName);
+            page.append(" | ").append(format(value)).append(" KiB");
         }
         page.append(" |\n");
     }
@@ -225,15 +233,10 @@ class MemoryFigures {
     }
 
     private static double slope(List<Point> points, ToDoubleFunction<Point> what) {
-        double meanX = points.stream().mapToInt(Point::uploads).average().orElseThrow();
-        double meanY = points.stream().mapToDouble(what).average().orElseThrow();
-        double above = 0;
-        double below = 0;
-        for (Point point : points) {
-            above += (point.uploads() - meanX) * (what.applyAsDouble(point) - meanY);
-            below += (point.uploads() - meanX) * (point.uploads() - meanX);
-        }
-        return above / below;
+        List<Trend.Point> line = points.stream()
+                .map(point -> new Trend.Point(point.uploads(), what.applyAsDouble(point)))
+                .toList();
+        return Trend.of("", line, 0, 0).perMillion() / 1e6;
     }
 
     private static String fromProc(String file, String key) throws IOException {

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.samples.upload.soak.ServerProcess;
+import dev.sluice.samples.upload.soak.Vitals;
 import dev.sluice.testkit.ProofSize;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -62,13 +64,13 @@ class SlowClientsTest {
     void slowClientsAreClosedOneByOneWhileOthersAreServed() throws Exception {
         LargeUpload upload = new LargeUpload();
         int count = clients();
-        try (HostProcess server =
-                new HostProcess(UploadHost.Kind.SAMPLE, directory, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {
+        try (ServerProcess server =
+                UploadHost.start(UploadHost.Kind.SAMPLE, directory, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {
             upload.post(server.port(), "/async"); // warms up
             upload.post(server.port(), "/parts");
             double usual = upload.post(server.port(), "/async");
             Vitals base = server.await("the uploads are over", vitals -> vitals.budget() == 0);
-            assertEquals(List.of(), server.uploads());
+            assertEquals(List.of(), UploadHost.uploads(directory));
 
             try (SlowClients slow = new SlowClients(server.port(), TestForm.CONTENT_TYPE, start(), 1 << 20)) {
                 slow.enter(count, ENTRY);
@@ -89,16 +91,16 @@ class SlowClientsTest {
                         "nothing is left",
                         vitals -> vitals.budget() == 0 && vitals.descriptors() <= base.descriptors());
                 assertTrue(after.peakThreads() < MOST_THREADS, after::toString);
-                assertEquals(List.of(), server.uploads());
+                assertEquals(List.of(), UploadHost.uploads(directory));
                 report(count, stillOpen, base, held, after, usual, meanwhile);
                 assertTrue(meanwhile[0] > usual / 50, "other clients have come to a standstill");
             }
             upload.post(server.port(), "/async");
-            server.end();
+            UploadHost.end(server, directory);
         }
     }
 
-    private static double[] postBoth(LargeUpload upload, HostProcess server) {
+    private static double[] postBoth(LargeUpload upload, ServerProcess server) {
         try {
             return new double[] {upload.post(server.port(), "/async"), upload.post(server.port(), "/parts")};
         } catch (IOException e) {

@@ -1,5 +1,7 @@
 package dev.sluice.samples.servlet.slow;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
@@ -7,6 +9,8 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.servlet.SampleConfig;
 import dev.sluice.samples.servlet.ServletServer;
+import dev.sluice.samples.upload.soak.ServerProcess;
+import dev.sluice.samples.upload.soak.Vitals;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.AsyncContext;
@@ -16,15 +20,15 @@ import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee11.servlet.ServletHolder;
@@ -32,11 +36,7 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/**
- * A process that takes uploads at {@code POST /async} and tells what that costs it. Takes what to run and a directory;
- * writes the port and then, for each line {@code look} or {@code collect} (garbage first) that it reads, its {@link
- * Vitals}. Ends with its input, and so with whoever started it.
- */
+/** A process that takes uploads at {@code POST /async} and tells what that costs it: what to run, in which directory. */
 final class UploadHost {
     /** What runs. */
     enum Kind {
@@ -63,6 +63,33 @@ final class UploadHost {
 
     private UploadHost() {}
 
+    /** Starts one, which has {@code spool} and {@code err} in a directory of its own. */
+    static ServerProcess start(Kind kind, Path directory, String... options) throws IOException {
+        return new ServerProcess(
+                directory.resolve("err"), UploadHost.class, List.of(options), kind, directory.resolve("spool"));
+    }
+
+    /** {@return the files of uploads that wait; not the directories and locks of the spool itself} */
+    static List<Path> uploads(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("spool"))) {
+            return files.filter(Files::isRegularFile)
+                    .filter(file -> !file.toString().endsWith(".lock"))
+                    .toList();
+        }
+    }
+
+    /** Ends the process, and sees to it that it had nothing to complain of and left nothing in its spool. */
+    static void end(ServerProcess process, Path directory) throws IOException, InterruptedException {
+        process.end();
+        assertEquals("", process.complaint());
+        Path spool = directory.resolve("spool");
+        if (Files.exists(spool)) { // a server that only drops what comes has none
+            try (Stream<Path> left = Files.walk(spool)) {
+                assertEquals(List.of(spool), left.toList());
+            }
+        }
+    }
+
     /** Runs until there are no more lines to read. */
     public static void main(String[] arguments) throws Exception {
         new UploadHost().run(Kind.valueOf(arguments[0]), Path.of(arguments[1]));
@@ -72,8 +99,7 @@ final class UploadHost {
         switch (kind) {
             case SAMPLE -> {
                 try (ServletServer server = ServletServer.start(SampleConfig.of(directory)
-                        .withMaxBodyBytes(SAMPLE_BODY_BYTES)
-                        .withRateGrace(SAMPLE_GRACE))) {
+                        .with(options -> options.maxBodyBytes(SAMPLE_BODY_BYTES).minRateGrace(SAMPLE_GRACE)))) {
                     answer(server.port(), server::memoryUsed);
                 }
             }
@@ -129,15 +155,7 @@ final class UploadHost {
     }
 
     private void answer(int port, LongSupplier budget) throws IOException {
-        System.out.println(port);
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            if (line.equals("collect")) {
-                System.gc();
-                System.gc(); // what the first one has only enqueued
-            }
-            System.out.println(Vitals.now(budget.getAsLong(), bytes.get()).toLine());
-        }
+        ServerProcess.answer(port, () -> Vitals.now(budget.getAsLong(), bytes.get()));
     }
 
     private record ByteCount(AtomicLong bytes) implements FormMetrics {

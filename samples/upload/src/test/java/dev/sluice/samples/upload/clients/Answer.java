@@ -1,20 +1,43 @@
 package dev.sluice.samples.upload.clients;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
+import java.util.Map;
 
 /**
  * What the server answered.
  *
  * @param status of HTTP
+ * @param headers by their names, whose case does not matter; none where the client does not tell
  * @param text of the body
  */
-public record Answer(int status, String text) {
+public record Answer(int status, Map<String, String> headers, String text) {
     static final JsonMapper JSON = JsonMapper.builder().build();
+
+    Answer(int status, String text) {
+        this(status, Map.of(), text);
+    }
 
     /** {@return the body as JSON} */
     public JsonNode json() throws IOException {
         return JSON.readTree(text);
+    }
+
+    /** {@return a value of the JSON, as text} */
+    public String at(String pointer) throws IOException {
+        return json().at(pointer).asText();
+    }
+
+    /** It is a refusal for this reason, in words. {@return the error} */
+    public JsonNode assertRefused(int expected, String reason) throws IOException {
+        assertEquals(expected, status, text);
+        JsonNode error = json().path("error");
+        assertEquals(reason, error.path("reason").asText(), text);
+        assertNotEquals("", error.path("message").asText(), text);
+        return error;
     }
 }

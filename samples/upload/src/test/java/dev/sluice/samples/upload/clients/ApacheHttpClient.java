@@ -42,11 +42,6 @@ final class ApacheHttpClient implements UploadClient {
     }
 
     @Override
-    public boolean isPresent() {
-        return true;
-    }
-
-    @Override
     public Answer post(URI target, List<FormPart> form) throws IOException {
         MultipartEntityBuilder body =
                 MultipartEntityBuilder.create().setMode(mode).setCharset(StandardCharsets.UTF_8);

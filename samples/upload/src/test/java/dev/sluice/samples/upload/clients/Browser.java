@@ -1,20 +1,25 @@
 package dev.sluice.samples.upload.clients;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.samples.upload.TestForm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
+import org.openqa.selenium.By;
 import org.openqa.selenium.JavascriptExecutor;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.WebElement;
@@ -31,10 +36,10 @@ public final class Browser implements AutoCloseable {
     private static final Optional<Program> DRIVER =
             Program.find("chromedriver", "/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver");
 
-    private final Path profile;
+    private final Scratch profile;
     private final ChromeDriver driver;
 
-    private Browser(Path profile, ChromeDriver driver) {
+    private Browser(Scratch profile, ChromeDriver driver) {
         this.profile = profile;
         this.driver = driver;
     }
@@ -64,7 +69,7 @@ public final class Browser implements AutoCloseable {
     }
 
     private static Browser open() throws IOException {
-        Path profile = Files.createTempDirectory("sluice-browser");
+        Scratch profile = Scratch.create();
         ChromeOptions options = new ChromeOptions();
         options.setBinary(CHROMIUM.orElseThrow().file().toString());
         options.addArguments(
@@ -79,7 +84,7 @@ public final class Browser implements AutoCloseable {
                 "--disable-component-update",
                 "--disable-sync",
                 "--window-size=1100,1000",
-                "--user-data-dir=" + profile);
+                "--user-data-dir=" + profile.directory());
         ChromeDriverService service = new ChromeDriverService.Builder()
                 .usingDriverExecutable(DRIVER.orElseThrow().file().toFile())
                 .usingAnyFreePort()
@@ -88,7 +93,7 @@ public final class Browser implements AutoCloseable {
         try {
             return new Browser(profile, new ChromeDriver(service, options));
         } catch (RuntimeException e) {
-            delete(profile);
+            profile.close();
             throw e;
         }
     }
@@ -109,6 +114,26 @@ public final class Browser implements AutoCloseable {
     /** Runs a script that returns a number. */
     double runForNumber(String script) {
         return ((Number) Objects.requireNonNull(run(script), script)).doubleValue();
+    }
+
+    public WebElement find(String selector) {
+        return driver.findElement(By.cssSelector(selector));
+    }
+
+    /** Waits until the page has come to an end, which has to be this one. */
+    public void awaitState(String state) {
+        Set<String> ends = Set.of("done", "refused", "broken", "cancelled");
+        await(page -> ends.contains(find("#status").getAttribute("data-state")));
+        assertEquals(
+                state,
+                find("#status").getAttribute("data-state"),
+                () -> find("main").getText());
+    }
+
+    /** {@return the cells of the table of parts as the page is to show a part} */
+    public static List<String> row(String name, String filename, String type, byte[] content) {
+        return List.of(
+                name, filename, type, String.format(Locale.ENGLISH, "%,d", content.length), TestForm.sha256(content));
     }
 
     public <T> T await(ExpectedCondition<T> condition) {
@@ -148,15 +173,7 @@ public final class Browser implements AutoCloseable {
         try {
             driver.quit();
         } finally {
-            delete(profile);
-        }
-    }
-
-    private static void delete(Path directory) throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
+            profile.close();
         }
     }
 }

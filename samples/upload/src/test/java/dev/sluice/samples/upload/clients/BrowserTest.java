@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.UploadServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
@@ -84,22 +84,22 @@ final class BrowserTest {
         try (Scratch scratch = Scratch.create()) {
             Path first = Files.write(scratch.directory().resolve("holiday; day 1.bin"), large);
             Path second = Files.write(scratch.directory().resolve("note.txt"), small);
-            browser.drop(find(browser, "#drop"), List.of(first, second));
+            browser.drop(browser.find("#drop"), List.of(first, second));
             browser.await(driver ->
                     driver.findElements(By.cssSelector("#queue .file")).size() == 2);
             type(browser, 0, "comment", "two files");
 
             browser.limitUploadRate(RATE);
-            find(browser, "#upload").click();
+            browser.find("#upload").click();
             browser.await(driver -> share(browser) > 0.3);
             browser.screenshot("upload-progress");
-            awaitState(browser, "done");
+            browser.awaitState("done");
         }
         assertEquals(
                 List.of(
-                        row("comment", "\u2013", "\u2013", "two files".getBytes(StandardCharsets.US_ASCII)),
-                        row("files", "holiday; day 1.bin", "application/octet-stream", large),
-                        row("files", "note.txt", "text/plain", small)),
+                        Browser.row("comment", "\u2013", "\u2013", "two files".getBytes(StandardCharsets.US_ASCII)),
+                        Browser.row("files", "holiday; day 1.bin", "application/octet-stream", large),
+                        Browser.row("files", "note.txt", "text/plain", small)),
                 browser.runForList(TABLE));
         List<?> shares = browser.runForList("return seen.shares");
         long between = shares.stream()
@@ -110,11 +110,11 @@ final class BrowserTest {
         assertTrue(between >= 3, () -> "progress seen: " + shares);
         assertTrue(browser.runForList("return seen.states").contains("sending"));
         assertEquals(
-                FormPart.sha256(large),
-                FormPart.sha256(Files.readAllBytes(server.directory().resolve("holiday; day 1.bin"))));
+                TestForm.sha256(large),
+                TestForm.sha256(Files.readAllBytes(server.directory().resolve("holiday; day 1.bin"))));
         assertEquals(
-                FormPart.sha256(small),
-                FormPart.sha256(Files.readAllBytes(server.directory().resolve("note.txt"))));
+                TestForm.sha256(small),
+                TestForm.sha256(Files.readAllBytes(server.directory().resolve("note.txt"))));
         assertEquals(Set.of("holiday; day 1.bin", "note.txt"), Received.names(server.directory()));
         browser.run("document.querySelector('#result').scrollIntoView()");
         browser.screenshot("upload-result");
@@ -131,14 +131,18 @@ final class BrowserTest {
                         List.of("quo\"te.txt", "text/plain", "quote"),
                         List.of("empty.bin", "", "")));
         type(browser, 0, "\u540d\u524d", "\u5024 \ud83d\ude80");
-        find(browser, "#upload").click();
-        awaitState(browser, "done");
+        browser.find("#upload").click();
+        browser.awaitState("done");
         assertEquals(
                 List.of(
-                        row("\u540d\u524d", "\u2013", "\u2013", "\u5024 \ud83d\ude80".getBytes(StandardCharsets.UTF_8)),
-                        row("files", unicode, "text/plain", "unicode \u2603".getBytes(StandardCharsets.UTF_8)),
-                        row("files", "quo%22te.txt", "text/plain", "quote".getBytes(StandardCharsets.US_ASCII)),
-                        row("files", "empty.bin", "application/octet-stream", new byte[0])),
+                        Browser.row(
+                                "\u540d\u524d",
+                                "\u2013",
+                                "\u2013",
+                                "\u5024 \ud83d\ude80".getBytes(StandardCharsets.UTF_8)),
+                        Browser.row("files", unicode, "text/plain", "unicode \u2603".getBytes(StandardCharsets.UTF_8)),
+                        Browser.row("files", "quo%22te.txt", "text/plain", "quote".getBytes(StandardCharsets.US_ASCII)),
+                        Browser.row("files", "empty.bin", "application/octet-stream", new byte[0])),
                 browser.runForList(TABLE));
     }
 
@@ -146,12 +150,12 @@ final class BrowserTest {
         try (Scratch scratch = Scratch.create();
                 DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
             Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(32 << 20));
-            browser.drop(find(browser, "#drop"), List.of(file));
+            browser.drop(browser.find("#drop"), List.of(file));
             browser.limitUploadRate(RATE);
-            find(browser, "#upload").click();
+            browser.find("#upload").click();
             watch.await("the file is being written", names -> !names.isEmpty());
-            find(browser, "#cancel").click();
-            awaitState(browser, "cancelled");
+            browser.find("#cancel").click();
+            browser.awaitState("cancelled");
             watch.await("it is deleted", Set::isEmpty);
         }
     }
@@ -159,19 +163,15 @@ final class BrowserTest {
     private void refusal(Browser browser, UploadServer server) throws Exception {
         try (Scratch scratch = Scratch.create()) {
             Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(3 << 20));
-            browser.drop(find(browser, "#drop"), List.of(file));
-            find(browser, "#upload").click();
-            awaitState(browser, "refused");
+            browser.drop(browser.find("#drop"), List.of(file));
+            browser.find("#upload").click();
+            browser.awaitState("refused");
         }
-        WebElement error = find(browser, "#error");
+        WebElement error = browser.find("#error");
         assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
         assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error.getText());
         assertEquals(Set.of(), Received.names(server.directory()));
         browser.screenshot("upload-refused");
-    }
-
-    private static WebElement find(Browser browser, String selector) {
-        return browser.driver().findElement(By.cssSelector(selector));
     }
 
     private static void type(Browser browser, int field, String name, String value) {
@@ -187,19 +187,5 @@ final class BrowserTest {
 
     private static double share(Browser browser) {
         return browser.runForNumber("return document.querySelector('#total .bar').value");
-    }
-
-    private static void awaitState(Browser browser, String state) {
-        Set<String> ends = Set.of("done", "refused", "broken", "cancelled");
-        browser.await(driver -> ends.contains(find(browser, "#status").getAttribute("data-state")));
-        assertEquals(
-                state,
-                find(browser, "#status").getAttribute("data-state"),
-                () -> find(browser, "#error").getText());
-    }
-
-    private static List<String> row(String name, String filename, String type, byte[] content) {
-        return List.of(
-                name, filename, type, String.format(Locale.ENGLISH, "%,d", content.length), FormPart.sha256(content));
     }
 }

@@ -33,7 +33,7 @@ final class ClientsTest {
         List<UploadClient> clients = new ArrayList<>();
         clients.add(new CurlClient());
         clients.addAll(PythonClient.all());
-        clients.add(new NodeClient());
+        clients.add(ScriptClient.node());
         clients.add(new GoClient());
         clients.add(new JavaHttpClient());
         clients.add(new OkHttp());
@@ -55,8 +55,7 @@ final class ClientsTest {
             assertEquals(1, standard.json().path("deviations").size(), standard.text());
 
             Answer strict = apache.post(server.uri().resolve("/inspect?preset=strict"), form);
-            assertEquals(400, strict.status(), strict.text());
-            assertEquals("MALFORMED_HEADER", Received.text(strict.json().path("error"), "reason"));
+            strict.assertRefused(400, "MALFORMED_HEADER");
         }
     }
 
@@ -89,8 +88,7 @@ final class ClientsTest {
             if (refusal == null) {
                 Received.assertParts(client, form.parts(), answer);
             } else {
-                assertEquals(400, answer.status(), answer.text());
-                assertEquals(refusal, Received.text(answer.json().path("error"), "reason"), answer.text());
+                answer.assertRefused(400, refusal);
             }
         });
     }

@@ -92,8 +92,7 @@ public final class CurlClient implements UploadClient {
         String file = scratch.file(part.content()).toString();
         return option(
                 "form",
-                part.name() + "=@" + quoted(file) + ";type=" + part.type() + ";filename="
-                        + quoted(String.valueOf(part.filename())));
+                part.name() + "=@" + quoted(file) + ";type=" + part.type() + ";filename=" + quoted(part.filename()));
     }
 
     public static String option(String name, String value) {
@@ -102,10 +101,5 @@ public final class CurlClient implements UploadClient {
 
     private static String quoted(String value) {
         return '"' + value.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
-    }
-
-    @Override
-    public String onWire(String name) {
-        return UploadClient.percentQuotes(name);
     }
 }

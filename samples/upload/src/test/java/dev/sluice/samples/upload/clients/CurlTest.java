@@ -2,14 +2,11 @@ package dev.sluice.samples.upload.clients;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.UploadServer;
-import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -83,7 +80,7 @@ final class CurlTest {
                         CurlClient.option("header", "Content-Type: text/plain"),
                         CurlClient.option("header", "Expect: 100-continue")));
         assertFalse(sent.trace().contains("100 Continue"), sent.trace());
-        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", sent.answer());
+        sent.answer().assertRefused(415, "UNSUPPORTED_MEDIA_TYPE");
     }
 
     private void formEscape(UploadServer server) throws Exception {
@@ -113,14 +110,6 @@ final class CurlTest {
         Answer answer = curl.post(upload(server), next);
         Received.assertParts(curl, next, answer);
         Received.assertStored(next, answer, server.directory());
-    }
-
-    private static JsonNode assertRefused(int status, String reason, Answer answer) throws IOException {
-        assertEquals(status, answer.status(), answer.text());
-        JsonNode error = answer.json().path("error");
-        assertEquals(reason, Received.text(error, "reason"), answer.text());
-        assertNotEquals("", error.path("message").asText());
-        return error;
     }
 
     private static URI upload(UploadServer server) {

@@ -3,36 +3,22 @@ package dev.sluice.samples.upload.clients;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Go's {@code mime/multipart}, streamed by {@code net/http}. The program is compiled when it is first needed. */
 final class GoClient extends ScriptClient {
-    private static final String PROGRAM = PROGRAMS.resolve("go/upload.go").toString();
-
-    private final Optional<Program> go = Program.find("go", "/usr/local/go/bin/go", "/usr/lib/go/bin/go");
     private @Nullable Program upload;
 
     GoClient() {
-        super("go");
+        super("go", Program.find("go", "/usr/local/go/bin/go", "/usr/lib/go/bin/go"));
     }
 
     @Override
-    public boolean isPresent() {
-        return go.isPresent();
-    }
-
-    @Override
-    Program.Run run(Path job) throws IOException, InterruptedException {
-        return run(upload(), List.of(), job);
-    }
-
-    private Program upload() throws IOException, InterruptedException {
+    Program program() throws IOException, InterruptedException {
         if (upload == null) {
             Path target = Path.of("target", "clients", "go-upload").toAbsolutePath();
             Files.createDirectories(target.getParent());
-            Program.Run build = go.orElseThrow().run("build", "-o", target.toString(), PROGRAM);
+            Program.Run build = super.program().run("build", "-o", target.toString(), script("go/upload.go"));
             upload = Program.find(target.toString()).orElseThrow(() -> new IOException(build.err()));
         }
         return upload;

@@ -5,18 +5,21 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /** The JDK's HTTP client, for which the body is put together by hand; it goes out in chunks of 1,000 bytes. */
-final class JavaHttpClient implements UploadClient {
+public final class JavaHttpClient implements UploadClient {
     private static final int CHUNK = 1000;
     private static final String BOUNDARY = "made by hand (it's '1'):/=?";
-
-    private final HttpClient client =
+    private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @Override
@@ -24,9 +27,31 @@ final class JavaHttpClient implements UploadClient {
         return "java-http-client";
     }
 
-    @Override
-    public boolean isPresent() {
-        return true;
+    /** Sends any request. */
+    public static Answer send(HttpRequest request) throws IOException, InterruptedException {
+        HttpResponse<String> response =
+                CLIENT.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+        Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        response.headers().map().forEach((name, values) -> headers.put(name, values.get(0)));
+        return new Answer(response.statusCode(), headers, response.body());
+    }
+
+    /** {@return a request with a body, as it is to be sent} */
+    public static HttpRequest.Builder request(URI target, String contentType, BodyPublisher body) {
+        return HttpRequest.newBuilder(target)
+                .header("Content-Type", contentType)
+                .POST(body);
+    }
+
+    /** Sends a body. */
+    public static Answer post(URI target, String contentType, byte[] body) throws IOException, InterruptedException {
+        return send(
+                request(target, contentType, BodyPublishers.ofByteArray(body)).build());
+    }
+
+    /** Asks for a page. */
+    public static Answer get(URI target) throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(target).build());
     }
 
     @Override
@@ -35,30 +60,22 @@ final class JavaHttpClient implements UploadClient {
         List<byte[]> chunks = IntStream.iterate(0, at -> at < body.length, at -> at + CHUNK)
                 .mapToObj(at -> Arrays.copyOfRange(body, at, Math.min(body.length, at + CHUNK)))
                 .toList();
-        HttpRequest request = HttpRequest.newBuilder(target)
-                .header("Content-Type", "multipart/form-data; boundary=\"" + BOUNDARY + '"')
-                .POST(HttpRequest.BodyPublishers.ofByteArrays(chunks))
-                .build();
-        HttpResponse<String> response =
-                client.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-        return new Answer(response.statusCode(), response.body());
+        String type = "multipart/form-data; boundary=\"" + BOUNDARY + '"';
+        return send(request(target, type, BodyPublishers.ofByteArrays(chunks)).build());
     }
 
-    private static byte[] body(List<FormPart> form) throws IOException {
+    private static byte[] body(List<FormPart> form) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         for (FormPart part : form) {
-            StringBuilder head =
-                    new StringBuilder("--").append(BOUNDARY).append("\r\nContent-Disposition: form-data; name=");
-            head.append(quoted(part.name()));
+            String head = "--" + BOUNDARY + "\r\nContent-Disposition: form-data; name=" + quoted(part.name());
             if (part.isFile()) {
-                head.append("; filename=").append(quoted(String.valueOf(part.filename())));
-                head.append("\r\nContent-Type: ").append(part.type());
+                head += "; filename=" + quoted(part.filename()) + "\r\nContent-Type: " + part.type();
             }
-            out.write(head.append("\r\n\r\n").toString().getBytes(StandardCharsets.UTF_8));
-            out.write(part.content());
-            out.write("\r\n".getBytes(StandardCharsets.US_ASCII));
+            out.writeBytes((head + "\r\n\r\n").getBytes(StandardCharsets.UTF_8));
+            out.writeBytes(part.content());
+            out.writeBytes(new byte[] {'\r', '\n'});
         }
-        out.write(("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII));
+        out.writeBytes(("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII));
         return out.toByteArray();
     }
 

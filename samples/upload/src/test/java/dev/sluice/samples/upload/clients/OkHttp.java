@@ -20,11 +20,6 @@ final class OkHttp implements UploadClient {
     }
 
     @Override
-    public boolean isPresent() {
-        return true;
-    }
-
-    @Override
     public Answer post(URI target, List<FormPart> form) throws IOException {
         MultipartBody.Builder body = new MultipartBody.Builder().setType(MultipartBody.FORM);
         for (FormPart part : form) {
@@ -42,10 +37,5 @@ final class OkHttp implements UploadClient {
         try (Response response = client.newCall(request).execute()) {
             return new Answer(response.code(), response.body().string());
         }
-    }
-
-    @Override
-    public String onWire(String name) {
-        return UploadClient.percentQuotes(name);
     }
 }

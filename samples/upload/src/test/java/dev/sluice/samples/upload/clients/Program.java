@@ -2,7 +2,6 @@ package dev.sluice.samples.upload.clients;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,26 +70,21 @@ public final class Program {
 
     /** Runs it to its end. */
     public Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
-        Path directory = Files.createTempDirectory("sluice-client");
-        try {
+        try (Scratch scratch = Scratch.create()) {
+            Path directory = scratch.directory();
             Process process = start(directory, arguments, environment);
             if (!process.waitFor(MAX_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
                 throw new IOException(file + " did not end within " + MAX_SECONDS + " s");
             }
-            return new Run(process.exitValue(), read(directory.resolve("out")), read(directory.resolve("err")));
-        } finally {
-            Files.deleteIfExists(directory.resolve("out"));
-            Files.deleteIfExists(directory.resolve("err"));
-            Files.deleteIfExists(directory);
+            return new Run(
+                    process.exitValue(),
+                    Files.readString(directory.resolve("out")),
+                    Files.readString(directory.resolve("err")));
         }
     }
 
     public Run run(String... arguments) throws IOException, InterruptedException {
         return run(List.of(arguments), Map.of());
-    }
-
-    private static String read(Path file) throws IOException {
-        return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
     }
 }

@@ -3,10 +3,10 @@ package dev.sluice.samples.upload.clients;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** A directory for files that a client is to send, gone when it is closed. */
+/** A directory for files that a client is to send, or that a program needs; gone when it is closed. */
 public final class Scratch implements AutoCloseable {
     private final Path directory;
     private int count;
@@ -30,11 +30,10 @@ public final class Scratch implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : List.copyOf(files.toList())) {
-                Files.delete(file);
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
             }
         }
-        Files.delete(directory);
     }
 }

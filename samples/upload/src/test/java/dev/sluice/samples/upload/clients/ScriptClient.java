@@ -9,16 +9,29 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A client of another platform, behind one of the programs in {@code src/test/clients}; how they are called is said there. */
-abstract class ScriptClient implements UploadClient {
-    /** Where the programs are; the tests of a module run in its directory. */
-    static final Path PROGRAMS = Path.of("src", "test", "clients").toAbsolutePath();
-
+class ScriptClient implements UploadClient {
     private final String label;
+    private final Optional<Program> interpreter;
+    private final List<String> arguments;
 
-    ScriptClient(String label) {
+    /** @param arguments before the file with the job */
+    ScriptClient(String label, Optional<Program> interpreter, String... arguments) {
         this.label = label;
+        this.interpreter = interpreter;
+        this.arguments = List.of(arguments);
+    }
+
+    /** {@return the path of a program; the tests of a module run in its directory} */
+    static String script(String name) {
+        return Path.of("src", "test", "clients").resolve(name).toAbsolutePath().toString();
+    }
+
+    /** {@return Node's own {@code fetch} with {@code FormData}} */
+    static ScriptClient node() {
+        return new ScriptClient("node-fetch", Program.find("node", "nodejs"), script("node/upload.mjs"));
     }
 
     @Override
@@ -26,8 +39,15 @@ abstract class ScriptClient implements UploadClient {
         return label;
     }
 
-    /** Runs the program, with the job's file as its last argument. */
-    abstract Program.Run run(Path job) throws IOException, InterruptedException;
+    @Override
+    public boolean isPresent() throws IOException, InterruptedException {
+        return interpreter.isPresent();
+    }
+
+    /** {@return what is run} */
+    Program program() throws IOException, InterruptedException {
+        return interpreter.orElseThrow();
+    }
 
     @Override
     public final Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException {
@@ -45,18 +65,14 @@ abstract class ScriptClient implements UploadClient {
                     node.put("text", part.text());
                 }
             }
-            Program.Run run = run(scratch.file(Answer.JSON.writeValueAsBytes(job)));
+            List<String> all = new ArrayList<>(arguments);
+            all.add(scratch.file(Answer.JSON.writeValueAsBytes(job)).toString());
+            Program.Run run = program().run(all, Map.of("PYTHONDONTWRITEBYTECODE", "1"));
             if (run.exitCode() != 0) {
                 throw new IOException(label + " failed: " + run.err());
             }
             JsonNode answer = Answer.JSON.readTree(run.out());
             return new Answer(answer.path("status").asInt(), answer.path("body").asText());
         }
-    }
-
-    static Program.Run run(Program program, List<String> arguments, Path job) throws IOException, InterruptedException {
-        List<String> all = new ArrayList<>(arguments);
-        all.add(job.toString());
-        return program.run(all, Map.of("PYTHONDONTWRITEBYTECODE", "1"));
     }
 }

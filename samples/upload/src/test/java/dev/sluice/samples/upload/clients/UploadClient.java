@@ -11,13 +11,17 @@ public interface UploadClient {
     String label();
 
     /** {@return whether this machine has it} */
-    boolean isPresent() throws IOException, InterruptedException;
+    default boolean isPresent() throws IOException, InterruptedException {
+        return true;
+    }
 
     /** Sends the form and waits for the answer. */
     Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException;
 
-    /** {@return the literal value of a name or filename once its {@code quoted-string} is undone} */
-    String onWire(String name);
+    /** {@return the literal value of a name or filename once its {@code quoted-string} is undone: of most as HTML says} */
+    default String onWire(String name) {
+        return name.replace("\"", "%22");
+    }
 
     /** {@return the same for a filename} */
     default String filenameOnWire(String filename) {
@@ -37,10 +41,5 @@ public interface UploadClient {
     /** {@return the {@code Content-Type} that it gives to the part} */
     default @Nullable String typeOnWire(FormPart part) {
         return part.type();
-    }
-
-    /** The way in which most put a quote into a name: as HTML says. */
-    static String percentQuotes(String name) {
-        return name.replace("\"", "%22");
     }
 }

@@ -2,20 +2,15 @@ package dev.sluice.samples.upload.soak;
 
 import dev.sluice.samples.upload.TestForm;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
 /**
  * Uploads to a disk that is too small for them: refused ones leave nothing, those without files are still taken, and
@@ -62,8 +57,8 @@ final class DiskFullSoak {
         Map<Integer, Long> statuses = new TreeMap<>();
         long refusedFields = 0;
         long refusedAfter = 0;
-        ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
-        try (HostProcess host = new HostProcess(directory, 2L * FILE_BYTES, keepFreeBytes)) {
+        try (Threads threads = new Threads(CLIENTS);
+                StoringServer host = new StoringServer(directory, 2L * FILE_BYTES, keepFreeBytes)) {
             Vitals before;
             Vitals after;
             try (Client observer = new Client(host.port())) {
@@ -84,12 +79,10 @@ final class DiskFullSoak {
             }
             host.end();
             return new Result(keepFreeBytes, cycles, statuses, refusedFields, refusedAfter, before, after);
-        } finally {
-            threads.shutdownNow();
         }
     }
 
-    private static void fill(ExecutorService threads, int port, byte[] request, Map<Integer, Long> statuses)
+    private static void fill(Threads threads, int port, byte[] request, Map<Integer, Long> statuses)
             throws IOException, InterruptedException {
         Callable<List<Integer>> upload = () -> {
             List<Integer> answers = new ArrayList<>();
@@ -100,16 +93,8 @@ final class DiskFullSoak {
             }
             return answers;
         };
-        List<Callable<List<Integer>>> work = new ArrayList<>();
-        for (int i = 0; i < CLIENTS; i++) {
-            work.add(upload);
-        }
-        for (Future<List<Integer>> answers : threads.invokeAll(work)) {
-            try {
-                answers.get().forEach(status -> statuses.merge(status, 1L, Long::sum));
-            } catch (ExecutionException e) {
-                throw new IOException("a client has failed", e.getCause());
-            }
+        for (List<Integer> answers : threads.all(Collections.nCopies(CLIENTS, upload))) {
+            answers.forEach(status -> statuses.merge(status, 1L, Long::sum));
         }
     }
 
@@ -121,19 +106,13 @@ final class DiskFullSoak {
         return refused;
     }
 
-    private static void empty(HostProcess host) throws IOException {
+    private static void empty(StoringServer host) throws IOException {
         for (Path file : host.stored()) {
             Files.delete(file);
         }
     }
 
     private static byte[] request(TestForm form) {
-        byte[] body = form.body();
-        byte[] head = ("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + TestForm.CONTENT_TYPE
-                        + "\r\nContent-Length: " + body.length + "\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
-        byte[] request = Arrays.copyOf(head, head.length + body.length);
-        System.arraycopy(body, 0, request, head.length, body.length);
-        return request;
+        return TestForm.request("/upload", form.body());
     }
 }

@@ -68,34 +68,30 @@ enum Kind {
      */
     byte[] request(String filename, SplittableRandom random) {
         return switch (this) {
-            case FIELDS -> sized("/upload", fields(random).body());
+            case FIELDS -> upload(fields(random).body());
             case FILE, RESET_WITHIN, ENDED_WITHIN ->
-                sized("/upload", file(filename, random).body());
+                upload(file(filename, random).body());
             case FILES_IN_CHUNKS ->
                 chunked(
                         file(filename, random)
                                 .file("g", "second-" + filename, content(random))
                                 .body(),
                         random);
-            case INSPECTED -> sized("/inspect", file(filename, random).body());
-            case NO_CLOSE_DELIMITER -> sized("/upload", file(filename, random).open());
+            case INSPECTED ->
+                TestForm.request("/inspect", file(filename, random).body());
+            case NO_CLOSE_DELIMITER -> upload(file(filename, random).open());
             case MALFORMED_HEADER ->
-                sized(
-                        "/upload",
-                        fields(random)
-                                .part("Content-Disposition form-data; name=\"a\"", content(random))
-                                .body());
-            case NO_BOUNDARY -> request("/upload", "multipart/form-data", "Content-Length: 0", new byte[0]);
+                upload(fields(random)
+                        .part("Content-Disposition form-data; name=\"a\"", content(random))
+                        .body());
+            case NO_BOUNDARY -> ascii(TestForm.head("/upload", 0).replace("; boundary=" + TestForm.BOUNDARY, ""));
             case LARGE_HEADERS ->
-                sized(
-                        "/upload",
-                        fields(random)
-                                .part(
-                                        "Content-Disposition: form-data; name=\"a\"\r\nX-Long: " + "x".repeat(12_000),
-                                        content(random))
-                                .body());
-            case TOO_LARGE_AS_ANNOUNCED ->
-                request("/upload", TestForm.CONTENT_TYPE, "Content-Length: " + TOO_LARGE.length, new byte[0]);
+                upload(fields(random)
+                        .part(
+                                "Content-Disposition: form-data; name=\"a\"\r\nX-Long: " + "x".repeat(12_000),
+                                content(random))
+                        .body());
+            case TOO_LARGE_AS_ANNOUNCED -> ascii(TestForm.head("/upload", TOO_LARGE.length));
             case TOO_LARGE_IN_CHUNKS -> chunked(TOO_LARGE, random);
         };
     }
@@ -112,29 +108,25 @@ enum Kind {
         return fields(random).file("f", filename, content(random));
     }
 
-    private static byte[] sized(String path, byte[] body) {
-        return request(path, TestForm.CONTENT_TYPE, "Content-Length: " + body.length, body);
+    private static byte[] upload(byte[] body) {
+        return TestForm.request("/upload", body);
     }
 
     private static byte[] chunked(byte[] body, SplittableRandom random) {
-        ByteArrayOutputStream chunks = new ByteArrayOutputStream(body.length + 200);
+        ByteArrayOutputStream request = new ByteArrayOutputStream(body.length + 400);
+        request.writeBytes(ascii(TestForm.head("/upload", "Transfer-Encoding: chunked")));
         for (int at = 0; at < body.length; ) {
             int size = Math.min(1 + random.nextInt(4000), body.length - at);
-            chunks.writeBytes((Integer.toHexString(size) + "\r\n").getBytes(StandardCharsets.US_ASCII));
-            chunks.write(body, at, size);
-            chunks.writeBytes(new byte[] {'\r', '\n'});
+            request.writeBytes(ascii(Integer.toHexString(size) + "\r\n"));
+            request.write(body, at, size);
+            request.writeBytes(ascii("\r\n"));
             at += size;
         }
-        chunks.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        return request("/upload", TestForm.CONTENT_TYPE, "Transfer-Encoding: chunked", chunks.toByteArray());
+        request.writeBytes(ascii("0\r\n\r\n"));
+        return request.toByteArray();
     }
 
-    private static byte[] request(String path, String contentType, String framing, byte[] body) {
-        byte[] head = ("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + contentType + "\r\n" + framing
-                        + "\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
-        byte[] request = Arrays.copyOf(head, head.length + body.length);
-        System.arraycopy(body, 0, request, head.length, body.length);
-        return request;
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 }

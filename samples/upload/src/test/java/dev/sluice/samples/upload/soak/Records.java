@@ -27,6 +27,10 @@ final class Records {
         return JSON.valueToTree(value);
     }
 
+    static Vitals vitals(String json) throws IOException {
+        return JSON.readValue(json, Vitals.class);
+    }
+
     /** Replaces one record. */
     static void put(Path json, String kind, ObjectNode figures) throws IOException {
         ObjectNode all = Files.exists(json) ? (ObjectNode) JSON.readTree(json.toFile()) : JSON.createObjectNode();

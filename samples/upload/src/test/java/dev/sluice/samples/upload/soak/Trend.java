@@ -22,7 +22,7 @@ import java.util.List;
  * @param rise what it rises by from the first point to the last
  * @param allowed the most that the line may rise by, and {@code late} be above {@code early}
  */
-record Trend(
+public record Trend(
         String what,
         double before,
         double after,
@@ -34,7 +34,7 @@ record Trend(
         double rise,
         double allowed) {
     /** A figure after so many uploads. */
-    record Point(long uploads, double value) {}
+    public record Point(long uploads, double value) {}
 
     /**
      * {@return how {@code points} rise}
@@ -43,7 +43,7 @@ record Trend(
      * @param floor what they may rise by at any rate
      * @param rate what they may rise by in a million uploads
      */
-    static Trend of(String what, List<Point> points, double floor, double rate) {
+    public static Trend of(String what, List<Point> points, double floor, double rate) {
         double meanUploads =
                 points.stream().mapToDouble(Point::uploads).average().orElseThrow();
         double meanValue = points.stream().mapToDouble(Point::value).average().orElseThrow();

@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload.soak;
 
+import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.soak.Trend.Point;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,37 +12,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.ToDoubleFunction;
 
 /**
  * Uploads of all {@link Kind kinds} to one process, in rounds. After each round it is looked at what the process has in
  * use: as many connections are open then as after the others, and no upload is under way.
+ *
+ * @param uploads in all
+ * @param connections at once
+ * @param rounds after the warm-up, 2 or more
+ * @param most after which no further round begins, once there are two
  */
-final class UploadSoak {
+record UploadSoak(long uploads, int connections, int rounds, Duration most) {
     /** The rounds before the first point: what is loaded, compiled and pooled once. */
     private static final int WARM_UP = 4;
-
-    private final long uploads;
-    private final int connections;
-    private final int rounds;
-    private final Duration most;
-
-    /**
-     * @param uploads in all
-     * @param connections at once
-     * @param rounds after the warm-up, 2 or more
-     * @param most after which no further round begins, once there are two
-     */
-    UploadSoak(long uploads, int connections, int rounds, Duration most) {
-        this.uploads = uploads;
-        this.connections = connections;
-        this.rounds = rounds;
-        this.most = most;
-    }
 
     /**
      * What came of it.
@@ -67,10 +51,10 @@ final class UploadSoak {
     Result run(Path directory) throws IOException, InterruptedException {
         List<Sample> samples = new ArrayList<>();
         List<Sender> senders = new ArrayList<>();
-        ExecutorService threads = Executors.newFixedThreadPool(connections);
         long start = System.nanoTime();
         long sent = 0;
-        try (HostProcess host = new HostProcess(directory, Kind.MAX_BODY_BYTES, 0)) {
+        try (Threads threads = new Threads(connections);
+                StoringServer host = new StoringServer(directory, Kind.MAX_BODY_BYTES, 0)) {
             try (Client observer = new Client(host.port())) {
                 for (int i = 0; i < connections; i++) {
                     senders.add(new Sender(i, new Client(host.port()), directory));
@@ -93,14 +77,12 @@ final class UploadSoak {
                 }
             }
             host.end();
-        } finally {
-            threads.shutdownNow();
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         return result(sent, seconds, senders, samples.subList(WARM_UP - 1, samples.size()));
     }
 
-    private static void send(ExecutorService threads, List<Sender> senders, long count)
+    private static void send(Threads threads, List<Sender> senders, long count)
             throws IOException, InterruptedException {
         List<Callable<Void>> work = new ArrayList<>();
         for (int i = 0; i < senders.size(); i++) {
@@ -111,13 +93,7 @@ final class UploadSoak {
                 return null;
             });
         }
-        for (Future<Void> done : threads.invokeAll(work)) {
-            try {
-                done.get();
-            } catch (ExecutionException e) {
-                throw new IOException("a client has failed", e.getCause());
-            }
-        }
+        threads.all(work);
     }
 
     private Result result(long sent, double seconds, List<Sender> senders, List<Sample> samples) {
@@ -130,27 +106,27 @@ final class UploadSoak {
             opened += sender.client.connections();
         }
         List<Trend> trends = List.of(
-                trend(
+                kib(
                         "heap after collection, without the pool, KiB",
                         samples,
-                        s -> s.vitals().heap() / 1024.0,
+                        s -> s.vitals().heap(),
                         1024,
                         256),
-                trend("heap of the pool, KiB", samples, s -> s.vitals().pool() / 1024.0, 8192, 256),
-                trend("direct memory, KiB", samples, s -> s.vitals().direct() / 1024.0, 4096, 256),
+                kib("heap of the pool, KiB", samples, s -> s.vitals().pool(), 8192, 256),
+                kib("direct memory, KiB", samples, s -> s.vitals().direct(), 4096, 256),
                 trend("descriptors", samples, s -> s.vitals().descriptors(), 2, 0.5),
                 trend("threads", samples, s -> s.vitals().threads(), 3, 0.5),
                 trend("files", samples, Sample::files, 0, 0),
-                trend(
-                        "metaspace and compiled code, KiB",
-                        samples,
-                        s -> s.vitals().ownMemory() / 1024.0,
-                        8192,
-                        256),
+                kib("metaspace and compiled code, KiB", samples, s -> s.vitals().ownMemory(), 8192, 256),
                 // All of the heap is in it from the start. An allocation of 32 bytes, the least there is, that each
                 // upload forgets outgrows the floor after half a million of them.
-                trend("resident memory, KiB", samples, s -> s.resident() / 1024.0, 16 << 10, 1024));
+                kib("resident memory, KiB", samples, Sample::resident, 16 << 10, 1024));
         return new Result(sent, connections, opened, seconds, kinds, trends, faults);
+    }
+
+    private static Trend kib(
+            String what, List<Sample> samples, ToDoubleFunction<Sample> bytes, double floor, double rate) {
+        return trend(what, samples, sample -> bytes.applyAsDouble(sample) / 1024, floor, rate);
     }
 
     private static Trend trend(
@@ -196,11 +172,11 @@ final class UploadSoak {
                 client.abort(request, 1 + random.nextInt(request.length - 1), kind == Kind.RESET_WITHIN);
                 return;
             }
-            Client.Answer answer = client.exchange(request);
+            Answer answer = client.exchange(request);
             if (answer.status() != kind.status() && faults.size() < MOST_FAULTS) {
                 faults.add(kind + ": " + answer);
             }
-            fetch(answer.body());
+            fetch(answer.text());
         }
 
         private void fetch(String body) throws IOException {

@@ -1,0 +1,138 @@
+package dev.sluice.samples.upload.soak;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * A server in a process of its own, on the class path of the tests, and what can be seen of it from outside. It writes
+ * its port and then, for each line that it reads, its {@link Vitals}, and ends with its input: with whoever started it.
+ */
+public final class ServerProcess implements AutoCloseable {
+    private static final long PATIENCE_SECONDS = 60;
+    private static final String COLLECT = "collect";
+
+    private final Path complaints;
+    private final Process process;
+    private final BufferedReader answers;
+    private final BufferedWriter questions;
+    private final int port;
+
+    /**
+     * Starts one and returns when it takes connections.
+     *
+     * @param complaints a file for what it has to say
+     * @param main which calls {@link #answer}
+     * @param options of the virtual machine
+     * @param arguments of the program
+     */
+    public ServerProcess(Path complaints, Class<?> main, List<String> options, Object... arguments) throws IOException {
+        this.complaints = complaints;
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        for (Object argument : arguments) {
+            command.add(argument.toString());
+        }
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(complaints.toFile());
+        // The C library keeps few pools of memory, so that resident memory which still grows has not been freed.
+        builder.environment().put("MALLOC_ARENA_MAX", "2");
+        this.process = builder.start();
+        this.answers = process.inputReader();
+        this.questions = process.outputWriter();
+        this.port = Integer.parseInt(line());
+    }
+
+    /** The other side: answers until there are no more lines to read. */
+    public static void answer(int port, Supplier<Vitals> vitals) throws IOException {
+        System.out.println(port);
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.equals(COLLECT)) {
+                System.gc();
+                System.gc(); // what the first one has only enqueued
+            }
+            System.out.println(Records.tree(vitals.get()));
+        }
+    }
+
+    private String line() throws IOException {
+        String line = answers.readLine();
+        if (line == null) {
+            throw new IOException("the server has ended: " + complaint());
+        }
+        return line;
+    }
+
+    /** {@return what it has had to say} */
+    public String complaint() throws IOException {
+        return Files.readString(complaints);
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** {@return what it has in use now} */
+    public Vitals look() throws IOException {
+        return ask("look");
+    }
+
+    /** {@return what it has in use after a collection of garbage} */
+    public Vitals collect() throws IOException {
+        return ask(COLLECT);
+    }
+
+    private Vitals ask(String question) throws IOException {
+        questions.write(question);
+        questions.newLine();
+        questions.flush();
+        return Records.vitals(line());
+    }
+
+    /** {@return the first vitals that are as they should be; each look is a round trip to the process} */
+    public Vitals await(String what, Predicate<Vitals> condition) throws IOException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        Vitals now = look();
+        while (!condition.test(now)) {
+            if (System.nanoTime() - end > 0) {
+                throw new IOException(what + ": " + now);
+            }
+            now = look();
+        }
+        return now;
+    }
+
+    /** {@return its memory as the system counts it, in bytes} */
+    public long residentBytes() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"))) {
+            if (line.startsWith("VmRSS:")) {
+                return Long.parseLong(line.replaceAll("\\D", "")) << 10;
+            }
+        }
+        throw new IOException("no VmRSS");
+    }
+
+    /** Ends the process as its input ends. */
+    public void end() throws IOException, InterruptedException {
+        questions.close();
+        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+            throw new IOException("the server did not end well: " + complaint());
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,98 @@
+package dev.sluice.samples.upload.soak;
+
+import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.UploadServer;
+import dev.sluice.samples.upload.clients.Received;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * The sample server in a process with a small heap of fixed size. All of its heap is resident from the start, and what
+ * the virtual machine needs for itself is bounded, so that resident memory which still grows has not been freed.
+ */
+final class StoringServer implements AutoCloseable {
+    private static final List<String> OPTIONS = List.of(
+            "-Xms128m",
+            "-Xmx128m",
+            "-XX:+AlwaysPreTouch",
+            "-XX:MaxDirectMemorySize=64m",
+            "-XX:ReservedCodeCacheSize=64m",
+            "-XX:MaxMetaspaceSize=64m",
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off");
+    private static final long PATIENCE_SECONDS = 60;
+
+    private final Path directory;
+    private final Path complaints = Files.createTempFile("sluice-soak", ".err");
+    private final ServerProcess process;
+
+    StoringServer(Path directory, long maxBodyBytes, long keepFreeBytes) throws IOException {
+        this.directory = directory;
+        this.process =
+                new ServerProcess(complaints, StoringServer.class, OPTIONS, directory, maxBodyBytes, keepFreeBytes);
+    }
+
+    /** In the process: takes a directory, the largest body and the space to leave free, in bytes. */
+    public static void main(String[] arguments) throws IOException {
+        ServerConfig config = ServerConfig.of(Path.of(arguments[0]))
+                .withMaxBodyBytes(Long.parseLong(arguments[1]))
+                .withKeepFreeBytes(Long.parseLong(arguments[2]));
+        try (UploadServer server = UploadServer.start(config)) {
+            ServerProcess.answer(server.port(), () -> Vitals.now(0, 0));
+        }
+    }
+
+    int port() {
+        return process.port();
+    }
+
+    long residentBytes() throws IOException {
+        return process.residentBytes();
+    }
+
+    /** {@return what it has in use after a collection of garbage, once it receives nothing any more} */
+    Vitals settled(Client client) throws IOException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        String metrics = client.metrics();
+        while (!metrics.contains("\nsluice_uploads_active 0.0\n")
+                || !metrics.contains("\nsluice_bytes_in_flight 0.0\n")
+                || !Received.waiting(directory).isEmpty()) {
+            if (System.nanoTime() - end > 0) {
+                throw new IOException("uploads do not end: " + Received.waiting(directory) + metrics);
+            }
+            metrics = client.metrics();
+        }
+        return process.collect();
+    }
+
+    /** {@return what is in its directory} */
+    List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.toList();
+        }
+    }
+
+    /** {@return what was stored and not fetched} */
+    List<Path> stored() throws IOException {
+        return files().stream().filter(file -> !Files.isDirectory(file)).toList();
+    }
+
+    /** Ends the process, and sees to it that it left nothing but what it has stored. */
+    void end() throws IOException, InterruptedException {
+        process.end();
+        if (!files().equals(stored())) {
+            throw new IOException("the server left " + files());
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.close();
+        Files.deleteIfExists(complaints);
+    }
+}
