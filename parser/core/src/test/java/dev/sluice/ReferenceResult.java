@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What the reference parser says, in the words of {@link Decoding.Result}. */
-public final class ReferenceResult {
+final class ReferenceResult {
     private static final int REPORTED = 100;
 
     private ReferenceResult() {}
@@ -23,7 +23,7 @@ public final class ReferenceResult {
             Preset preset,
             List<ByteBuf> chunks,
             String what) {
-        MultipartOptions options = limits(limits).preset(preset).build();
+        MultipartOptions options = DecoderProbe.limits(limits).preset(preset).build();
         Decoding.Result actual;
         try {
             actual = Decoding.decode(Boundary.from(contentType, preset), options, chunks);
@@ -56,24 +56,6 @@ public final class ReferenceResult {
                 ? null
                 : new Decoding.Failure(MultipartException.Reason.valueOf(error.reason()), error.offset(), error.part());
         return new Decoding.Result(parts, deviations, error == null ? outcome.bodySize() : decodedSize, failure);
-    }
-
-    /** {@return options with the limits of the reference parser} */
-    public static MultipartOptions.Builder limits(ReferenceLimits limits) {
-        return MultipartOptions.builder()
-                .set(Setting.MAX_BODY_BYTES, text(limits.maxBodyBytes()))
-                .set(Setting.MAX_PART_BYTES, text(limits.maxPartBytes()))
-                .set(Setting.MAX_PARTS, text(limits.maxParts()))
-                .set(Setting.MAX_FILES, text(limits.maxFiles()))
-                .maxHeadersPerPart(limits.maxHeadersPerPart())
-                .maxHeaderBytesPerPart(limits.maxHeaderBytesPerPart())
-                .set(Setting.MAX_HEADER_BYTES, text(limits.maxHeaderBytes()))
-                .maxPreambleBytes(limits.maxPreambleBytes())
-                .maxEpilogueBytes(limits.maxEpilogueBytes());
-    }
-
-    private static String text(long limit) {
-        return limit == Long.MAX_VALUE ? "unlimited" : String.valueOf(limit);
     }
 
     private static Decoding.Part part(Outcome.Part part, boolean complete) {

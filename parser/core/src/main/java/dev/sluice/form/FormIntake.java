@@ -47,6 +47,7 @@ public final class FormIntake {
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
+    private final AtomicBoolean endsLater = new AtomicBoolean();
     private final AtomicLong drainLeft = new AtomicLong();
 
     /** Counts calls for attention: whoever makes it 1 works until it is 0 again. */
@@ -148,7 +149,7 @@ public final class FormIntake {
             drainLeft.set(tooSlow ? 0 : drainLeft.get() - size);
             return;
         }
-        if (tooSlow) {
+        if (tooSlow && !endsLater.get()) {
             ending.compareAndSet(null, new Ending(tooSlow(), false));
         }
         callByOffer();
@@ -247,10 +248,13 @@ public final class FormIntake {
         }
     }
 
+    /** Sinks and the application are not for a timer to wait for. Not before that thread has come: the request is its. */
     private void endLater(Throwable reason) {
-        if (ending.compareAndSet(
-                null, new Ending(reason, false))) { // sinks and the application are not for a timer to wait for
-            callLater();
+        if (endsLater.compareAndSet(false, true)) {
+            callLater(() -> {
+                ending.compareAndSet(null, new Ending(reason, false));
+                callNow();
+            });
         }
     }
 
@@ -321,9 +325,9 @@ public final class FormIntake {
     }
 
     /** Calls from a thread of the source. Counts when that has come: a container may drop what it was to run. */
-    private void callLater() {
+    private void callLater(Runnable call) {
         try {
-            source.resume(this::callNow);
+            source.resume(call);
         } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
             ending.compareAndSet(null, new Ending(e, true));
             callNow();
@@ -407,7 +411,7 @@ public final class FormIntake {
         }
         blockedSince = System.nanoTime();
         blocked = sink;
-        sink.whenReady(this::callLater);
+        sink.whenReady(() -> callLater(this::callNow));
         return true;
     }
 

@@ -249,7 +249,10 @@ class FormIntakeTest extends SpooledTest {
         assertTrue(slow.intake().demand() > 0);
         now.addAndGet(20 * second);
         slow.intake().checkPace(now.get());
+        slow.intake().checkPace(now.get());
         assertEquals(1, slow.resumed.size());
+        slow.intake().offer(Unpooled.wrappedBuffer(new byte[1]));
+        assertFalse(slow.intake().isOver(), "its request is that thread's");
         runResumed(slow);
         assertTrue(slow.intake().isOver());
         assertEquals(0, slow.intake().demand());

@@ -4,7 +4,7 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
-import dev.sluice.ReferenceResult;
+import dev.sluice.DecoderProbe;
 import dev.sluice.testkit.ReferenceLimits;
 import dev.sluice.testkit.Soup;
 import io.netty.buffer.ByteBufAllocator;
@@ -121,7 +121,7 @@ record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, in
     }
 
     MultipartOptions.Builder decoderLimits() {
-        return limits == ReferenceLimits.DEFAULTS ? MultipartOptions.builder() : ReferenceResult.limits(limits);
+        return limits == ReferenceLimits.DEFAULTS ? MultipartOptions.builder() : DecoderProbe.limits(limits);
     }
 
     /** {@return an allocator that counts exactly and whose buffers cost little} */

@@ -46,12 +46,13 @@ final class ReadmeTest {
     }
 
     @Test
-    void itHasTwoCommands() throws IOException {
+    void itsCommandsAreThoseOfTheBuild() throws IOException {
         List<String> commands = fenced("sh");
         assertEquals(
                 List.of(
                         "mvn -q -pl samples/upload -am package -DskipTests && java -jar samples/upload/target/sluice.jar serve\n",
-                        "mvn verify\n"),
+                        "mvn verify\n",
+                        "mvn -q -pl samples/spring -am package -DskipTests && java -jar samples/spring/target/sluice-sample-spring-0.1.0-SNAPSHOT.jar\n"),
                 commands);
         assertTrue(Files.readString(ROOT.resolve("samples/upload/pom.xml"))
                 .contains("<mainClass>" + Main.class.getName() + "</mainClass>"));
