@@ -291,6 +291,7 @@ final class FormAssembler {
         decoder.close();
         sinks.forEach(sink -> FormTally.call(sink::close));
         memory.releaseForProcess(limits.maxHeaderBytesPerPart());
+        memory.settle();
         tally.ended(FormSummary.Outcome.COMPLETED, null, memory, decoder);
         return form;
     }
@@ -328,7 +329,7 @@ final class FormAssembler {
         for (PartSink sink : sinks) {
             undo(sink::close, reason);
         }
-        undo(() -> MultipartForm.closeAll(parts), reason);
+        undo(() -> parts.forEach(FormPart::delete), reason);
         decoder.close();
         memory.close();
     }

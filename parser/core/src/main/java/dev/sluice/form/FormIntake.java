@@ -137,7 +137,7 @@ public final class FormIntake {
             throw new IllegalStateException("nothing follows finish(): make one intake per body");
         }
         int size = chunk.readableBytes();
-        received.addAndGet(size);
+        received.lazySet(received.get() + size); // by this thread alone
         boolean drops = over;
         if (!drops) {
             waiting.addAndGet(size);
@@ -251,10 +251,15 @@ public final class FormIntake {
     /** Sinks and the application are not for a timer to wait for. Not before that thread has come: the request is its. */
     private void endLater(Throwable reason) {
         if (endsLater.compareAndSet(false, true)) {
-            callLater(() -> {
+            Runnable end = () -> {
                 ending.compareAndSet(null, new Ending(reason, false));
                 callNow();
-            });
+            };
+            try {
+                source.resume(end);
+            } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
+                end.run();
+            }
         }
     }
 
@@ -325,9 +330,9 @@ public final class FormIntake {
     }
 
     /** Calls from a thread of the source. Counts when that has come: a container may drop what it was to run. */
-    private void callLater(Runnable call) {
+    private void callLater() {
         try {
-            source.resume(call);
+            source.resume(this::callNow);
         } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
             ending.compareAndSet(null, new Ending(e, true));
             callNow();
@@ -371,10 +376,11 @@ public final class FormIntake {
         if (goOn(form.pump())) {
             return true;
         }
-        form.release(charged);
-        waiting.addAndGet(-current);
-        charged = 0;
-        current = 0;
+        if (charged > 0) {
+            form.release(charged);
+            waiting.addAndGet(-current);
+            charged = 0;
+        }
         ByteBuf chunk = chunks.poll();
         if (chunk != null) {
             take(form, chunk);
@@ -411,12 +417,12 @@ public final class FormIntake {
         }
         blockedSince = System.nanoTime();
         blocked = sink;
-        sink.whenReady(() -> callLater(this::callNow));
+        sink.whenReady(this::callLater);
         return true;
     }
 
     private void tellSource() {
-        if (paused.compareAndSet(true, false)) {
+        if (paused.get() && paused.compareAndSet(true, false)) {
             source.wanted();
         }
     }

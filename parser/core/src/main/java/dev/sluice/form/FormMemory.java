@@ -4,10 +4,11 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** The memory of one form: a limit of its own, and an account with the budget of the process. */
 final class FormMemory implements AutoCloseable {
+    private static final long AHEAD = 8 << 10;
+
     /** Can make room. */
     interface Evictor {
         /** Moves something out of memory. {@return false if there is nothing left to move} */
@@ -17,7 +18,12 @@ final class FormMemory implements AutoCloseable {
     private final MemoryBudget budget;
     private final MemoryBudget.Account account;
     private final long max;
-    private final AtomicLong held = new AtomicLong();
+    /** What is held beside the limit of the form. Of whoever puts the form together, as all that reserves. */
+    private long forProcess;
+
+    /** Reserved for what is to come: an account that all threads look at is not asked for each part. */
+    private long ahead;
+
     private long peak;
     private boolean overLimit;
     private Evictor evictor = () -> false;
@@ -34,12 +40,30 @@ final class FormMemory implements AutoCloseable {
     }
 
     boolean tryReserve(long bytes) {
-        overLimit = bytes > max - held.get();
-        if (overLimit || !account.tryReserve(bytes)) {
+        long held = account.held() - forProcess - ahead;
+        overLimit = bytes > max - held;
+        if (overLimit || !take(bytes)) {
             return false;
         }
-        peak = Math.max(peak, held.addAndGet(bytes));
+        peak = Math.max(peak, held + bytes);
         return true;
+    }
+
+    private boolean take(long bytes) {
+        long missing = bytes - ahead;
+        if (missing > 0 && budget.hasRoom(missing + AHEAD) && account.tryReserve(missing + AHEAD)) {
+            ahead = AHEAD;
+            return true;
+        }
+        boolean taken = missing <= 0 || account.tryReserve(missing);
+        ahead = taken ? Math.max(-missing, 0) : ahead;
+        return taken;
+    }
+
+    /** Gives back what was reserved ahead: nothing more is to come. */
+    void settle() {
+        account.release(ahead);
+        ahead = 0;
     }
 
     /** Says who makes room for what has to be in memory. */
@@ -70,21 +94,20 @@ final class FormMemory implements AutoCloseable {
     /** Reserves what does not count for the limit of the form, but for that of the process. */
     void reserveForProcess(long bytes) throws MultipartException {
         account.reserve(bytes);
+        forProcess += bytes;
     }
 
     void releaseForProcess(long bytes) {
         account.release(bytes);
-    }
-
-    /** Reserves where only the process has a limit. */
-    void reserve(long bytes) throws MultipartException {
-        account.reserve(bytes);
-        held.addAndGet(bytes);
+        forProcess -= bytes;
     }
 
     void release(long bytes) {
-        held.addAndGet(-bytes);
         account.release(bytes);
+    }
+
+    MemoryBudget budget() {
+        return budget;
     }
 
     long peak() {

@@ -8,7 +8,6 @@ import java.nio.charset.Charset;
 import java.nio.file.CopyOption;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,13 +18,13 @@ public final class FormPart {
     private final PartHead head;
     private final TextRules rules;
     private final long size;
-    private final AtomicReference<@Nullable PartContent> content;
+    private final PartContent content;
 
     FormPart(PartHead head, PartContent content, TextRules rules) {
         this.head = head;
         this.rules = rules;
         this.size = content.size();
-        this.content = new AtomicReference<>(content);
+        this.content = content;
     }
 
     /**
@@ -73,15 +72,7 @@ public final class FormPart {
 
     /** {@return whether its content is in memory, not in a file} */
     public boolean isInMemory() {
-        return content().isInMemory();
-    }
-
-    private PartContent content() {
-        PartContent here = content.get();
-        if (here == null) {
-            throw new IllegalStateException("the part was detached or its form is closed");
-        }
-        return here;
+        return content.isInMemory();
     }
 
     /**
@@ -91,7 +82,7 @@ public final class FormPart {
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
     public InputStream inputStream() throws IOException {
-        return content().inputStream();
+        return content.inputStream();
     }
 
     /**
@@ -114,7 +105,7 @@ public final class FormPart {
         if (size > max) {
             throw tooLarge(head, max);
         }
-        return new String(content().toByteArray(), charset());
+        return new String(content.toByteArray(), charset());
     }
 
     /** {@return that the part is larger than {@code max}, as text or in memory} */
@@ -132,7 +123,7 @@ public final class FormPart {
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
-        content().moveTo(target, options);
+        content.moveTo(target, options);
     }
 
     /**
@@ -146,31 +137,24 @@ public final class FormPart {
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
     public PartContent detach() throws MultipartException {
-        PartContent detached = content().detach(); // this is what decides: the old content owns nothing from here on
-        content.set(null);
-        return detached;
+        return content.detach(); // this is what decides: the old content owns nothing from here on
     }
 
     /** Moves the content to a file if it may and is in memory. {@return whether that gave room} */
     boolean evict(SpoolDirectory spool) throws IOException {
-        PartContent here = content();
-        if (!here.isEvictable()) {
+        if (!content.isEvictable()) {
             return false;
         }
-        here.spill(spool);
+        content.spill(spool);
         return true;
     }
 
     /**
      * Gives back its memory or deletes its file now; closes its streams. What was moved or detached before is not
      * touched. Idempotent.
-     *
      */
     public void delete() {
-        PartContent here = content.getAndSet(null);
-        if (here != null) {
-            here.close();
-        }
+        content.close();
     }
 
     /** {@return index and size: names come from the peer and are not for logs} */

@@ -3,6 +3,7 @@ package dev.sluice.form;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -10,13 +11,18 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>What is charged: parts kept in memory (their buffers, not only their bytes), 512 bytes for each part, 16 for each
  * header field, names and header sections, the header section being read, and the chunk of the blocking driver. Chunks that are fed belong to
- * whoever feeds them, who can charge them to an account too.
+ * whoever feeds them, who can charge them to an account too. Up to 1 MiB that was given back stays at hand, uncharged: to
+ * take memory that is in the cache is cheaper than new memory.
  *
  * <p>Refused is what would go beyond, before the memory is taken. A share is kept for small requests, so that a few
  * large ones cannot lock them out: only an account that holds no more than {@link #smallRequestBytes()} after the
  * reservation may use it.
  */
 public final class MemoryBudget {
+    /** The size of what is used again. */
+    static final int SEGMENT = 8 << 10;
+
+    private static final int MOST_SPARE = 128;
     private static final long SMALL_REQUEST = 64 << 10;
 
     private final long capacity;
@@ -25,6 +31,7 @@ public final class MemoryBudget {
     private final AtomicLong used = new AtomicLong();
     private final AtomicLong peak = new AtomicLong();
     private final AtomicLong refusals = new AtomicLong();
+    private final ArrayBlockingQueue<byte[]> spare = new ArrayBlockingQueue<>(MOST_SPARE);
 
     private MemoryBudget(long capacity, long keptForSmall, long smallRequestBytes) {
         if (capacity < 0 || keptForSmall < 0 || keptForSmall > capacity || smallRequestBytes < 0) {
@@ -103,6 +110,24 @@ public final class MemoryBudget {
                 peak.accumulateAndGet(before + bytes, Math::max);
                 return true;
             }
+        }
+    }
+
+    /** {@return whether so much can be had without the share of small requests} */
+    boolean hasRoom(long bytes) {
+        return bytes <= capacity - keptForSmall - used.get();
+    }
+
+    /** {@return a segment of so many bytes, which were reserved; not cleared} */
+    byte[] segment(int size) {
+        byte[] used = size == SEGMENT ? spare.poll() : null;
+        return used == null ? new byte[size] : used;
+    }
+
+    /** Takes a segment that nobody reads any more. */
+    void recycle(byte[] segment) {
+        if (segment.length == SEGMENT) {
+            spare.offer(segment); // where there are enough it is left to the collector
         }
     }
 

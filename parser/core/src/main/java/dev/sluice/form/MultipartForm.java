@@ -54,8 +54,7 @@ public final class MultipartForm implements Closeable {
 
     /** {@return the first part called {@code name}, or null} */
     public @Nullable FormPart part(String name) {
-        List<FormPart> named = parts(name);
-        return named.isEmpty() ? null : named.get(0);
+        return parts(name).stream().findFirst().orElse(null);
     }
 
     /** {@return the parts without a file name, in order, wherever they are stored} */
@@ -70,12 +69,7 @@ public final class MultipartForm implements Closeable {
 
     /** {@return the first part called {@code name} with a file name, be it empty, or null} */
     public @Nullable FormPart file(String name) {
-        for (FormPart part : parts) {
-            if (part.isFile() && part.name().equals(name)) {
-                return part;
-            }
-        }
-        return null;
+        return parts(name).stream().filter(FormPart::isFile).findFirst().orElse(null);
     }
 
     /**
@@ -129,13 +123,9 @@ public final class MultipartForm implements Closeable {
     @Override
     public void close() {
         try {
-            closeAll(parts);
+            parts.forEach(FormPart::delete);
         } finally {
             memory.close();
         }
-    }
-
-    static void closeAll(List<FormPart> parts) {
-        parts.forEach(FormPart::delete);
     }
 }

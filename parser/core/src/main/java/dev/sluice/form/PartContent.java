@@ -2,7 +2,6 @@ package dev.sluice.form;
 
 import dev.sluice.MultipartException;
 import java.io.Closeable;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.CopyOption;
@@ -22,16 +21,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: a {@link #close()} beside a {@link #moveTo} waits until the file is where it belongs.
  */
 public final class PartContent implements Closeable {
-    private volatile @Nullable MemoryContent memory;
-    private volatile @Nullable SpoolFile file;
+    private @Nullable MemoryContent memory; // changes only before anybody else has this, as does file
+    private @Nullable SpoolFile file;
 
-    /** Those that were handed out and not closed; null while there was none. */
+    /** Those of the file that were handed out and not closed; null while there was none. */
     private volatile @Nullable Set<InputStream> streams;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private boolean moved;
-    private boolean detached;
-    private boolean closed;
+
+    /** What became of it, once it is nothing any more; set under the lock. */
+    private volatile @Nullable String gone;
 
     private PartContent(@Nullable MemoryContent memory, @Nullable SpoolFile file) {
         this.memory = memory;
@@ -91,12 +90,14 @@ public final class PartContent implements Closeable {
      * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
      */
     public InputStream inputStream() throws IOException {
+        if (memory != null) {
+            checkHere();
+            return new Stream(null);
+        }
         lock.lock();
         try {
             checkHere();
-            MemoryContent here = memory;
-            InputStream stream =
-                    new Tracked(here != null ? here.open() : spooled().read());
+            InputStream stream = new Stream(spooled().read());
             Set<InputStream> open = streams;
             if (open == null) {
                 open = ConcurrentHashMap.newKeySet();
@@ -126,7 +127,8 @@ public final class PartContent implements Closeable {
     /**
      * Makes this content the file {@code target}, which is there in full or not at all. Within one file system a file
      * is renamed; else, and from memory, it is written beside the target ({@code .sluice-*.part}) and then renamed. Its
-     * permissions are {@code rw-------}. Close the streams first: some systems do not rename an open file.
+     * permissions are {@code rw-------}. Close the streams first: some systems do not rename an open file, and those over
+     * memory are at their end.
      *
      * @param target a path chosen by the application, never by the peer
      * @param options none, or {@link StandardCopyOption#REPLACE_EXISTING}; without it an existing target is refused,
@@ -143,11 +145,13 @@ public final class PartContent implements Closeable {
             MemoryContent here = memory;
             if (here != null) {
                 AtomicFile.write(target, replace, here::writeTo);
-                here.release();
             } else {
                 spooled().moveTo(target, replace);
             }
-            moved = true;
+            gone = "was moved";
+            if (here != null) {
+                here.release();
+            }
         } finally {
             lock.unlock();
         }
@@ -172,7 +176,7 @@ public final class PartContent implements Closeable {
             checkHere();
             MemoryContent here = memory;
             PartContent successor = here != null ? of(here.chargedElsewhere()) : of(spooled());
-            detached = true;
+            gone = "was detached";
             closeStreams();
             if (here != null) {
                 here.release();
@@ -184,9 +188,8 @@ public final class PartContent implements Closeable {
     }
 
     private void checkHere() {
-        if (moved || detached || closed) {
-            throw new IllegalStateException(
-                    "the content of the part " + (moved ? "was moved" : detached ? "was detached" : "is closed"));
+        if (gone != null) {
+            throw new IllegalStateException("the content of the part " + gone);
         }
     }
 
@@ -207,7 +210,8 @@ public final class PartContent implements Closeable {
         lock.lock();
         try {
             closeStreams();
-            if (!closed && !moved && !detached) {
+            if (gone == null) {
+                gone = "is closed";
                 MemoryContent here = memory;
                 if (here != null) {
                     here.release();
@@ -215,46 +219,77 @@ public final class PartContent implements Closeable {
                     spooled().close();
                 }
             }
-            closed = true;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Is closed with the content, and reads nothing then. */
-    private final class Tracked extends FilterInputStream {
+    /** Reads the file, or segment after segment; nothing once it is closed, or the content gone. */
+    private final class Stream extends InputStream {
+        private final @Nullable InputStream ofFile;
+        private final byte[][] segments = memory == null ? MemoryContent.GONE : memory.segments();
+        private final boolean recycled = memory != null && memory.isRecycled();
+        private long left = memory == null ? 0 : memory.size();
+        private int segment;
+        private int index;
         private volatile boolean over;
 
-        Tracked(InputStream in) {
-            super(in);
-        }
-
-        private void checkOpen() throws IOException {
-            if (over) {
-                throw new IOException("the stream is closed");
-            }
+        Stream(@Nullable InputStream ofFile) {
+            this.ofFile = ofFile;
         }
 
         @Override
         public int read() throws IOException {
-            checkOpen();
-            return super.read();
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
         }
 
         @Override
-        public int read(byte[] target, int index, int length) throws IOException {
-            checkOpen();
-            return super.read(target, index, length);
+        public int read(byte[] target, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, target.length);
+            if (!recycled) {
+                return copy(target, offset, length);
+            }
+            lock.lock(); // or somebody else has the segment while it is copied
+            try {
+                return copy(target, offset, length);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private int copy(byte[] target, int offset, int length) throws IOException {
+            if (over || ofFile == null && (gone != null || segments == MemoryContent.GONE)) {
+                throw new IOException("the stream is closed");
+            } else if (ofFile != null) {
+                return ofFile.read(target, offset, length);
+            } else if (length == 0 || left == 0) {
+                return length == 0 ? 0 : -1;
+            }
+            byte[] bytes = segments[segment];
+            int count = Math.min(length, bytes.length - index);
+            System.arraycopy(bytes, index, target, offset, count);
+            left -= count;
+            index += count;
+            if (index == bytes.length) {
+                segment++;
+                index = 0;
+            }
+            return count;
+        }
+
+        @Override
+        public int available() throws IOException {
+            return ofFile != null ? ofFile.available() : (int) Math.min(left, Integer.MAX_VALUE);
         }
 
         @Override
         public void close() throws IOException {
             over = true;
-            Set<InputStream> open = streams;
-            if (open != null) {
-                open.remove(this);
+            if (ofFile != null) {
+                Objects.requireNonNull(streams).remove(this);
+                ofFile.close();
             }
-            super.close();
         }
     }
 }

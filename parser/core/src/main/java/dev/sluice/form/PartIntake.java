@@ -18,12 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class PartIntake implements AutoCloseable {
     private static final PartSink NOWHERE = PartSink.discard();
 
-    private enum Ending {
-        TRANSFER,
-        LOOK,
-        SINK,
-        DONE
-    }
+    private static final byte[] NOTHING = {};
 
     private final FormOptions options;
     private final FormMemory memory;
@@ -34,12 +29,12 @@ final class PartIntake implements AutoCloseable {
     private @Nullable RefusedPart refused;
     private long maxBytes = Long.MAX_VALUE;
     private long size;
-    private Ending ending = Ending.TRANSFER;
+    private int stepsOfEnd;
 
     /** The bytes held back for a look; empty where none is asked for. */
     private PartDecision.@Nullable Look look;
 
-    private byte[] first = {};
+    private byte[] first = NOTHING;
     private int firstSize;
 
     /** The start of a field that names the charset of the form, wherever it goes; null for other parts. */
@@ -144,8 +139,10 @@ final class PartIntake implements AutoCloseable {
     }
 
     private void forgetFirst() {
-        memory.release(first.length);
-        first = new byte[0];
+        if (first.length > 0) {
+            memory.release(first.length);
+            first = NOTHING;
+        }
     }
 
     private Readiness pass(ByteBuf data) throws IOException {
@@ -164,13 +161,11 @@ final class PartIntake implements AutoCloseable {
     /** The part has come as a whole. {@return not ready: call again once it is} */
     Readiness end() throws IOException {
         Readiness ready = Readiness.READY;
-        while (ready.isReady() && ending != Ending.DONE) {
+        while (ready.isReady() && stepsOfEnd < 3) {
             ready.check();
-            Ending step = ending;
-            ending = Ending.values()[step.ordinal() + 1];
-            ready = switch (step) {
-                case TRANSFER -> endTransfer();
-                case LOOK -> first.length > 0 ? decideByLook(Unpooled.EMPTY_BUFFER) : Readiness.READY;
+            ready = switch (stepsOfEnd++) {
+                case 0 -> endTransfer();
+                case 1 -> first.length > 0 ? decideByLook(Unpooled.EMPTY_BUFFER) : Readiness.READY;
                 default -> sink == NOWHERE ? Readiness.READY : sink.complete();
             };
         }

@@ -28,6 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PartContentTest extends SpooledTest {
     private static final String LARGE = "l".repeat(1000);
 
+    private final MemoryBudget roomy = MemoryBudget.of(1 << 20);
+
     PartContentTest() {
         super(100_000, 16 << 20);
     }
@@ -281,5 +283,47 @@ class PartContentTest extends SpooledTest {
         assertThrows(IOException.class, stream::read);
         assertThrows(IOException.class, () -> stream.read(new byte[10]));
         assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+    }
+
+    /** More than one segment of memory, all bytes alike. */
+    private MultipartForm inMemory(String letter) throws IOException {
+        return new Upload()
+                .file("file", "f", letter.repeat(20_000))
+                .read(FormOptions.inMemory(roomy).build());
+    }
+
+    @Test
+    void aStreamOverMemoryNeverShowsWhatTheNextFormWritesThere() throws IOException {
+        InputStream ofClosed;
+        InputStream ofMoved;
+        try (MultipartForm first = inMemory("a")) {
+            ofClosed = part(first, "file").inputStream();
+            assertEquals('a', ofClosed.read());
+        }
+        try (MultipartForm moved = inMemory("b")) {
+            ofMoved = part(moved, "file").inputStream();
+            assertEquals('b', ofMoved.read());
+            part(moved, "file").moveTo(root.resolve("moved"));
+            try (MultipartForm next = inMemory("c")) {
+                assertThrows(IOException.class, ofClosed::read);
+                assertThrows(IOException.class, ofMoved::read);
+                assertEquals("c".repeat(20_000), part(next, "file").text());
+            }
+        }
+        assertEquals("b".repeat(20_000), Files.readString(root.resolve("moved")));
+        assertEquals(0, roomy.used());
+    }
+
+    @Test
+    void whatWasDetachedIsNotWrittenToByTheNextForm() throws IOException {
+        PartContent detached;
+        try (MultipartForm first = inMemory("a")) {
+            detached = part(first, "file").detach();
+        }
+        try (detached;
+                MultipartForm next = inMemory("b")) {
+            assertEquals("b".repeat(20_000), part(next, "file").text());
+            assertEquals("a".repeat(20_000), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+        }
     }
 }

@@ -1,10 +1,10 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.Boundary;
+import dev.sluice.DecoderProbe;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
-import dev.sluice.DecoderProbe;
 import dev.sluice.testkit.ReferenceLimits;
 import dev.sluice.testkit.Soup;
 import io.netty.buffer.ByteBufAllocator;

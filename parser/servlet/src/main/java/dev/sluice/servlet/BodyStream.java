@@ -6,6 +6,7 @@ import dev.sluice.form.ClientPace;
 import dev.sluice.form.FormOptions;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +19,10 @@ final class BodyStream extends InputStream {
     private final @Nullable ClientPace pace;
     private boolean ended;
     private @Nullable IOException clientFailure;
-
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The thread that waits for the client and was not woken; under the lock. */
-    private @Nullable Thread waiting;
+    /** The thread that waits for the client and was not woken. */
+    private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
 
     /**
      * @param stopped whether the web application is being stopped
@@ -39,33 +39,23 @@ final class BodyStream extends InputStream {
     void shutDown() {
         lock.lock();
         try {
-            if (waiting != null) {
-                waiting.interrupt();
-                waiting = null;
+            Thread thread = waiting.getAndSet(null);
+            if (thread != null) {
+                thread.interrupt();
             }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void mayBeWoken() {
-        lock.lock();
-        try {
-            waiting = Thread.currentThread();
         } finally {
             lock.unlock();
         }
     }
 
     private void mayNotBeWoken() {
-        lock.lock();
-        try {
-            if (waiting == null) {
+        if (waiting.getAndSet(null) == null) {
+            lock.lock(); // when it has been woken
+            try {
                 Thread.interrupted(); // by shutDown, and not for whatever the thread does next
+            } finally {
+                lock.unlock();
             }
-            waiting = null;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -90,7 +80,7 @@ final class BodyStream extends InputStream {
             pace.waits(System.nanoTime());
         }
         int count;
-        mayBeWoken();
+        waiting.set(Thread.currentThread());
         try {
             if (stopped.getAsBoolean()) { // only now: whoever stops it later wakes this thread
                 throw stopped(null);
@@ -116,12 +106,6 @@ final class BodyStream extends InputStream {
             }
         }
         return count;
-    }
-
-    static MultipartException tooSlow(FormOptions options) {
-        return MultipartException.because(Reason.CLIENT_TOO_SLOW)
-                .limit(options.minBytesPerSecond())
-                .build();
     }
 
     private IOException stopped(@Nullable Throwable cause) {

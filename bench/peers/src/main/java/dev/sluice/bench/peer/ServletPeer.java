@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class ServletPeer implements Peer {
     private static final int MEMORY = 512 << 20;
     private static final int MANY_FILES = 100_000;
+    private static final HttpServletResponse RESPONSE = Nothing.of(HttpServletResponse.class);
 
     private final Body body;
     private final Body.ChunkedStream stream;
@@ -61,7 +62,7 @@ final class ServletPeer implements Peer {
     public void run(Tally tally) throws IOException, ServletException {
         stream.rewind();
         filter.doFilter(
-                new Request(body.contentType(), stream), Nothing.of(HttpServletResponse.class), (request, response) -> {
+                new Request(body.contentType(), stream), RESPONSE, (request, response) -> {
                     if (streaming) {
                         StreamPeer.tell(MultipartRequests.reader((HttpServletRequest) request), tally);
                     } else {
