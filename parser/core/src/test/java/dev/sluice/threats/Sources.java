@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 final class Sources {
     static final List<String> DEPLOYED =
-            List.of("buffer", "parser/core", "parser/servlet", "parser/micrometer", "parser/tika");
+            List.of("buffer", "parser/core", "parser/servlet", "parser/netty", "parser/micrometer", "parser/tika");
 
     static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -18,10 +18,6 @@ final class Answers {
 
     private Answers() {}
 
-    static FullHttpResponse proceed() {
-        return new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER);
-    }
-
     static FullHttpResponse page(Page page) {
         FullHttpResponse response = of(200, "text/html; charset=utf-8", page.html());
         response.headers().set(HttpHeaderNames.CONTENT_SECURITY_POLICY, page.contentSecurityPolicy());
@@ -35,6 +31,14 @@ final class Answers {
 
     static FullHttpResponse json(int status, Object answer) {
         return of(status, "application/json", Json.bytes(answer));
+    }
+
+    /** {@return an answer after which the connection is closed} */
+    static FullHttpResponse refusal(ServerMetrics metrics, ErrorAnswer error, Object answer) {
+        metrics.refused(error);
+        FullHttpResponse response = json(error.status(), answer);
+        response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        return response;
     }
 
     /** {@return the answer to a method that a path does not take, or to a path that there is not} */
@@ -58,6 +62,7 @@ final class Answers {
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status), Unpooled.wrappedBuffer(body));
         response.headers()
+                .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE)
                 .set(HttpHeaderNames.CONTENT_TYPE, contentType)
                 .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
                 .set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE)

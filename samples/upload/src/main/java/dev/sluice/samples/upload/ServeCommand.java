@@ -53,6 +53,13 @@ final class ServeCommand implements Callable<Integer> {
             converter = SizeConverter.class)
     private long keepFreeBytes;
 
+    @Option(
+            names = "--tls",
+            description =
+                    "TLS with a certificate for localhost that is made now; no browser trusts it without being told to.",
+            defaultValue = "false")
+    private boolean tls;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -63,7 +70,8 @@ final class ServeCommand implements Callable<Integer> {
             server = UploadServer.start(ServerConfig.of(directory)
                     .withAddress(host, port)
                     .withMaxBodyBytes(maxBodyBytes)
-                    .withKeepFreeBytes(keepFreeBytes));
+                    .withKeepFreeBytes(keepFreeBytes)
+                    .withTls(tls));
         } catch (IOException | IllegalArgumentException e) {
             spec.commandLine().getErr().println(e.getMessage());
             return ExitCode.USAGE;

@@ -14,37 +14,43 @@ import java.time.Duration;
  * @param rateGrace how long a client may send nothing at first; after it, it has to have sent
  *     {@link #MIN_BYTES_PER_SECOND} on average, over the time that the server waited for it
  * @param keepFreeBytes how much has to be free on the disk beside what is stored, in bytes, 0 or more
+ * @param tls whether it speaks TLS, with a certificate for localhost that it makes at its start
  */
 public record ServerConfig(
-        String host, int port, Path directory, long maxBodyBytes, Duration rateGrace, long keepFreeBytes) {
+        String host, int port, Path directory, long maxBodyBytes, Duration rateGrace, long keepFreeBytes, boolean tls) {
     /** The largest multipart body of {@code POST /inspect}: 64 MiB. */
     public static final long MAX_INSPECTED_BYTES = 64L << 20;
 
     /** The least rate at which a client has to send a body, in bytes per second. */
     public static final long MIN_BYTES_PER_SECOND = 240;
 
-    /** {@return the defaults: any free port of 127.0.0.1, 16 GiB, 5 seconds, 256 MiB} */
+    /** {@return the defaults: any free port of 127.0.0.1, 16 GiB, 5 seconds, 256 MiB, no TLS} */
     public static ServerConfig of(Path directory) {
-        return new ServerConfig("127.0.0.1", 0, directory, 16L << 30, Duration.ofSeconds(5), 256L << 20);
+        return new ServerConfig("127.0.0.1", 0, directory, 16L << 30, Duration.ofSeconds(5), 256L << 20, false);
     }
 
     /** {@return this, but with another address} */
     public ServerConfig withAddress(String otherHost, int otherPort) {
-        return new ServerConfig(otherHost, otherPort, directory, maxBodyBytes, rateGrace, keepFreeBytes);
+        return new ServerConfig(otherHost, otherPort, directory, maxBodyBytes, rateGrace, keepFreeBytes, tls);
     }
 
     /** {@return this, but with another limit} */
     public ServerConfig withMaxBodyBytes(long otherMaxBodyBytes) {
-        return new ServerConfig(host, port, directory, otherMaxBodyBytes, rateGrace, keepFreeBytes);
+        return new ServerConfig(host, port, directory, otherMaxBodyBytes, rateGrace, keepFreeBytes, tls);
     }
 
     /** {@return this, but with another time of grace} */
     public ServerConfig withRateGrace(Duration otherRateGrace) {
-        return new ServerConfig(host, port, directory, maxBodyBytes, otherRateGrace, keepFreeBytes);
+        return new ServerConfig(host, port, directory, maxBodyBytes, otherRateGrace, keepFreeBytes, tls);
     }
 
     /** {@return this, but with another free space} */
     public ServerConfig withKeepFreeBytes(long otherKeepFreeBytes) {
-        return new ServerConfig(host, port, directory, maxBodyBytes, rateGrace, otherKeepFreeBytes);
+        return new ServerConfig(host, port, directory, maxBodyBytes, rateGrace, otherKeepFreeBytes, tls);
+    }
+
+    /** {@return this, but with TLS or without} */
+    public ServerConfig withTls(boolean otherTls) {
+        return new ServerConfig(host, port, directory, maxBodyBytes, rateGrace, keepFreeBytes, otherTls);
     }
 }

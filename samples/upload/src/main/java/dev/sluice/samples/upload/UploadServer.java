@@ -4,32 +4,27 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.netty.MultipartHandlers;
 import dev.sluice.samples.report.Page;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.group.ChannelGroup;
-import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpServerCodec;
-import io.netty.handler.flow.FlowControlHandler;
 import io.netty.util.concurrent.DefaultEventExecutorGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutorGroup;
-import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,8 +39,8 @@ public final class UploadServer implements AutoCloseable {
     /** Where files wait in the directory; no stored file has a name that starts with a dot. */
     private static final String INCOMING = ".incoming";
 
-    private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
-    private static final int MAX_CHUNK_BYTES = 64 << 10;
+    private static final long MAX_DRAIN_BYTES = 32L << 20;
+    private static final Duration MAX_DRAIN_TIME = Duration.ofSeconds(2);
 
     private final ServerConfig config;
     private final SpoolDirectory spool;
@@ -55,7 +50,7 @@ public final class UploadServer implements AutoCloseable {
     private final EventLoopGroup loops;
     private final EventExecutorGroup workers = new DefaultEventExecutorGroup(
             Math.max(4, 2 * Runtime.getRuntime().availableProcessors()), new DefaultThreadFactory("sluice-disk"));
-    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+    private final MultipartHandlers handlers;
     private final Channel acceptor;
 
     private UploadServer(ServerConfig config) throws IOException {
@@ -66,6 +61,7 @@ public final class UploadServer implements AutoCloseable {
                 .open();
         this.loops =
                 new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
+        this.handlers = handlers();
         try {
             this.acceptor = bind();
         } catch (IOException | RuntimeException e) {
@@ -83,7 +79,7 @@ public final class UploadServer implements AutoCloseable {
         return new UploadServer(config);
     }
 
-    private Channel bind() throws IOException {
+    private MultipartHandlers handlers() {
         FormOptions options = FormOptions.builder(spool, memory)
                 .expandNested(false) // parts as they are in the body
                 .minBytesPerSecond(ServerConfig.MIN_BYTES_PER_SECOND)
@@ -91,30 +87,21 @@ public final class UploadServer implements AutoCloseable {
                 .metrics(metrics)
                 .build();
         ReceivedParts.Store store = new ReceivedParts.Store(spool, directory());
-        ConnectionHandler.Services services = new ConnectionHandler.Services(
-                config, Forms.of(options), store, metrics, workers, Page.load(UploadServer.class));
+        FormRequest.Services services = new FormRequest.Services(config, store, metrics);
+        return MultipartHandlers.builder(Forms.of(options), services::route, workers)
+                .drain(MAX_DRAIN_BYTES, MAX_DRAIN_TIME)
+                .build();
+    }
+
+    private Channel bind() throws IOException {
+        ChannelHandler others = new OtherRequests(metrics, Page.load(UploadServer.class));
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
-                .childOption(ChannelOption.AUTO_READ, false)
                 // A client that has sent its request may close its half and still read the answer.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
-                .childHandler(new ChannelInitializer<SocketChannel>() {
-                    @Override
-                    protected void initChannel(SocketChannel channel) {
-                        connections.add(channel);
-                        HttpDecoderConfig http = new HttpDecoderConfig()
-                                .setMaxHeaderSize(MAX_HTTP_HEADER_BYTES)
-                                .setMaxChunkSize(MAX_CHUNK_BYTES);
-                        // A read of the socket may hold more than is wanted: that waits in the flow control.
-                        channel.pipeline()
-                                .addLast(
-                                        new HttpServerCodec(http),
-                                        new FlowControlHandler(),
-                                        new ConnectionHandler(services));
-                    }
-                });
+                .childHandler(new Protocols(handlers, others, config.tls()));
         ChannelFuture binding = bootstrap.bind(config.host(), config.port()).awaitUninterruptibly();
         if (!binding.isSuccess()) {
             String place = config.host() + ":" + config.port();
@@ -131,7 +118,8 @@ public final class UploadServer implements AutoCloseable {
 
     /** {@return the address of its page} */
     public URI uri() {
-        return Page.address(config.host(), port());
+        URI page = Page.address(config.host(), port());
+        return config.tls() ? URI.create("https" + page.toString().substring("http".length())) : page;
     }
 
     /** {@return where files are stored; absolute} */
@@ -153,7 +141,10 @@ public final class UploadServer implements AutoCloseable {
 
     private void stop() {
         // In this order: a connection that closes hands the deletion of its files to a worker.
-        connections.close().awaitUninterruptibly();
+        handlers.shutdown(Duration.ZERO)
+                .toCompletableFuture()
+                .completeOnTimeout(null, 5, TimeUnit.SECONDS)
+                .join();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         workers.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         metrics.close();

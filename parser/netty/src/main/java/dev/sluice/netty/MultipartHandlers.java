@@ -1,0 +1,118 @@
+package dev.sluice.netty;
+
+import dev.sluice.form.Forms;
+import io.netty.channel.ChannelHandler;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the handlers that take forms, behind an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}:
+ * one for each connection or stream. Make one of this for the process. Thread-safe.
+ *
+ * <p>A handler reads by itself, as fast as sinks take what comes, and turns {@code autoRead} off. It hands on one request at
+ * a time: the next waits until the one before was answered, by it or by the handlers behind it. Those who answer with
+ * {@code Connection: close} need not close: the handler does, once the client has read the answer, or had the time.
+ *
+ * <p>While a sink makes a form wait, a client that is gone is found about a second later, unless more than some 64 KiB lie
+ * before its end: then once those are read, or {@link dev.sluice.form.FormOptions#maxSinkWait()} is over. In HTTP/2 a
+ * stream's reset is seen at once; give the connection a larger window than its streams have, or one that waits stops all.
+ */
+public final class MultipartHandlers {
+    private final Connections connections;
+
+    private MultipartHandlers(Connections connections) {
+        this.connections = connections;
+    }
+
+    /**
+     * {@return a builder of handlers that decode, call sinks and {@link FormReceiver#received} on {@code executor}, where they
+     * may block, say on files}
+     */
+    public static Builder builder(Forms forms, FormRoute route, Executor executor) {
+        return new Builder(forms, route, Objects.requireNonNull(executor, "executor"));
+    }
+
+    /** {@return a builder of handlers that do everything on the event loop, where no sink may block: nothing may go to files} */
+    public static Builder onEventLoop(Forms forms, FormRoute route) {
+        return new Builder(forms, route, null);
+    }
+
+    /** {@return a handler for one connection or stream, to be added behind the codec} */
+    public ChannelHandler newHandler() {
+        return new MultipartHandler(connections);
+    }
+
+    /**
+     * Ends all connections: those without a request at once, the others when theirs is answered, and what is under way after
+     * {@code deadline} is aborted. Close what accepts connections before; of HTTP/2 only streams end.
+     *
+     * @return complete when no handler and no form is left
+     */
+    public CompletionStage<Void> shutdown(Duration deadline) {
+        return connections.stop(deadline);
+    }
+
+    /** Collects settings. Not thread-safe. */
+    public static final class Builder {
+        private final Forms forms;
+        private final FormRoute route;
+        private final @Nullable Executor executor;
+        private int bytesPerTurn = 256 << 10;
+        private long idleNanos = TimeUnit.SECONDS.toNanos(60);
+        private long drainBytes = 16L << 20;
+        private long drainNanos = TimeUnit.SECONDS.toNanos(5);
+
+        private Builder(Forms forms, FormRoute route, @Nullable Executor executor) {
+            this.forms = Objects.requireNonNull(forms, "forms");
+            this.route = Objects.requireNonNull(route, "route");
+            this.executor = executor;
+        }
+
+        /**
+         * {@return this builder; a connection hands on {@code value} bytes of bodies in a turn of the event loop, and others come
+         * before it goes on; 1 or more, 256 KiB by default. If more than that comes at once and has to wait, as a decompressor in
+         * front makes of a small body, the form is refused with 413: no less than what a read may give}
+         */
+        public Builder bytesPerTurn(int value) {
+            this.bytesPerTurn = (int) positive(value, "bytesPerTurn");
+            return this;
+        }
+
+        /**
+         * {@return this builder; a client may take {@code value}, more than 0, to send the next head, and to read an answer; 1
+         * minute by default}
+         */
+        public Builder idleTimeout(Duration value) {
+            this.idleNanos = positive(value.toNanos(), "idleTimeout");
+            return this;
+        }
+
+        /**
+         * {@return this builder; after an answer that closes the connection {@code maxBytes} bytes, 1 or more, are read and dropped
+         * for {@code maxTime}, more than 0, so that the client reads the answer and meets no reset; a stream of HTTP/2 is reset
+         * then, without an error. 16 MiB and 5 seconds by default}
+         */
+        public Builder drain(long maxBytes, Duration maxTime) {
+            this.drainBytes = positive(maxBytes, "maxBytes");
+            this.drainNanos = positive(maxTime.toNanos(), "maxTime");
+            return this;
+        }
+
+        private static long positive(long value, String what) {
+            if (value < 1) {
+                throw new IllegalArgumentException(what + " is " + value + ", must be more than 0");
+            }
+            return value;
+        }
+
+        /** {@return what makes the handlers} */
+        public MultipartHandlers build() {
+            return new MultipartHandlers(
+                    new Connections(forms, route, executor, bytesPerTurn, idleNanos, drainBytes, drainNanos));
+        }
+    }
+}

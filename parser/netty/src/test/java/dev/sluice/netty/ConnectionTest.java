@@ -1,0 +1,289 @@
+package dev.sluice.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import io.netty.handler.codec.http.HttpServerCodec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Handlers behind real sockets of HTTP/1.1, on NIO. */
+@Timeout(60)
+class ConnectionTest {
+    private static final String HEAD =
+            "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE + "\r\nContent-Length: ";
+
+    private final ExecutorService workers = Executors.newFixedThreadPool(2);
+    private final MemoryBudget memory = MemoryBudget.of(16 << 20);
+    private final Upload upload = new Upload();
+    private MultipartHandlers handlers;
+    private NettyServer server;
+
+    private void start(UnaryOperator<MultipartHandlers.Builder> change, UnaryOperator<FormOptions.Builder> options) {
+        Forms forms = Forms.of(options.apply(FormOptions.inMemory(memory)).build());
+        handlers = change.apply(MultipartHandlers.builder(
+                        forms, request -> request.uri().equals("/upload") ? upload : null, workers))
+                .build();
+        server = new NettyServer(channel -> channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler()));
+    }
+
+    private void start() {
+        start(handlers -> handlers, options -> options);
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        server.close();
+        workers.shutdown();
+        assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
+        assertEquals(0, memory.used());
+    }
+
+    private static String answer(Socket from) throws IOException {
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int b = from.getInputStream().read();
+            assertTrue(b >= 0, "ends after " + head);
+            head.append((char) b);
+        }
+        int at = head.indexOf("content-length: ") + 16;
+        int length = Integer.parseInt(head.substring(at, head.indexOf("\r\n", at)));
+        return head + new String(from.getInputStream().readNBytes(length), StandardCharsets.ISO_8859_1);
+    }
+
+    private static void assertAnswer(int status, boolean closes, Socket from) throws IOException {
+        String answer = answer(from);
+        assertTrue(answer.startsWith("HTTP/1.1 " + status), answer);
+        assertEquals(closes, answer.contains("connection: close"), answer);
+    }
+
+    private Throwable failure() throws Exception {
+        return upload.failure.get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void sinksRunOnTheExecutorAndNeverOnTheEventLoop() throws Exception {
+        start();
+        byte[] body = Upload.body(3_000_000);
+        try (Socket socket = server.connect()) {
+            for (int i = 1; i <= 3; i++) {
+                NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+                socket.getOutputStream().write(body);
+                assertAnswer(200, false, socket);
+                assertEquals(i * 3_000_000, upload.bytes.get());
+                assertFalse(upload.thread.getName().startsWith(NettyServer.LOOP), upload.thread.getName());
+            }
+        }
+        assertEquals(3, upload.published);
+    }
+
+    @Test
+    void aSinkThatIsNotReadyStopsTheClient() throws Exception {
+        start(handlers -> handlers, options -> options.maxBodyBytes(128 << 20));
+        upload.shut();
+        byte[] body = Upload.body(64 << 20);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+                try {
+                    socket.getOutputStream().write(body);
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            assertThrows(TimeoutException.class, () -> sent.get(2, TimeUnit.SECONDS));
+            assertTrue(memory.used() <= 1 << 20, "held: " + memory.used());
+            upload.open();
+            assertAnswer(200, false, socket);
+            assertEquals(64 << 20, upload.bytes.get());
+        }
+    }
+
+    // ---- refusals
+
+    @Test
+    void theAnswerToABadBodyIsReadAfterMegabytesThatFollowTheFault() throws Exception {
+        start();
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + (12 << 20) + "\r\n\r\n--x\r\nbad\r\n\r\n");
+            for (int i = 0; i < 8; i++) {
+                socket.getOutputStream().write(new byte[1 << 20]);
+            }
+            assertAnswer(400, true, socket);
+            assertEquals(-1, socket.getInputStream().read(), "half is closed while the body still comes");
+            socket.getOutputStream().write(new byte[1 << 20]); // and read
+        }
+    }
+
+    @Test
+    void aClientThatSendsOnForEverIsCutOff() throws Exception {
+        start(handlers -> handlers.drain(1 << 20, Duration.ofMinutes(1)), options -> options);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + (1L << 40) + "\r\nExpect: 100-continue\r\n\r\n");
+            assertAnswer(413, true, socket);
+            assertThrows(SocketException.class, () -> {
+                for (int i = 0; i < 1000; i++) {
+                    socket.getOutputStream().write(new byte[1 << 20]);
+                }
+            });
+        }
+    }
+
+    @Test
+    void aClientThatSendsNothingMoreIsNotWaitedForAfterItsAnswer() throws Exception {
+        start(handlers -> handlers.drain(1 << 20, Duration.ofMillis(200)), options -> options);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\nbad\r\n\r\n");
+            assertAnswer(400, true, socket);
+            assertEquals(-1, socket.getInputStream().read());
+            assertCutOff(socket);
+        }
+    }
+
+    /** The end is not enough: it comes from half a connection, too. */
+    private static void assertCutOff(Socket socket) {
+        assertThrows(IOException.class, () -> {
+            for (int i = 0; i < 1000; i++) {
+                socket.getOutputStream().write('x');
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+        });
+    }
+
+    // ---- clients that are slow, or gone
+
+    @Test
+    void aClientThatIsTooSlowIsRefused() throws Exception {
+        start(handlers -> handlers, options -> options.minRateGrace(Duration.ofMillis(300)));
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\n");
+            assertAnswer(408, true, socket);
+        }
+        assertEquals(Reason.CLIENT_TOO_SLOW, ((MultipartException) failure()).reason());
+    }
+
+    @Test
+    void aSinkThatIsStuckIsNotWaitedForForEver() throws Exception {
+        start(handlers -> handlers, options -> options.maxSinkWait(Duration.ofMillis(300)));
+        upload.shut();
+        byte[] body = Upload.body(1000);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            socket.getOutputStream().write(body);
+            assertAnswer(503, false, socket);
+        }
+    }
+
+    @Test
+    void aConnectionWithoutARequestIsClosedAfterAWhile() throws Exception {
+        start(
+                handlers -> handlers.idleTimeout(Duration.ofMillis(200)),
+                options -> options.minRateGrace(Duration.ofMillis(200)));
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, "POST /up");
+            assertEquals(-1, socket.getInputStream().read());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aClientThatGoesWhileTheFormIsPausedIsFoundWithinTwoSeconds(boolean reset) throws Exception {
+        start();
+        upload.shut();
+        byte[] body = Upload.body(100_000);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + 2 * body.length + "\r\n\r\n");
+            socket.getOutputStream().write(body, 0, 90_000);
+            while (upload.bytes.get() == 0) {
+                Thread.onSpinWait();
+            }
+            if (reset) {
+                socket.setSoLinger(true, 0);
+            }
+        }
+        Throwable found = upload.failure.get(2, TimeUnit.SECONDS);
+        assertEquals(
+                Reason.TRUNCATED,
+                assertInstanceOf(MultipartException.class, found).reason());
+        assertEquals(0, upload.published);
+    }
+
+    @Test
+    void aClientThatGoesWhileItsAnswerIsMadeIsFound() throws Exception {
+        start();
+        upload.answer = new CompletableFuture<>();
+        byte[] body = Upload.body(100);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            socket.getOutputStream().write(body);
+            upload.trailers.get(20, TimeUnit.SECONDS);
+        }
+        handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(5, TimeUnit.SECONDS);
+        upload.answer.complete(Upload.text(200, "for nobody"));
+    }
+
+    // ---- shutdown
+
+    @Test
+    void aShutdownLetsAFormEndWithinItsDeadline() throws Exception {
+        start();
+        byte[] body = Upload.body(1_000_000);
+        try (Socket socket = server.connect();
+                Socket idle = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            socket.getOutputStream().write(body, 0, 500_000);
+            while (upload.bytes.get() == 0) {
+                Thread.onSpinWait();
+            }
+            server.stopAccepting();
+            CompletableFuture<Void> done =
+                    handlers.shutdown(Duration.ofSeconds(20)).toCompletableFuture();
+            assertEquals(-1, idle.getInputStream().read());
+            socket.getOutputStream().write(body, 500_000, body.length - 500_000);
+            assertAnswer(200, true, socket);
+            socket.shutdownOutput();
+            done.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aShutdownAbortsAFormAtItsDeadline() throws Exception {
+        start();
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + "1000\r\n\r\n");
+            NettyServer.send(socket, new String(Arrays.copyOf(Upload.body(100), 100), StandardCharsets.ISO_8859_1));
+            while (upload.bytes.get() == 0) {
+                Thread.onSpinWait();
+            }
+            handlers.shutdown(Duration.ofMillis(200)).toCompletableFuture().get(10, TimeUnit.SECONDS);
+            assertNotNull(failure());
+            InputStream in = socket.getInputStream();
+            assertEquals(-1, in.read());
+        }
+    }
+}

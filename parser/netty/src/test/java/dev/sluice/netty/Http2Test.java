@@ -1,0 +1,235 @@
+package dev.sluice.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
+import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
+import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
+import io.netty.handler.codec.http2.Http2DataFrame;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersFrame;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2ResetFrame;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Handlers behind streams of HTTP/2, one for each, on NIO; the client is Netty's, frame by frame. */
+@Timeout(60)
+class Http2Test {
+    private final ExecutorService workers = Executors.newFixedThreadPool(2);
+    private final MemoryBudget memory = MemoryBudget.of(16 << 20);
+    private final Deque<Upload> uploads = new ArrayDeque<>();
+    private NettyServer server;
+    private Channel client;
+
+    @BeforeEach
+    void start() {
+        Forms forms = Forms.of(FormOptions.inMemory(memory).build());
+        MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(), workers)
+                .drain(1 << 20, Duration.ofMillis(300))
+                .build();
+        server = new NettyServer(connection -> {
+            connection
+                    .pipeline()
+                    .addLast(
+                            Http2FrameCodecBuilder.forServer().build(),
+                            new Http2MultiplexHandler(new ChannelInitializer<>() {
+                                @Override
+                                protected void initChannel(Channel stream) {
+                                    stream.pipeline()
+                                            .addLast(
+                                                    new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler());
+                                }
+                            }));
+            // Or one stream that is not read takes the window of all.
+            connection.eventLoop().execute(() -> connection.writeAndFlush(new DefaultHttp2WindowUpdateFrame(1 << 20)));
+        });
+        client = new Bootstrap()
+                .group(server.loop)
+                .channel(NioSocketChannel.class)
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline()
+                                .addLast(
+                                        Http2FrameCodecBuilder.forClient().build(),
+                                        new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
+                    }
+                })
+                .connect(server.address())
+                .syncUninterruptibly()
+                .channel();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        server.close();
+        workers.shutdown();
+        assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
+        assertEquals(0, memory.used());
+    }
+
+    /** A stream of the client, and what has come on it. */
+    private final class Stream {
+        private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
+        private final Http2StreamChannel channel = new Http2StreamChannelBootstrap(client)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object frame) {
+                        events.add(
+                                frame instanceof Http2HeadersFrame head
+                                        ? "status " + head.headers().status()
+                                        : frame instanceof Http2DataFrame data && data.isEndStream()
+                                                ? "end"
+                                                : frame.getClass().getSimpleName());
+                        ReferenceCountUtil.release(frame);
+                    }
+
+                    @Override
+                    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                        if (event instanceof Http2ResetFrame reset) {
+                            events.add("reset " + reset.errorCode());
+                        }
+                    }
+                })
+                .open()
+                .syncUninterruptibly()
+                .getNow();
+
+        Stream(Upload to, String... fields) {
+            uploads.add(to);
+            Http2Headers headers = new DefaultHttp2Headers()
+                    .method("POST")
+                    .path("/upload")
+                    .scheme("http")
+                    .authority("x")
+                    .set("content-type", Upload.TYPE);
+            for (int i = 0; i < fields.length; i += 2) {
+                headers.set(fields[i], fields[i + 1]);
+            }
+            channel.writeAndFlush(new DefaultHttp2HeadersFrame(headers, false)).syncUninterruptibly();
+        }
+
+        Stream send(byte[] bytes, boolean end) {
+            channel.writeAndFlush(new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(bytes), end));
+            return this;
+        }
+
+        void assertNext(String event) throws InterruptedException {
+            assertEquals(event, events.poll(20, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void aFormIsReceivedWithItsTrailers() throws Exception {
+        Upload upload = new Upload();
+        Stream stream = new Stream(upload, "expect", "100-continue");
+        stream.assertNext("status 100");
+        stream.send(Upload.body(1_000_000), false);
+        stream.channel.writeAndFlush(
+                new DefaultHttp2HeadersFrame(new DefaultHttp2Headers().set("digest", "abc"), true));
+        stream.assertNext("status 200");
+        stream.assertNext("end");
+        assertEquals(1_000_000, upload.bytes.get());
+        assertEquals("abc", upload.trailers.get(1, TimeUnit.SECONDS).get("digest"));
+    }
+
+    @Test
+    void aFormThatIsRefusedWithinItsBodyIsAnsweredAndResetWithoutAnErrorAndTheConnectionGoesOn() throws Exception {
+        Stream bad = new Stream(new Upload()).send("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII), false);
+        bad.assertNext("status 400");
+        bad.assertNext("end");
+        bad.assertNext("reset " + Http2Error.NO_ERROR.code());
+
+        Stream good = new Stream(new Upload()).send(Upload.body(10), true);
+        good.assertNext("status 200");
+    }
+
+    @Test
+    void aClientThatSendsOnAfterARefusalIsReadSoThatItReadsTheAnswer() throws Exception {
+        byte[] bad = Arrays.copyOf("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII), 800_000);
+        Stream stream = new Stream(new Upload());
+        stream.channel
+                .writeAndFlush(new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(bad), true))
+                .sync(); // all of it, through a window of 64 KiB
+        stream.assertNext("status 400");
+        stream.assertNext("end");
+        assertNull(stream.events.poll(1500, TimeUnit.MILLISECONDS), "no reset");
+    }
+
+    @Test
+    void aStreamThatIsPausedStopsItsOwnClientAndNoOther() throws Exception {
+        Upload slow = new Upload().shut();
+        byte[] body = Upload.body(2_000_000);
+        Stream paused = new Stream(slow).send(body, true);
+        Upload fast = new Upload();
+        new Stream(fast).send(Upload.body(2_000_000), true).assertNext("status 200");
+        assertEquals(2_000_000, fast.bytes.get());
+        assertTrue(slow.bytes.get() <= 128 << 10, "bytes: " + slow.bytes);
+        assertTrue(memory.used() <= 256 << 10, "held: " + memory.used());
+        slow.open();
+        paused.assertNext("status 200");
+        assertEquals(2_000_000, slow.bytes.get());
+    }
+
+    @Test
+    void aClientThatResetsAPausedStreamIsFoundAtOnce() throws Exception {
+        Upload upload = new Upload().shut();
+        Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
+        while (upload.bytes.get() == 0) {
+            Thread.onSpinWait();
+        }
+        stream.channel.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.CANCEL));
+        Throwable failure = upload.failure.get(2, TimeUnit.SECONDS);
+        assertEquals(
+                Reason.TRUNCATED,
+                assertInstanceOf(MultipartException.class, failure).reason());
+        assertEquals(0, upload.published);
+    }
+
+    @Test
+    void aConnectionThatEndsEndsItsForms() throws Exception {
+        Upload upload = new Upload().shut();
+        new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
+        while (upload.bytes.get() == 0) {
+            Thread.onSpinWait();
+        }
+        client.close();
+        assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.SECONDS));
+    }
+}

@@ -1,0 +1,612 @@
+package dev.sluice.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpContentDecompressor;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** One handler in a channel without a network, message by message. */
+@Timeout(60)
+@ExtendWith(LeakCheck.class)
+class MultipartHandlerTest {
+    /** Runs what it is given when it is told to. */
+    private static final class Workers implements Executor {
+        private final Deque<Runnable> tasks = new ArrayDeque<>();
+        private int handedOver;
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+            handedOver++;
+        }
+
+        void run() {
+            for (Runnable task; (task = tasks.poll()) != null; ) {
+                task.run();
+            }
+        }
+    }
+
+    /** Counts the reads that are asked for, and sees that none is asked for while a message is handed on. */
+    private static final class Reads extends ChannelOutboundHandlerAdapter {
+        private int count;
+
+        @Override
+        public void read(ChannelHandlerContext ctx) {
+            boolean withinRead = StackWalker.getInstance()
+                    .walk(frames ->
+                            frames.anyMatch(frame -> frame.getMethodName().equals("channelRead")
+                                    && frame.getClassName().endsWith("MultipartHandler")));
+            assertFalse(withinRead, "a read was asked for while one was going on");
+            count++;
+            ctx.read();
+        }
+    }
+
+    private final MemoryBudget memory = MemoryBudget.of(16 << 20);
+    private final FormOptions options = FormOptions.inMemory(memory)
+            .allocator(PooledByteBufAllocator.DEFAULT)
+            .build();
+    private final Upload upload = new Upload();
+    private final Workers workers = new Workers();
+    private Reads reads = new Reads();
+    private MultipartHandlers handlers = onLoop().build();
+    private EmbeddedChannel channel = new EmbeddedChannel();
+
+    @BeforeAll
+    static void theCodecHasItsConstants() { // which are buffers
+        new EmbeddedChannel(new HttpServerCodec()).finishAndReleaseAll();
+    }
+
+    private MultipartHandlers.Builder onLoop() {
+        return MultipartHandlers.onEventLoop(Forms.of(options), this::route);
+    }
+
+    private MultipartHandlers.Builder onWorkers(Executor executor) {
+        return MultipartHandlers.builder(Forms.of(options), this::route, executor);
+    }
+
+    private FormReceiver route(HttpRequest request) {
+        return request.uri().equals("/upload") ? upload : null;
+    }
+
+    private void open(MultipartHandlers.Builder by, ChannelHandler... before) {
+        handlers = by.build();
+        reads = new Reads();
+        channel = new EmbeddedChannel();
+        channel.pipeline().addLast(reads).addLast(before).addLast(handlers.newHandler());
+        channel.runPendingTasks();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        workers.run();
+        channel.finishAndReleaseAll();
+        workers.run();
+        assertEquals(0, memory.used());
+    }
+
+    private static HttpRequest head(String uri, String... fields) {
+        HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, uri);
+        request.headers().set("Host", "x").set("Content-Type", Upload.TYPE);
+        for (int i = 0; i < fields.length; i += 2) {
+            request.headers().set(fields[i], fields[i + 1]);
+        }
+        return request;
+    }
+
+    private static HttpContent content(byte[] bytes, int from, int to) {
+        return new DefaultHttpContent(
+                PooledByteBufAllocator.DEFAULT.directBuffer().writeBytes(bytes, from, to - from));
+    }
+
+    private static HttpContent content(byte[] bytes) {
+        return content(bytes, 0, bytes.length);
+    }
+
+    /** Sees an answer, which is read and released. */
+    private void assertAnswer(int status, boolean closes) {
+        channel.runPendingTasks();
+        FullHttpResponse response = channel.readOutbound();
+        assertNotNull(response, "no answer");
+        String text = response.content().toString(StandardCharsets.US_ASCII);
+        assertEquals(status, response.status().code(), text);
+        assertEquals(closes ? "close" : null, response.headers().get("Connection"));
+        assertEquals(
+                String.valueOf(response.content().readableBytes()),
+                response.headers().get("Content-Length"));
+        response.release();
+    }
+
+    private Reason reason() {
+        return assertInstanceOf(MultipartException.class, upload.failure.getNow(null))
+                .reason();
+    }
+
+    // ---- routing and order
+
+    @Test
+    void aFormIsReceivedAndAnsweredAndTheConnectionKept() {
+        open(onLoop());
+        byte[] body = Upload.body(100_000);
+        channel.writeInbound(head("/upload"), content(body), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+        assertEquals(100_000, upload.bytes.get());
+        assertEquals(1, upload.published);
+        assertEquals(1, upload.closed);
+        assertNull(channel.readInbound());
+        assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void aRequestThatIsAFullOneIsTaken() {
+        open(onLoop());
+        channel.writeInbound(new DefaultFullHttpRequest(
+                HttpVersion.HTTP_1_1,
+                HttpMethod.POST,
+                "/upload",
+                Unpooled.wrappedBuffer(Upload.body(10)),
+                head("/upload").headers(),
+                new DefaultLastHttpContent().trailingHeaders()));
+        assertAnswer(200, false);
+        assertEquals(10, upload.bytes.get());
+    }
+
+    @Test
+    void anotherRequestIsLeftUntouched() {
+        open(onLoop());
+        HttpRequest head = head("/other");
+        HttpContent content = content(new byte[1 << 20]);
+        channel.writeInbound(head, content, LastHttpContent.EMPTY_LAST_CONTENT);
+        assertSame(head, channel.readInbound());
+        HttpContent same = channel.readInbound();
+        assertSame(content, same);
+        same.release();
+        assertSame(LastHttpContent.EMPTY_LAST_CONTENT, channel.readInbound());
+    }
+
+    @Test
+    void theNextRequestWaitsForItsTurnWhoeverAnswers() {
+        open(onLoop());
+        upload.answer = new CompletableFuture<>();
+        channel.writeInbound(
+                head("/first"),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/upload"),
+                content(Upload.body(10)),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/third"),
+                LastHttpContent.EMPTY_LAST_CONTENT);
+        assertEquals("/first", channel.<HttpRequest>readInbound().uri());
+        channel.<HttpContent>readInbound();
+        assertEquals(0, upload.bytes.get());
+
+        channel.writeOutbound(Upload.text(200, ""));
+        channel.<FullHttpResponse>readOutbound().release();
+        channel.runPendingTasks();
+        assertEquals(10, upload.bytes.get());
+        assertNull(channel.readInbound());
+
+        upload.answer.complete(Upload.text(201, ""));
+        assertAnswer(201, false);
+        channel.runPendingTasks();
+        assertEquals("/third", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void manyRequestsAtOnceNeedNoDeepStack() {
+        open(onLoop());
+        byte[] body = Upload.body(1);
+        for (int i = 0; i < 5000; i++) {
+            channel.pipeline().fireChannelRead(head("/upload"));
+            channel.pipeline().fireChannelRead(content(body));
+            channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+            if (i % 1000 == 999) {
+                channel.runPendingTasks();
+            }
+        }
+        for (int i = 0; i < 5000; i++) {
+            assertAnswer(200, false);
+        }
+    }
+
+    @Test
+    void aRouteThatFailsClosesTheConnection() {
+        open(MultipartHandlers.onEventLoop(Forms.of(options), request -> {
+            throw new IllegalStateException("on purpose");
+        }));
+        assertThrows(IllegalStateException.class, () -> channel.writeInbound(head("/upload"), content(new byte[10])));
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void theTrailersAreTold() {
+        open(onLoop());
+        LastHttpContent last = new DefaultLastHttpContent();
+        last.trailingHeaders().set("Digest", "abc");
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), last);
+        assertAnswer(200, false);
+        assertEquals("abc", upload.trailers.getNow(null).get("Digest"));
+    }
+
+    // ---- demand
+
+    @Test
+    void noMoreThanTheWindowIsHandedOnWhileASinkIsNotReadyHoweverLargeTheMessage() {
+        open(onLoop().bytesPerTurn(4 << 20));
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)));
+        assertTrue(upload.bytes.get() <= 128 << 10, "bytes: " + upload.bytes);
+        assertTrue(memory.used() <= 160 << 10, "memory: " + memory.used());
+        upload.open();
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+        assertEquals(1 << 20, upload.bytes.get());
+    }
+
+    @Test
+    void noReadIsAskedForWhileThereIsNoDemandAndOneWhenThereIsAgain() {
+        open(onWorkers(workers));
+        int before = reads.count;
+        channel.writeInbound(head("/upload"));
+        assertEquals(before + 1, reads.count);
+        byte[] body = Upload.body(300_000);
+        channel.writeInbound(content(body, 0, 120_000));
+        assertEquals(before + 2, reads.count);
+        channel.writeInbound(content(body, 120_000, 140_000));
+        assertEquals(before + 2, reads.count, "the window is full");
+
+        workers.run();
+        channel.runPendingTasks();
+        assertEquals(before + 3, reads.count);
+    }
+
+    @Test
+    void whatOneReadBringsIsHandedOverOnce() {
+        open(onWorkers(workers));
+        byte[] body = Upload.body(64_000);
+        channel.pipeline().fireChannelRead(head("/upload"));
+        channel.runPendingTasks();
+        for (int at = 0; at < body.length; at += 8_000) {
+            channel.pipeline().fireChannelRead(content(body, at, Math.min(at + 8_000, body.length)));
+        }
+        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertEquals(1, workers.handedOver);
+        workers.run();
+        assertAnswer(200, false);
+    }
+
+    @Test
+    void aTurnOfTheEventLoopTakesItsBudgetAndTheRestWaits() {
+        open(onLoop().bytesPerTurn(20_000));
+        byte[] body = Upload.body(30_000);
+        channel.pipeline().fireChannelRead(head("/upload"));
+        channel.pipeline().fireChannelRead(content(body));
+        assertTrue(upload.bytes.get() <= 20_000, "bytes: " + upload.bytes);
+        List<Long> seen = new ArrayList<>();
+        channel.eventLoop().execute(() -> seen.add(upload.bytes.get()));
+        channel.runPendingTasks();
+        assertTrue(seen.get(0) >= 20_000 - 100, "others come between: " + seen);
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+    }
+
+    @Test
+    void aSmallBodyThatADecompressorMakesLargeIsRefusedAndNoMoreThanATurnIsHeld() throws IOException {
+        ByteArrayOutputStream zipped = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(zipped)) {
+            byte[] body = Upload.body(0);
+            gzip.write(body, 0, body.length - "\r\n--x--\r\n".length());
+            gzip.write(new byte[32 << 20]);
+        }
+        List<ByteBuf> made = new ArrayList<>();
+        long[] most = {0};
+        open(onLoop(), new HttpContentDecompressor(0), new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                if (message instanceof HttpContent content && content.content().isReadable()) {
+                    made.add(content.content());
+                }
+                ctx.fireChannelRead(message);
+                made.removeIf(buffer -> buffer.refCnt() == 0);
+                most[0] = Math.max(
+                        most[0], made.stream().mapToLong(ByteBuf::capacity).sum());
+            }
+        });
+        channel.pipeline().fireChannelRead(head("/upload", "Content-Encoding", "gzip"));
+        channel.pipeline().fireChannelRead(content(zipped.toByteArray()));
+        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(413, false); // all of the small body has come
+        assertEquals(Reason.BODY_TOO_LARGE, reason());
+        assertTrue(upload.bytes.get() <= 256 << 10, "bytes: " + upload.bytes);
+        assertTrue(most[0] <= (256 << 10) + (64 << 10), "held: " + most[0]);
+    }
+
+    // ---- refusals
+
+    @ParameterizedTest
+    @CsvSource({
+        "Content-Length, 99999999999, 413, BODY_TOO_LARGE",
+        "Content-Type, text/plain, 415, UNSUPPORTED_MEDIA_TYPE",
+        "Content-Encoding, gzip, 415, UNSUPPORTED_MEDIA_TYPE"
+    })
+    void aRefusalAtTheHeadCostsNoBody(String name, String value, int status, Reason reason) {
+        open(onWorkers(workers));
+        channel.writeInbound(head("/upload", "Expect", "100-continue", name, value));
+        assertAnswer(status, true);
+        assertEquals(reason, reason());
+    }
+
+    @Test
+    void theClientIsToldToContinueOnceThereIsDemand() {
+        open(onLoop());
+        channel.writeInbound(head("/upload", "Expect", "100-continue", "Content-Encoding", "identity"));
+        FullHttpResponse response = channel.readOutbound();
+        assertEquals(100, response.status().code());
+        response.release();
+        channel.writeInbound(content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+    }
+
+    @Test
+    void aClientThatSendsWithoutWaitingIsNotToldToContinue() {
+        open(onLoop());
+        channel.writeInbound(
+                head("/upload", "Expect", "100-continue"),
+                content(Upload.body(10)),
+                LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+    }
+
+    @Test
+    void aBadBodyIsRefusedAtOnceAndTheRestIsDroppedUpToALimit() {
+        open(onLoop().drain(100_000, Duration.ofMinutes(1)));
+        channel.writeInbound(head("/upload"), content("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
+        assertAnswer(400, true);
+        assertEquals(Reason.MALFORMED_HEADER, reason());
+        channel.runPendingTasks();
+        int before = reads.count;
+        channel.writeInbound(content(new byte[90_000]));
+        assertEquals(before + 1, reads.count, "goes on reading");
+        channel.writeInbound(content(new byte[20_000]));
+        assertEquals(before + 1, reads.count, "and no more");
+        assertEquals(0, upload.bytes.get());
+    }
+
+    @Test
+    void aRefusalAfterWhichAllOfTheBodyHasComeKeepsTheConnection() {
+        open(onLoop());
+        channel.writeInbound(
+                head("/upload"),
+                content("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII)),
+                content(new byte[1000]),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/next"));
+        assertAnswer(400, false);
+        channel.runPendingTasks();
+        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void aMalformedChunkIsABadRequest() {
+        open(onLoop());
+        LastHttpContent broken = new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER);
+        broken.setDecoderResult(DecoderResult.failure(new NumberFormatException("xyz")));
+        channel.writeInbound(head("/upload"), content(new byte[3]), broken);
+        assertAnswer(400, false);
+    }
+
+    @Test
+    void aFaultOfTheServerIsAnsweredOnceAndTheSecondOneCloses() {
+        open(onLoop());
+        channel.writeInbound(head("/upload"));
+        channel.pipeline().fireExceptionCaught(new IllegalStateException("on purpose"));
+        assertAnswer(500, true);
+        channel.pipeline().fireExceptionCaught(new IllegalStateException("once more"));
+        assertNull(channel.readOutbound());
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void aReceiverThatThrowsIsAnInternalErrorAndTheFormIsClosed() {
+        FormReceiver broken = new FormReceiver() {
+            @Override
+            public CompletableFuture<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers)
+                    throws IOException {
+                throw new IOException("on purpose");
+            }
+
+            @Override
+            public FullHttpResponse failed(Throwable failure) {
+                throw new IllegalStateException("and again");
+            }
+        };
+        open(MultipartHandlers.onEventLoop(Forms.of(options), request -> broken));
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(500, false);
+    }
+
+    @Test
+    void anExecutorThatTakesNothingEndsTheForm() {
+        open(onWorkers(task -> {
+            throw new RejectedExecutionException("full");
+        }));
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(500, false);
+        assertEquals(0, upload.published);
+    }
+
+    @Test
+    void anAnswerOfTheHandlersBehindThatClosesIsFollowedByTheEndOfTheConnection() {
+        open(onLoop().drain(100, Duration.ofMinutes(1)));
+        channel.writeInbound(head("/other"));
+        FullHttpResponse no = Upload.text(403, "");
+        no.headers().set("Connection", "close").set("Content-Length", 0);
+        channel.writeOutbound(no);
+        assertAnswer(403, true);
+        channel.releaseInbound();
+        channel.writeInbound(content(new byte[50]));
+        assertNull(channel.readInbound(), "what comes then is dropped");
+    }
+
+    // ---- the end of clients
+
+    @Test
+    void aClientThatClosesItsHalfWithinTheBodyIsAnswered() {
+        open(onLoop());
+        byte[] body = Upload.body(1000);
+        channel.writeInbound(head("/upload"), content(body, 0, 500));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        assertAnswer(400, true);
+        MultipartException told = (MultipartException) upload.failure.getNow(null);
+        assertEquals(Reason.TRUNCATED, told.reason());
+        assertEquals(500, told.offset());
+        assertInstanceOf(ClosedChannelException.class, told.getCause());
+        channel.runPendingTasks();
+        assertFalse(channel.isOpen());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aConnectionThatEndsAtAnyByteLeavesNothing(boolean onWorkers) {
+        byte[] body = Upload.body(300);
+        ByteArrayOutputStream wire = new ByteArrayOutputStream();
+        wire.writeBytes(("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE
+                        + "\r\nTransfer-Encoding: chunked\r\n\r\n" + Integer.toHexString(body.length) + "\r\n")
+                .getBytes(StandardCharsets.US_ASCII));
+        wire.writeBytes(body);
+        wire.writeBytes("\r\n0\r\nDigest: abc\r\n\r\nGET / HTTP/1.1\r\n".getBytes(StandardCharsets.US_ASCII));
+        byte[] bytes = wire.toByteArray();
+        for (int cut = 0; cut <= bytes.length; cut++) {
+            open(onWorkers ? onWorkers(workers) : onLoop(), new HttpServerCodec());
+            int half = cut / 2;
+            channel.writeInbound(PooledByteBufAllocator.DEFAULT.directBuffer().writeBytes(bytes, 0, half));
+            if (cut % 3 == 0) {
+                workers.run();
+            }
+            channel.writeInbound(PooledByteBufAllocator.DEFAULT.directBuffer().writeBytes(bytes, half, cut - half));
+            channel.close();
+            workers.run();
+            channel.runPendingTasks();
+            channel.finishAndReleaseAll();
+            assertEquals(0, memory.used(), "cut at " + cut);
+        }
+        assertTrue(upload.published < 40, "published: " + upload.published);
+        assertTrue(upload.closed > 300, "closed: " + upload.closed);
+    }
+
+    @Test
+    void aHandlerThatIsTakenOutAbortsItsFormAndGivesBackWhatItHolds() {
+        open(onWorkers(workers));
+        channel.writeInbound(head("/upload"), content(Upload.body(200_000)));
+        channel.pipeline().removeLast();
+        assertTrue(channel.config().isAutoRead());
+        workers.run();
+        assertEquals(Reason.TRUNCATED, reason());
+    }
+
+    // ---- shutdown
+
+    @Test
+    void aShutdownEndsWhatIsIdleAtOnceAndTheRestWithItsAnswer() {
+        open(onWorkers(workers));
+        EmbeddedChannel idle = new EmbeddedChannel(handlers.newHandler());
+        channel.writeInbound(head("/upload"), content(Upload.body(10)));
+        CompletableFuture<Void> done = handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture();
+        idle.runPendingTasks();
+        channel.runPendingTasks();
+        assertFalse(idle.isOpen());
+        assertTrue(channel.isOpen());
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertFalse(done.isDone());
+        workers.run();
+        assertAnswer(200, true);
+        channel.runPendingTasks();
+        assertTrue(done.isDone());
+    }
+
+    @Test
+    void aShutdownAbortsAtItsDeadline() {
+        open(onLoop());
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(10_000)));
+        CompletableFuture<Void> done = handlers.shutdown(Duration.ofMillis(1)).toCompletableFuture();
+        channel.runPendingTasks();
+        channel.advanceTimeBy(2, TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
+        channel.runPendingTasks();
+        assertTrue(done.isDone());
+        assertFalse(channel.isOpen());
+        assertEquals(Reason.TRUNCATED, reason());
+        assertEquals(1, upload.closed);
+        assertEquals(0, upload.published);
+    }
+
+    // ---- settings
+
+    @Test
+    void settingsOutOfRangeAreRefused() {
+        assertThrows(IllegalArgumentException.class, () -> onLoop().bytesPerTurn(0));
+        assertThrows(IllegalArgumentException.class, () -> onLoop().idleTimeout(Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> onLoop().drain(0, Duration.ofSeconds(1)));
+        assertThrows(IllegalArgumentException.class, () -> onLoop().drain(1, Duration.ofSeconds(-1)));
+        assertThrows(NullPointerException.class, () -> MultipartHandlers.builder(Forms.of(options), this::route, null));
+    }
+}

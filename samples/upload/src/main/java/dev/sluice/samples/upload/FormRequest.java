@@ -1,0 +1,124 @@
+package dev.sluice.samples.upload;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.netty.FormReceiver;
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.PresetName;
+import dev.sluice.samples.upload.ServerMetrics.Outcome;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One {@code POST /upload} or {@code POST /inspect}. */
+final class FormRequest implements FormReceiver {
+    /** What all of them share. */
+    record Services(ServerConfig config, ReceivedParts.Store store, ServerMetrics metrics) {
+        /** {@return who takes the form of {@code request}, or null if it is not for one} */
+        @Nullable
+        FormReceiver route(HttpRequest request) {
+            if (RequestHead.fault(request) != null) {
+                return null;
+            }
+            QueryStringDecoder uri = new QueryStringDecoder(request.uri());
+            return switch (request.method().name() + " " + uri.path()) {
+                case "POST /upload", "POST /inspect" -> new FormRequest(this, request, uri);
+                default -> null;
+            };
+        }
+    }
+
+    /** The head of the request will not do. */
+    private static final class RefusedHead extends IOException {
+        private static final long serialVersionUID = 1L;
+        private final transient ErrorAnswer error;
+
+        RefusedHead(ErrorAnswer error) {
+            super(error.message());
+            this.error = error;
+        }
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(FormRequest.class);
+
+    private final Services services;
+    private final HttpRequest request;
+    private final QueryStringDecoder uri;
+    private final String route;
+    private final ReceivedParts parts;
+    private final AtomicBoolean underWay = new AtomicBoolean();
+
+    private FormRequest(Services services, HttpRequest request, QueryStringDecoder uri) {
+        this.services = services;
+        this.request = request;
+        this.uri = uri;
+        this.route = uri.path().substring(1);
+        this.parts = new ReceivedParts(stores() ? services.store() : null);
+    }
+
+    private boolean stores() {
+        return route.equals("upload");
+    }
+
+    @Override
+    public FormOptions options(FormOptions defaults) throws IOException {
+        PresetName name = PresetName.of(uri.parameters().getOrDefault("preset", List.of()));
+        ErrorAnswer fault = RequestHead.fault(request, name);
+        if (name == null || fault != null) {
+            throw new RefusedHead(Objects.requireNonNull(fault, "no preset is a fault"));
+        }
+        services.metrics().started();
+        underWay.set(true);
+        return defaults.toBuilder()
+                .preset(name.preset())
+                .decodeTransferEncodings(false)
+                .maxBodyBytes(stores() ? services.config().maxBodyBytes() : ServerConfig.MAX_INSPECTED_BYTES)
+                .decider(parts)
+                .progress(parts, Duration.ofDays(1)) // beside the end of each part
+                .build();
+    }
+
+    @Override
+    public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) {
+        FullHttpResponse answer = Answers.json(200, parts.answer(form));
+        ended(Outcome.DONE);
+        return CompletableFuture.completedStage(answer);
+    }
+
+    @Override
+    public FullHttpResponse failed(Throwable failure) {
+        ErrorAnswer error = failure instanceof RefusedHead refused
+                ? refused.error
+                : failure instanceof DecoderException
+                        ? RequestHead.badRequest("the chunks of the request body are malformed")
+                        : failure instanceof IOException || failure instanceof UncheckedIOException
+                                ? ErrorAnswer.of(failure)
+                                : ErrorAnswer.internal();
+        if (error.status() >= 500) {
+            LOG.warn("a body was not taken", failure);
+        }
+        Outcome outcome = failure.getCause() instanceof ClosedChannelException ? Outcome.ABORTED : Outcome.REFUSED;
+        ended(error.status() >= 500 ? Outcome.FAILED : outcome);
+        return Answers.refusal(services.metrics(), error, parts.answer(error));
+    }
+
+    private void ended(Outcome outcome) {
+        if (underWay.compareAndSet(true, false)) {
+            services.metrics().ended(route, outcome);
+        }
+    }
+}

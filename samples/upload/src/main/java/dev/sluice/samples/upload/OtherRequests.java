@@ -1,0 +1,69 @@
+package dev.sluice.samples.upload;
+
+import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.Page;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/** Answers what is not a form. Their bodies, if they have any, are dropped. */
+@ChannelHandler.Sharable
+final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
+    private static final Logger LOG = LoggerFactory.getLogger(OtherRequests.class);
+
+    private final ServerMetrics metrics;
+    private final Page page;
+
+    OtherRequests(ServerMetrics metrics, Page page) {
+        this.metrics = metrics;
+        this.page = page;
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
+        if (message instanceof HttpRequest request) {
+            FullHttpResponse answer = answer(request);
+            if (request.decoderResult().isSuccess()
+                    && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
+                answer.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // not worth its body
+            }
+            ctx.writeAndFlush(answer);
+        }
+    }
+
+    private FullHttpResponse answer(HttpRequest request) {
+        ErrorAnswer fault = RequestHead.fault(request);
+        if (fault != null) {
+            return Answers.refusal(metrics, fault, fault.asAnswer());
+        }
+        QueryStringDecoder uri = new QueryStringDecoder(request.uri());
+        String method = HttpMethod.HEAD.equals(request.method())
+                ? "GET"
+                : request.method().name();
+        return switch (method + " " + uri.path()) {
+            case "GET /" -> Answers.page(page);
+            case "GET /metrics" -> Answers.metrics(metrics);
+            default -> Answers.notThis(uri.path());
+        };
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        LOG.atLevel(cause instanceof IOException ? Level.DEBUG : Level.ERROR)
+                .setCause(cause)
+                .log("a connection failed");
+        ctx.close();
+    }
+}

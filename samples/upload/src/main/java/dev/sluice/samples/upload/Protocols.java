@@ -1,0 +1,146 @@
+package dev.sluice.samples.upload;
+
+import dev.sluice.netty.MultipartHandlers;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2SecurityUtil;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.SupportedCipherSuiteFilter;
+import io.netty.handler.timeout.ReadTimeoutHandler;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** HTTP/1.1 and HTTP/2 on one port: by what TLS negotiates, or by the first bytes where there is none. */
+final class Protocols extends ChannelInitializer<SocketChannel> {
+    private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
+    private static final int MAX_CHUNK_BYTES = 64 << 10;
+    private static final int MAX_STREAMS = 100;
+
+    /** Of a connection, beside what one stream has: a stream whose sink is slow must not stop the others. */
+    private static final int MORE_WINDOW = 1 << 20;
+
+    private final MultipartHandlers handlers;
+    private final ChannelHandler others;
+    private final @Nullable SslContext tls;
+
+    /**
+     * @param others answers what is not a form; shared
+     * @throws IOException if no certificate can be made
+     */
+    Protocols(MultipartHandlers handlers, ChannelHandler others, boolean tls) throws IOException {
+        this.handlers = handlers;
+        this.others = others;
+        this.tls = tls ? tls() : null;
+    }
+
+    private static SslContext tls() throws IOException {
+        return SslContextBuilder.forServer(LocalCertificate.make())
+                .sslProvider(SslProvider.JDK)
+                .ciphers(Http2SecurityUtil.CIPHERS, SupportedCipherSuiteFilter.INSTANCE)
+                .applicationProtocolConfig(new ApplicationProtocolConfig(
+                        Protocol.ALPN,
+                        SelectorFailureBehavior.NO_ADVERTISE,
+                        SelectedListenerFailureBehavior.ACCEPT,
+                        ApplicationProtocolNames.HTTP_2,
+                        ApplicationProtocolNames.HTTP_1_1))
+                .build();
+    }
+
+    @Override
+    protected void initChannel(SocketChannel channel) {
+        if (tls == null) {
+            channel.pipeline().addLast(new Silence(), new FirstBytes());
+            return;
+        }
+        channel.pipeline()
+                .addLast(
+                        new Silence(),
+                        tls.newHandler(channel.alloc()),
+                        new ApplicationProtocolNegotiationHandler(ApplicationProtocolNames.HTTP_1_1) {
+                            @Override
+                            protected void configurePipeline(ChannelHandlerContext ctx, String protocol) {
+                                configure(ctx.pipeline(), protocol.equals(ApplicationProtocolNames.HTTP_2));
+                            }
+                        });
+    }
+
+    private void configure(ChannelPipeline pipeline, boolean http2) {
+        if (!http2) {
+            pipeline.remove(Silence.class); // a handler of forms knows better for how long
+            HttpDecoderConfig http = new HttpDecoderConfig()
+                    .setMaxHeaderSize(MAX_HTTP_HEADER_BYTES)
+                    .setMaxChunkSize(MAX_CHUNK_BYTES);
+            pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others);
+            return;
+        }
+        pipeline.addLast(
+                Http2FrameCodecBuilder.forServer()
+                        .initialSettings(Http2Settings.defaultSettings()
+                                .maxHeaderListSize(MAX_HTTP_HEADER_BYTES)
+                                .maxConcurrentStreams(MAX_STREAMS))
+                        .build(),
+                new Http2MultiplexHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel stream) {
+                        stream.pipeline()
+                                .addLast(new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler(), others);
+                    }
+                }));
+        pipeline.writeAndFlush(new DefaultHttp2WindowUpdateFrame(MORE_WINDOW));
+    }
+
+    /** Closes a connection on which nothing comes for longer than any sink is waited for. */
+    private static final class Silence extends ReadTimeoutHandler {
+        private static final int LONGEST_SECONDS = 120;
+
+        Silence() {
+            super(LONGEST_SECONDS);
+        }
+
+        @Override
+        protected void readTimedOut(ChannelHandlerContext ctx) {
+            ctx.close();
+        }
+    }
+
+    /** Looks whether a client begins with the preface of HTTP/2, which no request of HTTP/1.1 does. */
+    private final class FirstBytes extends ByteToMessageDecoder {
+        @Override
+        protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
+            ByteBuf preface = Http2CodecUtil.connectionPrefaceBuf();
+            try {
+                int seen = Math.min(in.readableBytes(), preface.readableBytes());
+                boolean http2 = in.slice(in.readerIndex(), seen).equals(preface.slice(0, seen));
+                if (!http2 || seen == preface.readableBytes()) {
+                    configure(ctx.pipeline(), http2);
+                    ctx.pipeline().remove(this); // which hands on what it has
+                }
+            } finally {
+                preface.release();
+            }
+        }
+    }
+}

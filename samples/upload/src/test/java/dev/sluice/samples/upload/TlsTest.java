@@ -1,0 +1,91 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.Socket;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The server with the certificate that it makes for itself. */
+@Timeout(60)
+class TlsTest {
+    /** Trusts who says to be localhost; the client looks at the name itself. */
+    private static final class Localhost extends X509ExtendedTrustManager {
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
+            assertEquals("CN=localhost", chain[0].getSubjectX500Principal().getName());
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {
+            throw new AssertionError("the client has an engine");
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type) {
+            throw new AssertionError("the client has an engine");
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void formsAreStoredAndRefusedOverTls(HttpClient.Version version) throws Exception {
+        SSLContext trust = SSLContext.getInstance("TLS");
+        trust.init(null, new TrustManager[] {new Localhost()}, null);
+        HttpClient client =
+                HttpClient.newBuilder().sslContext(trust).version(version).build();
+        byte[] content = TestForm.noise(3_000_000, 1);
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory).withTls(true))) {
+            assertEquals("https", server.uri().getScheme());
+            byte[] good = new TestForm().file("f", "a.bin", content).body();
+            byte[] bad = new TestForm().part("Broken: x", content).body();
+            for (int i = 0; i < 3; i++) {
+                assertEquals(List.of(200, version), post(client, server, good));
+                assertEquals(List.of(400, version), post(client, server, bad));
+            }
+        }
+        assertTrue(Files.mismatch(directory.resolve("a.bin"), directory.resolve("a-1.bin")) < 0);
+        assertEquals(TestForm.sha256(content), TestForm.sha256(Files.readAllBytes(directory.resolve("a-2.bin"))));
+    }
+
+    private static List<Object> post(HttpClient client, UploadServer server, byte[] body) throws Exception {
+        HttpResponse<String> response = client.send(
+                HttpRequest.newBuilder(server.uri().resolve("/upload"))
+                        .header("Content-Type", TestForm.CONTENT_TYPE)
+                        .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        return List.of(response.statusCode(), response.version());
+    }
+}
