@@ -1,0 +1,83 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormOptions;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/** Applications that have less on their class path. */
+class ClassPathTest {
+    private static final AutoConfigurations OURS = AutoConfigurations.of(SluiceAutoConfiguration.class);
+
+    @Test
+    void onlyServletApplicationsWithSpringMvcHaveIt() {
+        WebApplicationContextRunner servlet = new WebApplicationContextRunner().withConfiguration(OURS);
+        servlet.run(context ->
+                assertEquals(1, context.getBeansOfType(FormMetrics.class).size()));
+        servlet.withClassLoader(new FilteredClassLoader(MeterRegistry.class)).run(context -> {
+            assertEquals(1, context.getBeansOfType(FormOptions.class).size());
+            assertEquals(0, context.getBeansOfType(FormMetrics.class).size());
+        });
+        servlet.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+                .run(context -> assertFalse(context.containsBean("sluiceFilter")));
+        new ReactiveWebApplicationContextRunner()
+                .withConfiguration(OURS)
+                .run(context -> assertFalse(context.containsBean("sluiceFilter")));
+        new ApplicationContextRunner()
+                .withConfiguration(OURS)
+                .run(context -> assertFalse(context.containsBean("sluiceFilter")));
+    }
+
+    /** As processes of their own: with a filtered class loader what is filtered is there to be linked to. */
+    @ParameterizedTest
+    @CsvSource({
+        "micrometer-core|actuator|spring-security|spring-test, true",
+        "spring-webmvc, false",
+        "servlet-api|tomcat-embed-core, false",
+    })
+    void whatIsNotThereIsNotMissed(String jars, boolean expected) throws Exception {
+        Pattern without = Pattern.compile(jars);
+        String rest = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !without.matcher(Path.of(entry).getFileName().toString())
+                        .find())
+                .collect(Collectors.joining(File.pathSeparator));
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        Process process = new ProcessBuilder(java, "-cp", rest, Application.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+        assertEquals(expected ? "with Sluice" : "without Sluice", output.strip());
+    }
+
+    /** Such an application; says whether it has the filter. */
+    @EnableAutoConfiguration
+    static class Application {
+        public static void main(String[] args) {
+            try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+                    .run("--server.port=0", "--spring.main.banner-mode=off", "--logging.level.root=ERROR")) {
+                System.out.println(context.containsBean("sluiceFilter") ? "with Sluice" : "without Sluice");
+            }
+        }
+    }
+}
