@@ -10,7 +10,9 @@ import dev.sluice.servlet.MultipartFilter;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import jakarta.servlet.MultipartConfigElement;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.EnumSet;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -42,15 +44,25 @@ class SluiceAutoConfiguration {
     /** Behind the filter that sets the charset of the request, before all others: Spring Security asks for parameters. */
     static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
 
+    /** Its defaults, where its own configuration is excluded. */
+    private static final MultipartConfigElement BOOTS = new MultipartConfigElement("", 1 << 20, 10 << 20, 0);
+
     @Bean
-    SluiceProperties sluiceProperties(Environment environment) {
-        return SluiceProperties.of(environment);
+    SluiceProperties sluiceProperties(Environment environment, ObjectProvider<MultipartConfigElement> boot) {
+        return SluiceProperties.of(environment, boot.getIfAvailable(() -> BOOTS));
     }
 
     @Bean
     @ConditionalOnMissingBean
-    SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) throws IOException {
-        return properties.spool().open();
+    SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) {
+        try {
+            return properties.spool().open();
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "uploads cannot be stored: spring.servlet.multipart.location or sluice.directory, "
+                            + e.getMessage(),
+                    e);
+        }
     }
 
     @Bean
@@ -88,7 +100,7 @@ class SluiceAutoConfiguration {
     @Bean(name = DispatcherServlet.MULTIPART_RESOLVER_BEAN_NAME)
     @ConditionalOnMissingBean(MultipartResolver.class)
     SluiceMultipartResolver multipartResolver(SluiceProperties properties) {
-        return new SluiceMultipartResolver(properties.resolvesLazily());
+        return new SluiceMultipartResolver(properties.resolvesLazily(), properties.isStrict());
     }
 
     @Bean

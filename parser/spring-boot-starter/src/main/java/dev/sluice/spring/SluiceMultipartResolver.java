@@ -15,8 +15,28 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
 
     private final boolean lazy;
 
-    SluiceMultipartResolver(boolean lazy) {
+    SluiceMultipartResolver(boolean lazy, boolean strict) {
         this.lazy = lazy;
+        setStrictServletCompliance(strict);
+    }
+
+    /** {@return what Spring's applications know for it} */
+    static org.springframework.web.multipart.MultipartException translated(MultipartRequestException refused) {
+        if (refused.httpStatus() == TOO_LARGE) {
+            return new MaxUploadSizeExceededException(
+                    refused.getCause() instanceof MultipartException known ? known.limit() : -1, refused);
+        }
+        return new org.springframework.web.multipart.MultipartException("the form was refused", refused);
+    }
+
+    /** {@return the refusal in a chain of causes, or null} */
+    static @Nullable MultipartRequestException refusal(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof MultipartRequestException found) {
+                return found;
+            }
+        }
+        return null;
     }
 
     @Override
@@ -36,20 +56,7 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
                 super.handleParseFailure(failure);
                 return;
             }
-            if (refused.httpStatus() == TOO_LARGE) {
-                throw new MaxUploadSizeExceededException(
-                        refused.getCause() instanceof MultipartException known ? known.limit() : -1, refused);
-            }
-            throw new org.springframework.web.multipart.MultipartException("the form was refused", refused);
-        }
-
-        private static @Nullable MultipartRequestException refusal(Throwable failure) {
-            for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-                if (cause instanceof MultipartRequestException found) {
-                    return found;
-                }
-            }
-            return null;
+            throw translated(refused);
         }
     }
 }

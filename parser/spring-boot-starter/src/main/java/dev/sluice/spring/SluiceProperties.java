@@ -4,7 +4,9 @@ import dev.sluice.Setting;
 import dev.sluice.Setting.Scope;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import jakarta.servlet.MultipartConfigElement;
 import java.nio.file.Path;
+import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -16,10 +18,15 @@ import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.properties.bind.BindException;
-import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
 
 /** What the application's properties say of the {@linkplain Setting settings}: {@code sluice.*} before Boot's own. */
@@ -28,101 +35,96 @@ final class SluiceProperties {
     private static final String PREFIX = "sluice";
     private static final String BOOT = "spring.servlet.multipart.";
 
-    /** A property of Boot's, the setting that it is here, and what it is unless set. */
-    private record Known(String property, Setting setting, String byDefault) {}
-
-    private static final List<Known> KNOWN = List.of(
-            new Known("max-file-size", Setting.MAX_PART_BYTES, "1MB"),
-            new Known("max-request-size", Setting.MAX_BODY_BYTES, "10MB"),
-            new Known("file-size-threshold", Setting.SPILL_THRESHOLD, "0B"),
-            new Known("location", Setting.DIRECTORY, System.getProperty("java.io.tmpdir")));
+    /** What Boot has a property for, too. */
+    private static final Map<Setting, String> KNOWN = Map.of(
+            Setting.MAX_PART_BYTES, "max-file-size",
+            Setting.MAX_BODY_BYTES, "max-request-size",
+            Setting.SPILL_THRESHOLD, "file-size-threshold",
+            Setting.DIRECTORY, "location");
 
     private final Map<Setting, String> texts = new EnumMap<>(Setting.class);
     private final boolean lazy;
+    private final boolean strict;
 
-    private SluiceProperties(Binder binder) {
-        for (Known known : KNOWN) {
-            String said = text(binder, BOOT + known.property());
-            texts.put(known.setting(), translated(known, said == null || said.isBlank() ? known.byDefault() : said));
-        }
+    private SluiceProperties(Environment environment, MultipartConfigElement boot) {
+        Binder binder = Binder.get(environment);
+        texts.put(Setting.MAX_PART_BYTES, limit(boot.getMaxFileSize()));
+        texts.put(Setting.MAX_BODY_BYTES, limit(boot.getMaxRequestSize()));
+        texts.put(Setting.SPILL_THRESHOLD, Integer.toString(Math.max(0, boot.getFileSizeThreshold())));
+        String location = boot.getLocation();
+        texts.put(Setting.DIRECTORY, location.isBlank() ? System.getProperty("java.io.tmpdir") : location);
         for (Setting setting : Setting.values()) {
             String said = text(binder, PREFIX + "." + kebab(setting));
             if (said != null && !said.isBlank()) {
                 put(binder, setting, said);
             }
         }
-        warnOfUnknown(binder);
+        warnOfUnknown(environment);
         lazy = binder.bind(BOOT + "resolve-lazily", Boolean.class).orElse(false);
+        strict = binder.bind(BOOT + "strict-servlet-compliance", Boolean.class).orElse(false);
     }
 
     /**
      * {@return what is said in {@code environment}}
      *
-     * @throws IllegalArgumentException if a value cannot be read; names the property
+     * @param boot the limits that the container would have: of Boot's properties, or of the application's own bean
+     * @throws InvalidConfigurationPropertyValueException if a value cannot be read; Boot says which, and where it is from
      */
-    static SluiceProperties of(Environment environment) {
-        return new SluiceProperties(Binder.get(environment));
+    static SluiceProperties of(Environment environment, MultipartConfigElement boot) {
+        return new SluiceProperties(environment, boot);
+    }
+
+    private static String limit(long bytes) {
+        return bytes >= 0 ? Long.toString(bytes) : "unlimited";
     }
 
     private static @Nullable String text(Binder binder, String property) {
         return binder.bind(property, String.class).orElse(null);
     }
 
-    private static String translated(Known known, String said) {
-        if (known.setting().kind() != Setting.Kind.BYTES) {
-            return said;
-        }
-        try {
-            long bytes = DataSize.parse(said.strip()).toBytes();
-            return bytes >= 0 ? Long.toString(bytes) : "unlimited";
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(BOOT + known.property() + "=" + said + ": " + e.getMessage(), e);
-        }
-    }
-
     private void put(Binder binder, Setting setting, String said) {
-        String text = said;
+        String property = PREFIX + "." + kebab(setting);
         try {
-            text = inBytes(setting, said);
+            String text = translated(setting, said.strip());
             setting.parse(text);
+            texts.put(setting, text);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(PREFIX + "." + kebab(setting) + ": " + e.getMessage(), e);
+            throw new InvalidConfigurationPropertyValueException(property, said, String.valueOf(e.getMessage()));
         }
-        for (Known known : KNOWN) {
-            String other = known.setting() == setting ? text(binder, BOOT + known.property()) : null;
-            if (other != null) {
-                LOG.warn(PREFIX + "." + kebab(setting) + "=" + said + " is used, and not " + BOOT + known.property()
-                        + "=" + other + ": remove one of them");
-            }
+        String known = KNOWN.get(setting);
+        String other = known == null ? null : text(binder, BOOT + known);
+        if (other != null) {
+            LOG.warn(
+                    property + "=" + said + " is used, and not " + BOOT + known + "=" + other + ": remove one of them");
         }
-        texts.put(setting, text);
     }
 
-    /** {@return {@code said}, or what it is in bytes where it is one of Spring's sizes, such as 10MB} */
-    private static String inBytes(Setting setting, String said) {
-        boolean springs = setting.kind() == Setting.Kind.BYTES && said.strip().matches("(?i)[0-9]+[KMGT]?B");
-        return springs
-                ? Long.toString(
-                        DataSize.parse(said.strip().toUpperCase(Locale.ROOT)).toBytes())
-                : said;
+    /** {@return {@code said}, or what it means where it is one of Spring's sizes or times, such as 10MB or 1m} */
+    private static String translated(Setting setting, String said) {
+        if (setting.kind() == Setting.Kind.BYTES && said.matches("(?i)[0-9]+[KMGT]?B")) {
+            return Long.toString(DataSize.parse(said.toUpperCase(Locale.ROOT)).toBytes());
+        }
+        if (setting.kind() == Setting.Kind.TIME) {
+            return DurationStyle.detectAndParse(said, ChronoUnit.SECONDS).toMillis() + "ms";
+        }
+        return said;
     }
 
-    /** A warning only: variables of the environment may begin with the same word. */
-    private static void warnOfUnknown(Binder binder) {
+    /** A warning only, and not of variables of the environment: others may begin with the same word. */
+    private static void warnOfUnknown(Environment environment) {
         Set<String> known = Stream.concat(
                         Stream.of("enabled"), Stream.of(Setting.values()).map(Setting::key))
                 .map(key -> key.toLowerCase(Locale.ROOT))
                 .collect(Collectors.toSet());
-        try {
-            Map<String, Object> said = binder.bind(PREFIX, Bindable.mapOf(String.class, Object.class))
-                    .orElse(Map.of());
-            for (String key : said.keySet()) {
-                if (!known.contains(key.replace("-", "").replace("_", "").toLowerCase(Locale.ROOT))) {
-                    LOG.warn(PREFIX + "." + key + " is no property: is it misspelt?");
-                }
+        ConfigurationPropertyName prefix = ConfigurationPropertyName.of(PREFIX);
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source instanceof IterableConfigurationPropertySource listed
+                    && !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)) {
+                listed.stream()
+                        .filter(name -> prefix.isAncestorOf(name)
+                                && !known.contains(name.getElement(1, ConfigurationPropertyName.Form.UNIFORM)))
+                        .forEach(name -> LOG.warn(name + " is no property: is it misspelt?"));
             }
-        } catch (BindException e) {
-            LOG.debug("the properties below " + PREFIX + " cannot be listed", e);
         }
     }
 
@@ -157,5 +159,9 @@ final class SluiceProperties {
 
     boolean resolvesLazily() {
         return lazy;
+    }
+
+    boolean isStrict() {
+        return strict;
     }
 }

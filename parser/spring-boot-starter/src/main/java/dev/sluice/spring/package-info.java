@@ -3,15 +3,16 @@
  * whole installation. Controllers stay as they are ({@code MultipartFile}, {@code @RequestPart}, {@code Part}), and so do
  * their tests.
  *
- * <p>{@code spring.servlet.multipart.*} holds as ever, with the defaults of Boot: 1 MB for a file, 10 MB for a request.
+ * <p>{@code spring.servlet.multipart.*} holds as ever, or a {@code MultipartConfigElement} that is a bean, with the defaults
+ * of Boot: 1 MB for a file, 10 MB for a request. A location that is relative or missing is made where the process runs.
  * {@code sluice.*} has all {@linkplain dev.sluice.Setting settings} by their names in Spring's spelling ({@code
  * sluice.max-files=20}), and wins where both say something; {@code sluice.enabled=false} leaves uploads to the container.
- * What is refused arrives as Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}; where no
- * handler takes it, the answer is a {@code ProblemDetail} that names the limit.
+ * What is refused arrives as Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}; where no handler takes it, the answer is a {@code ProblemDetail} that
+ * names the limit.
  *
  * <p>Beans of one's own take the place of those made here: {@link dev.sluice.form.FormOptions}, {@link
- * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, a {@code MultipartResolver}. A {@link
- * dev.sluice.spring.FormOptionsCustomizer} changes the options without replacing them.
+ * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, a {@code MultipartResolver}. A {@link dev.sluice.spring.FormOptionsCustomizer} changes
+ * the options without replacing them.
  */
 @NullMarked
 package dev.sluice.spring;

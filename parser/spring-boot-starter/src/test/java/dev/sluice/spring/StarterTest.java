@@ -2,12 +2,14 @@ package dev.sluice.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.MultipartRequestException;
+import jakarta.servlet.MultipartConfigElement;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
@@ -19,17 +21,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.autoconfigure.web.servlet.AutoConfigureMockMvc;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockMultipartFile;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
@@ -45,9 +52,11 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.multipart.MaxUploadSizeExceededException;
 import org.springframework.web.multipart.MultipartException;
 import org.springframework.web.multipart.MultipartFile;
+import org.springframework.web.multipart.MultipartResolver;
 
 /** Applications that know nothing of Sluice, with the starter on their class path. */
 @Timeout(60)
+@ExtendWith(OutputCaptureExtension.class)
 class StarterTest {
     private static final String BOUNDARY = "----starter";
     private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
@@ -256,6 +265,44 @@ class StarterTest {
                 "one f.txt 10 10",
                 post("/upload", field("_csrf", token) + form("one", 10)).body());
         assertEquals(403, post("/upload", form("one", 10)).statusCode());
+    }
+
+    @Test
+    void limitsOfABeanHoldLikeThoseOfProperties() throws Exception {
+        start(List.of(Uploads.class, OwnLimits.class));
+        assertEquals(200, post("/upload", form("more", 2 << 20)).statusCode());
+        assertEquals(413, post("/upload", form("most", (3 << 20) + 1)).statusCode());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnLimits {
+        @Bean
+        MultipartConfigElement limits() {
+            return new MultipartConfigElement("", 3 << 20, -1, -1);
+        }
+    }
+
+    @Test
+    void aLocationThatCannotBeUsedIsNamedAtTheStart() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        Exception failure = assertThrows(
+                Exception.class, () -> start(List.of(Uploads.class), "--spring.servlet.multipart.location=" + file));
+        Files.delete(file);
+        String all = Stream.iterate((Throwable) failure, Objects::nonNull, Throwable::getCause)
+                .map(Throwable::toString)
+                .collect(Collectors.joining());
+        assertTrue(all.contains("spring.servlet.multipart.location or sluice.directory, " + file), all);
+    }
+
+    @Test
+    void strictComplianceIsBoots() {
+        MockHttpServletRequest mixed = new MockHttpServletRequest("POST", "/upload");
+        mixed.setContentType("multipart/mixed; boundary=b");
+        for (boolean strict : new boolean[] {false, true}) {
+            start(List.of(Uploads.class), "--spring.servlet.multipart.strict-servlet-compliance=" + strict);
+            assertEquals(!strict, context.getBean(MultipartResolver.class).isMultipart(mixed));
+            context.close();
+        }
     }
 
     @Test
