@@ -4,6 +4,8 @@ import dev.sluice.MultipartException;
 import dev.sluice.Setting;
 import dev.sluice.servlet.MultipartRequestException;
 import java.util.Locale;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
@@ -17,10 +19,15 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
 final class RefusedForms {
+    private static final Log LOG = LogFactory.getLog(RefusedForms.class);
+
     /** Also for Spring's exceptions with this one as their cause. */
     @ExceptionHandler
     ResponseEntity<ProblemDetail> refused(MultipartRequestException refusal) {
         HttpStatusCode status = HttpStatusCode.valueOf(refusal.httpStatus());
+        if (!(refusal.getCause() instanceof MultipartException)) { // of the disk or of a sink: not for clients
+            LOG.error("a form was not taken", refusal);
+        }
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, refusal.getMessage());
         if (refusal.getCause() instanceof MultipartException known) {
             problem.setProperty("reason", known.reason().name().toLowerCase(Locale.ROOT));

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.EnumSet;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -27,6 +28,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /** Puts the filter in front, and the resolver behind it; before Boot's own of the names that Boot 3 and 4 have for it. */
 @AutoConfiguration(
@@ -87,10 +89,14 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    FilterRegistrationBean<Filter> sluiceFilter(SluiceProperties properties, FormOptions options) {
+    FilterRegistrationBean<Filter> sluiceFilter(
+            SluiceProperties properties,
+            FormOptions options,
+            @Qualifier("handlerExceptionResolver") ObjectProvider<HandlerExceptionResolver> handlers) {
         MultipartFilter.Builder filter = MultipartFilter.builder(options);
         properties.each(filter::set, Setting.Scope.FILTER);
-        FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(new BootFilter(filter.build()));
+        FilterRegistrationBean<Filter> registration =
+                new FilterRegistrationBean<>(new BootFilter(filter.build(), handlers::getIfAvailable));
         registration.setName("sluice");
         registration.setOrder(ORDER);
         registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));

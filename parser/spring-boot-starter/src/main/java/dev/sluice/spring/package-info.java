@@ -7,7 +7,8 @@
  * of Boot: 1 MB for a file, 10 MB for a request. A location that is relative or missing is made where the process runs.
  * {@code sluice.*} has all {@linkplain dev.sluice.Setting settings} by their names in Spring's spelling ({@code
  * sluice.max-files=20}), and wins where both say something; {@code sluice.enabled=false} leaves uploads to the container.
- * What is refused arrives as Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}; where no handler takes it, the answer is a {@code ProblemDetail} that
+ * What is refused arrives as Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, also
+ * where a filter such as Spring Security's asks first; where no handler takes it, the answer is a {@code ProblemDetail} that
  * names the limit.
  *
  * <p>Beans of one's own take the place of those made here: {@link dev.sluice.form.FormOptions}, {@link

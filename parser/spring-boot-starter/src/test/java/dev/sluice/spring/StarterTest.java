@@ -32,10 +32,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.autoconfigure.web.servlet.AutoConfigureMockMvc;
+import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.MediaType;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockMultipartFile;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -43,6 +45,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
+import org.springframework.util.FileSystemUtils;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -88,6 +91,11 @@ class StarterTest {
         String upload(@RequestParam("title") String title, @RequestParam("file") MultipartFile file)
                 throws IOException {
             return title + " " + file.getOriginalFilename() + " " + file.getSize() + " " + file.getBytes().length;
+        }
+
+        @PostMapping("/title")
+        String title(@RequestParam("title") String title) {
+            return title;
         }
 
         @GetMapping("/token")
@@ -282,6 +290,34 @@ class StarterTest {
         }
     }
 
+    /** Spring Security asks for the token before there is a DispatcherServlet. */
+    @Test
+    void whatAFilterFindsRefusedGoesToTheHandlersToo() throws Exception {
+        start(List.of(Uploads.class, Secured.class), "--spring.servlet.multipart.max-file-size=1KB");
+        HttpResponse<String> answer = post("/upload", form("a", 2000));
+        assertEquals(413, answer.statusCode());
+        assertTrue(answer.body().contains("\"limit\":\"maxPartBytes\""), answer.body());
+        context.close();
+        start(List.of(Uploads.class, Secured.class, Handlers.class), "--spring.servlet.multipart.max-file-size=1KB");
+        assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
+        assertEquals(
+                "refused: true",
+                post("/upload", "--" + BOUNDARY + "\r\nno header\r\n\r\n").body());
+    }
+
+    @Test
+    void aDiskThatFailsIsLogged(CapturedOutput output) throws Exception {
+        Path location = directory.resolve("location");
+        start(List.of(Uploads.class), "--spring.servlet.multipart.location=" + location);
+        FileSystemUtils.deleteRecursively(location);
+        Files.createFile(location);
+        HttpResponse<String> answer = post("/upload", form("one", 100_000));
+        Files.delete(location);
+        assertEquals(500, answer.statusCode());
+        assertTrue(answer.body().contains("\"detail\":\"the form could not be stored\""), answer.body());
+        assertTrue(output.getAll().contains("FileSystemException: " + location), output::getAll);
+    }
+
     @Test
     void aLocationThatCannotBeUsedIsNamedAtTheStart() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
@@ -316,6 +352,13 @@ class StarterTest {
                 .getResponse()
                 .getContentAsString();
         assertEquals("mock m.txt 5 5", answer);
+        String withoutBoundary = mvc.perform(MockMvcRequestBuilders.post("/title")
+                        .contentType(MediaType.MULTIPART_FORM_DATA)
+                        .param("title", "no boundary"))
+                .andReturn()
+                .getResponse()
+                .getContentAsString();
+        assertEquals("no boundary", withoutBoundary);
     }
 
     @AutoConfigureMockMvc
