@@ -14,6 +14,7 @@ import jakarta.servlet.MultipartConfigElement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.EnumSet;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -83,12 +84,13 @@ class SluiceAutoConfiguration {
             ObjectProvider<FormOptionsCustomizer> customizers) {
         FormOptions.Builder options = FormOptions.builder(spool, memory);
         properties.each(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
-        metrics.ifUnique(options::metrics);
+        metrics.ifAvailable(options::metrics);
         customizers.orderedStream().forEach(customizer -> customizer.customize(options));
         return options.build();
     }
 
     @Bean
+    @ConditionalOnMissingBean(name = "sluiceFilter")
     FilterRegistrationBean<Filter> sluiceFilter(
             SluiceProperties properties,
             FormOptions options,
@@ -96,11 +98,23 @@ class SluiceAutoConfiguration {
         MultipartFilter.Builder filter = MultipartFilter.builder(options);
         properties.each(filter::set, Setting.Scope.FILTER);
         FilterRegistrationBean<Filter> registration =
-                new FilterRegistrationBean<>(new BootFilter(filter.build(), handlers::getIfAvailable));
+                new Registration(new BootFilter(filter.build(), handlers::getIfAvailable));
         registration.setName("sluice");
         registration.setOrder(ORDER);
         registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
         return registration;
+    }
+
+    /** Boot destroys filters after all beans; forms have to end before their spool. */
+    private static final class Registration extends FilterRegistrationBean<Filter> implements DisposableBean {
+        Registration(Filter filter) {
+            super(filter);
+        }
+
+        @Override
+        public void destroy() {
+            getFilter().destroy();
+        }
     }
 
     @Bean(name = DispatcherServlet.MULTIPART_RESOLVER_BEAN_NAME)
@@ -119,7 +133,7 @@ class SluiceAutoConfiguration {
     @ConditionalOnClass(MeterRegistry.class)
     static class Meters {
         @Bean
-        @ConditionalOnMissingBean
+        @ConditionalOnMissingBean(FormMetrics.class)
         FormMeterBinder sluiceFormMeterBinder(SpoolDirectory spool, MemoryBudget memory) {
             return FormMeterBinder.of(spool, memory);
         }

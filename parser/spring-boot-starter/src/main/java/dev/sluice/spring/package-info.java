@@ -12,7 +12,8 @@
  * names the limit.
  *
  * <p>Beans of one's own take the place of those made here: {@link dev.sluice.form.FormOptions}, {@link
- * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, a {@code MultipartResolver}. A {@link dev.sluice.spring.FormOptionsCustomizer} changes
+ * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, {@link dev.sluice.form.FormMetrics}, a {@code MultipartResolver}, a
+ * {@code FilterRegistrationBean} by the name {@code sluiceFilter}. A {@link dev.sluice.spring.FormOptionsCustomizer} changes
  * the options without replacing them.
  */
 @NullMarked

@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
+import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
@@ -22,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -29,11 +34,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.autoconfigure.web.servlet.AutoConfigureMockMvc;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,6 +63,7 @@ import org.springframework.web.multipart.MaxUploadSizeExceededException;
 import org.springframework.web.multipart.MultipartException;
 import org.springframework.web.multipart.MultipartFile;
 import org.springframework.web.multipart.MultipartResolver;
+import org.springframework.web.multipart.support.StandardServletMultipartResolver;
 
 /** Applications that know nothing of Sluice, with the starter on their class path. */
 @Timeout(60)
@@ -96,6 +104,13 @@ class StarterTest {
         @PostMapping("/title")
         String title(@RequestParam("title") String title) {
             return title;
+        }
+
+        @PostMapping("/hold")
+        String hold(HttpServletRequest request) throws Exception {
+            request.getParts();
+            MultipartRequests.hold(request);
+            return "held";
         }
 
         @GetMapping("/token")
@@ -306,6 +321,58 @@ class StarterTest {
     }
 
     @Test
+    void formsEndBeforeTheirSpool() throws Exception {
+        start(List.of(Uploads.class, Ends.class));
+        assertEquals("held", post("/hold", form("one", 100_000)).body());
+        assertTrue(context.getBean(SpoolDirectory.class).files() > 0);
+        context.close();
+        assertEquals(0, Ends.FILES.get());
+    }
+
+    /** Sees what is in the spool when it is closed. */
+    @Configuration(proxyBeanMethods = false)
+    static class Ends {
+        static final AtomicLong FILES = new AtomicLong(-1);
+
+        /** Spring's deletes files when it is done with the request. */
+        @Bean
+        MultipartResolver none() {
+            return new StandardServletMultipartResolver() {
+                @Override
+                public boolean isMultipart(HttpServletRequest request) {
+                    return false;
+                }
+            };
+        }
+
+        @Bean
+        static DestructionAwareBeanPostProcessor ends() {
+            return (bean, name) -> {
+                if (bean instanceof SpoolDirectory spool) {
+                    FILES.set(spool.files());
+                }
+            };
+        }
+    }
+
+    @Test
+    void metersOfTheApplicationTakeThePlaceOfOurs() throws Exception {
+        start(List.of(Uploads.class, Counted.class));
+        post("/upload", form("one", 10));
+        assertEquals(1, Counted.FORMS.get());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Counted {
+        static final AtomicLong FORMS = new AtomicLong();
+
+        @Bean
+        FormMetrics counting() {
+            return summary -> FORMS.incrementAndGet();
+        }
+    }
+
+    @Test
     void aDiskThatFailsIsLogged(CapturedOutput output) throws Exception {
         Path location = directory.resolve("location");
         start(List.of(Uploads.class), "--spring.servlet.multipart.location=" + location);
@@ -338,6 +405,23 @@ class StarterTest {
             start(List.of(Uploads.class), "--spring.servlet.multipart.strict-servlet-compliance=" + strict);
             assertEquals(!strict, context.getBean(MultipartResolver.class).isMultipart(mixed));
             context.close();
+        }
+    }
+
+    @Test
+    void aFilterOfThatNameTakesThePlaceOfOurs() throws Exception {
+        start(List.of(Uploads.class, NoFilter.class));
+        assertEquals("one f.txt 10 10", post("/upload", form("one", 10)).body());
+        assertEquals(0, context.getBean(SpoolDirectory.class).writtenBytes());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NoFilter {
+        @Bean
+        FilterRegistrationBean<Filter> sluiceFilter() {
+            FilterRegistrationBean<Filter> none = new FilterRegistrationBean<>((request, response, chain) -> {});
+            none.setEnabled(false);
+            return none;
         }
     }
 
