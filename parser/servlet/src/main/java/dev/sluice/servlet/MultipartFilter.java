@@ -14,6 +14,7 @@ import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -24,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * and what belongs to them work in every servlet, with or without {@code @MultipartConfig}.
  *
  * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served; all other requests pass as they are. Map it
- * before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST and ASYNC.
+ * before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST, ASYNC and
+ * ERROR. An error page sees the fields of a form that was parsed; its parts, if the form is still there, else none.
  *
  * <p><b>Parameters</b> are those of the query string first, as the container decodes them, then the fields of the body
  * in order; files are none. <b>Parts</b> are fields and files. {@code Part.write} replaces a file that is there; relative
@@ -110,33 +112,62 @@ public final class MultipartFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (!(request instanceof HttpServletRequest http)
-                || !(response instanceof HttpServletResponse answer)
-                || !isForm(http)) {
+        if (!(request instanceof HttpServletRequest http) || !(response instanceof HttpServletResponse answer)) {
             chain.doFilter(request, response);
             return;
         }
-        HttpServletRequest seen = http;
-        RequestState begun = null;
-        if (!isWrapped(http)) {
-            RequestState known = RequestState.of(http);
-            begun = known == null ? RequestState.attach(http, started()) : null;
-            seen = new MultipartRequest(http, known == null ? Objects.requireNonNull(begun) : known);
+        RequestState known = RequestState.of(http); // before the method: an error page may be got by GET
+        if (known == null && !isForm(http)) {
+            chain.doFilter(request, response);
+            return;
         }
-        boolean outermost = begun != null || http.getDispatcherType() == DispatcherType.ASYNC;
+        if (known != null) {
+            known.dispatched();
+        }
+        RequestState begun = known == null ? RequestState.attach(http, started()) : null;
+        RequestState state = known == null ? Objects.requireNonNull(begun) : known;
+        DispatcherType dispatch = http.getDispatcherType();
+        if (begun != null && dispatch == DispatcherType.ERROR) {
+            begun.requestOver(); // it did not get here
+        }
+        boolean outermost = begun != null || dispatch == DispatcherType.ASYNC;
+        ErrorsSent sent = new ErrorsSent(answer);
+        boolean thrown = true;
         try {
-            if (eager && begun != null) {
+            if (eager && begun != null && dispatch != DispatcherType.ERROR) {
                 begun.form();
             }
-            chain.doFilter(seen, answer);
+            chain.doFilter(isWrapped(http) ? http : new MultipartRequest(http, state), sent);
+            thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!outermost || !answered(e, http, answer)) {
+            if (!outermost || !answered(e, http, sent)) {
                 throw e;
             }
         } finally {
-            if (begun != null) {
-                leave(http, begun);
+            if (outermost) {
+                leave(http, state, sent.any, thrown);
             }
+        }
+    }
+
+    /** Knows whether the application has left the answer to the container. */
+    private static final class ErrorsSent extends HttpServletResponseWrapper {
+        private boolean any;
+
+        ErrorsSent(HttpServletResponse response) {
+            super(response);
+        }
+
+        @Override
+        public void sendError(int status) throws IOException {
+            super.sendError(status);
+            any = true;
+        }
+
+        @Override
+        public void sendError(int status, String message) throws IOException {
+            super.sendError(status, message);
+            any = true;
         }
     }
 
@@ -165,7 +196,8 @@ public final class MultipartFilter implements Filter {
 
     /** {@return whether the body is served; without making anything} */
     private static boolean isForm(HttpServletRequest request) {
-        String method = request.getMethod();
+        Object original = request.getAttribute("jakarta.servlet.error.method"); // of Servlet 6.1
+        Object method = original != null ? original : request.getMethod();
         if (!"POST".equals(method) && !"PUT".equals(method) && !"PATCH".equals(method)) {
             return false;
         }
@@ -212,8 +244,11 @@ public final class MultipartFilter implements Filter {
         return true;
     }
 
-    /** The dispatch is over; the request too, unless it has become asynchronous. */
-    private static void leave(HttpServletRequest request, RequestState state) {
+    /** The dispatch is over; the request too, unless it has become asynchronous and goes on. */
+    private static void leave(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
+        if (errorSent || thrown) {
+            state.textsLeft(); // for the error page, which comes later
+        }
         if (!state.isAsync() && request.isAsyncStarted()) { // not through the wrapper
             try {
                 AsyncContext context = request.getAsyncContext();
@@ -221,8 +256,11 @@ public final class MultipartFilter implements Filter {
             } catch (IllegalStateException e) {
                 state.requestOver(); // completed meanwhile
             }
-        } else if (!state.isAsync()) {
+        }
+        if (!state.isAsync() || errorSent) { // Tomcat and Undertow do not tell of the end after that
             state.requestOver();
+        } else if (thrown) {
+            state.overUnlessDispatched();
         }
     }
 

@@ -1,8 +1,10 @@
 package dev.sluice.servlet;
 
 import dev.sluice.form.FormPart;
+import dev.sluice.form.MultipartForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
@@ -41,8 +43,12 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     @Override
     public Collection<Part> getParts() throws IOException {
+        MultipartForm form = form();
+        if (form == null) {
+            return List.of();
+        }
         List<Part> parts = new ArrayList<>();
-        for (FormPart part : state.form().parts()) {
+        for (FormPart part : form.parts()) {
             parts.add(new ServletPart(part, state));
         }
         return Collections.unmodifiableList(parts);
@@ -50,21 +56,25 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     @Override
     public @Nullable Part getPart(String name) throws IOException {
-        FormPart part = state.form().part(name);
+        MultipartForm form = form();
+        FormPart part = form == null ? null : form.part(name);
         return part == null ? null : new ServletPart(part, state);
+    }
+
+    private @Nullable MultipartForm form() throws IOException {
+        return isErrorPage() ? state.left() : state.form();
+    }
+
+    /** {@return whether this is the page that tells of an error: it must not fail of the form, nor wait for one} */
+    private boolean isErrorPage() {
+        return getDispatcherType() == DispatcherType.ERROR
+                || state.life().isOver() && getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null; // it forwards
     }
 
     // ---- parameters
 
     private FieldTexts texts() {
-        try {
-            return state.texts();
-        } catch (MultipartRequestException e) {
-            if (getDispatcherType() == DispatcherType.ERROR) {
-                return FieldTexts.NONE; // the page that tells of it must not fail of it
-            }
-            throw e;
-        }
+        return isErrorPage() ? state.textsLeft() : state.texts();
     }
 
     @Override
@@ -83,14 +93,18 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     private Map<String, String[]> query() {
-        try {
-            return super.getParameterMap();
-        } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig
+        RuntimeException failure = null;
+        if (state.isTaken()) { // or an error page would have the container parse the body
             try {
-                return QueryString.parameters(getQueryString(), state.charset());
-            } catch (IllegalArgumentException broken) {
-                throw e;
+                return super.getParameterMap();
+            } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig
+                failure = e;
             }
+        }
+        try {
+            return QueryString.parameters(getQueryString(), state.charset());
+        } catch (IllegalArgumentException broken) {
+            throw failure != null ? failure : broken;
         }
     }
 

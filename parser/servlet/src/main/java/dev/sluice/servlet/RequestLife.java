@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * is over, by whoever parses, by workers that are counted, and by those who asked for a hold.
  */
 final class RequestLife {
-    /** How long after the end of the request a worker may begin. */
-    private static final Duration WORKER_GRACE = Duration.ofSeconds(5);
+    /** How long after the end of the request a worker may begin, or after an exception another dispatch. */
+    static final Duration GRACE = Duration.ofSeconds(5);
 
     private final PaceWatch watch;
     private final Runnable atEnd;
@@ -84,7 +84,7 @@ final class RequestLife {
 
     private void letGoLater() {
         if (!awaited.isEmpty()) {
-            watch.later(() -> awaited.forEach(Runnable::run), WORKER_GRACE);
+            watch.later(() -> awaited.forEach(Runnable::run), GRACE);
         }
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ final class RequestState implements FormService.Member, AsyncListener {
     private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
     private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
+    private final AtomicInteger dispatches = new AtomicInteger();
     private volatile FormOptions options;
     private volatile @Nullable MultipartRequestException textsRefusal;
     private volatile @Nullable BodyStream body;
@@ -118,6 +120,10 @@ final class RequestState implements FormService.Member, AsyncListener {
     boolean hasForm() {
         Use now = use.get();
         return now == Use.NOBODY || now == Use.FORM || now == Use.ASYNC_FORM && form.isDone();
+    }
+
+    boolean isTaken() {
+        return use.get() != Use.NOBODY;
     }
 
     // ---- the body
@@ -299,12 +305,44 @@ final class RequestState implements FormService.Member, AsyncListener {
         }
     }
 
+    /** {@return the form if it is there, for an error page; or null} */
+    @Nullable
+    MultipartForm left() {
+        return life.isOver() || !form.isDone() || form.isCompletedExceptionally() ? null : form.join();
+    }
+
+    /** {@return the texts of a form that is there, or was when this was asked before; for an error page} */
+    FieldTexts textsLeft() {
+        if (left() != null) {
+            keepTexts();
+        }
+        FieldTexts known = texts.get();
+        return known != null ? known : FieldTexts.NONE;
+    }
+
     // ---- the end
 
     /** The container is done with the request; idempotent. */
     void requestOver() {
         abort(new CancellationException("the request was completed before its form"));
         life.requestOver();
+    }
+
+    /** Not every container says that a request is over which ended in an exception; but a listener may dispatch it. */
+    void overUnlessDispatched() {
+        int before = dispatches.get();
+        service.watch()
+                .later(
+                        () -> {
+                            if (dispatches.get() == before) {
+                                requestOver();
+                            }
+                        },
+                        RequestLife.GRACE);
+    }
+
+    void dispatched() {
+        dispatches.incrementAndGet();
     }
 
     /** The web application ends, whoever holds what. */

@@ -271,4 +271,11 @@ class ApplicationTest {
         assertEquals(500, response.statusCode(), response.body());
         assertEquals("/failing", JSON.readTree(response.body()).get("path").asString());
     }
+
+    @Test
+    void whatIsNotServedIsAnsweredAsWithoutAForm() throws Exception {
+        byte[] body = new Body().file("file", "x.png", noise(100_000)).bytes();
+        assertEquals(404, send("POST", "/nope", body).statusCode());
+        assertEquals(405, send("PATCH", "/album", body).statusCode());
+    }
 }

@@ -1,0 +1,165 @@
+package dev.sluice.servlet.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.servlet.Form;
+import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.RawHttp;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.MultipartConfigElement;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Errors of requests with forms look as they do without the filter, and leave nothing, asynchronous or not. */
+@Timeout(60)
+class ErrorDispatchTest {
+    private static final byte[] CONTENT = Form.noise(20_000, 3);
+    private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
+
+    @TempDir
+    Path directory;
+
+    private final WorkServlet servlet = new WorkServlet();
+    private final WorkServlet page = new WorkServlet();
+    private Store store;
+
+    @BeforeEach
+    void open() throws IOException {
+        store = new Store(Files.createDirectory(directory.resolve("spool")));
+        page.at("/", (request, response) -> {
+            Collection<?> parts = request.getParts(); // as Spring's DispatcherServlet does, whatever the page is
+            boolean some = parts.size() == 2 && request.getPart("f") != null;
+            response.getWriter()
+                    .print(response.getStatus() + " " + (some || parts.isEmpty() && request.getPart("f") == null) + " "
+                            + request.getParameter("a"));
+        });
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        store.close();
+    }
+
+    private WebApp app(boolean own) throws IOException {
+        WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
+        if (own) {
+            MultipartConfigElement config = new MultipartConfigElement(directory.toString());
+            return app.servlet("/app/*", servlet, config)
+                    .servlet("/error", page, config)
+                    .errorPage("/error");
+        }
+        MultipartFilter filter =
+                MultipartFilter.of(store.options().spillThreshold(0).maxParts(2).build());
+        return app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
+    }
+
+    private String answer(RunningContainer container, Form form) throws IOException {
+        try (RawHttp connection = container.connect()) {
+            RawHttp.Answer answer = connection.send(form.post("/app/work")).answer();
+            return answer.status() + ": " + answer.body();
+        }
+    }
+
+    private void assertPage(ServletContainer kind, String expected, Work work) throws Exception {
+        servlet.at("/work", work);
+        try (RunningContainer container = kind.start(app(true))) {
+            assertEquals(expected.substring(0, 3), answer(container, FORM).substring(0, 3), "without the filter");
+        }
+        try (RunningContainer container =
+                kind.start(app(false).servlet("/error", page).errorPage("/error"))) {
+            assertEquals(expected, answer(container, FORM));
+            store.assertEmpty(kind);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anErrorBeforeAnybodyAskedForTheForm(ServletContainer kind) throws Exception {
+        for (int status : List.of(403, 404, 405)) {
+            assertPage(kind, status + ": " + status + " true null", (request, response) -> response.sendError(status));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void thePageSeesTheFieldsOfAFormThatWasParsed(ServletContainer kind) throws Exception {
+        assertPage(kind, "409: 409 true 1", (request, response) -> {
+            request.getParts();
+            response.sendError(409);
+        });
+        assertPage(kind, "500: 500 true 1", (request, response) -> {
+            request.getParts();
+            throw new IllegalArgumentException("of the application");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRefusedFormHasAPageWithoutParts(ServletContainer kind) throws Exception {
+        servlet.at("/work", (request, response) -> request.getParts());
+        try (RunningContainer container =
+                kind.start(app(false).servlet("/error", page).errorPage("/error"))) {
+            Form three = new Form().field("a", "1").field("b", "2").field("c", "3");
+            assertEquals("413: 413 true null", answer(container, three));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anErrorInFrontOfTheFilterHasAPageToo(ServletContainer kind) throws Exception {
+        WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
+        Filter guard = (request, response, chain) -> ((HttpServletResponse) response).sendError(403);
+        MultipartFilter filter = MultipartFilter.of(store.options().build());
+        app.filter("/app/*", guard).filter("/*", filter, DispatcherType.values());
+        app.servlet("/app/*", servlet).servlet("/error", page).errorPage("/error");
+        try (RunningContainer container = kind.start(app)) {
+            assertEquals("403: 403 true null", answer(container, FORM));
+        }
+    }
+
+    /** Tomcat and Undertow do not say that it is over after sendError, nor Jetty after an exception past the head. */
+    @ParameterizedTest
+    @CsvSource({"error, false", "error, true", "throw, false", "throw, true", "flush, false", "flush, true"})
+    void anAsynchronousRequestThatFailsLeavesNothing(String how, boolean withPage) throws Exception {
+        BlockingQueue<String> called = new LinkedBlockingQueue<>();
+        servlet.at("/work", (request, response) -> {
+            request.getParts();
+            request.startAsync().setTimeout(0);
+            called.add(how);
+            if (how.equals("error")) {
+                response.sendError(409);
+                return;
+            } else if (how.equals("flush")) {
+                response.flushBuffer();
+            }
+            throw new IllegalArgumentException("of the application");
+        });
+        for (ServletContainer kind : ServletContainer.values()) {
+            WebApp app = app(false);
+            if (withPage) {
+                app.servlet("/error", page).errorPage("/error");
+            }
+            try (RunningContainer container = kind.start(app);
+                    RawHttp connection = container.connect()) {
+                connection.send(FORM.post("/app/work"));
+                assertEquals(how, called.poll(20, TimeUnit.SECONDS));
+                store.assertEmpty(kind);
+            }
+        }
+    }
+}
