@@ -93,8 +93,7 @@ public final class FormIntake {
                     .seen("Content-Length " + expected)
                     .build();
         }
-        Boundary boundary =
-                Boundary.from(head.contentType(), options.multipart().preset());
+        Boundary boundary = head.boundary(options.multipart().preset());
         return new FormAssembler(boundary, options, expected);
     }
 

@@ -11,10 +11,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -43,8 +43,10 @@ final class FormExchange implements FormSource {
     FormExchange(
             FormReceiver receiver, HttpRequest request, @Nullable Executor workers, Executor loop, Runnable wanted) {
         this.receiver = receiver;
+        List<String> codings = request.headers().getAll(HttpHeaderNames.CONTENT_ENCODING);
         this.head = new FormHead(
-                request.headers().get(HttpHeaderNames.CONTENT_TYPE),
+                request.headers().getAll(HttpHeaderNames.CONTENT_TYPE),
+                codings.isEmpty() ? null : String.join(", ", codings),
                 HttpUtil.getContentLength(request, -1L),
                 HttpUtil.is100ContinueExpected(request));
         this.workers = workers;
@@ -53,16 +55,9 @@ final class FormExchange implements FormSource {
     }
 
     /** @param answer takes the response, which is transferred, on any thread */
-    void begin(Forms forms, HttpRequest request, Consumer<FullHttpResponse> answer) {
+    void begin(Forms forms, Consumer<FullHttpResponse> answer) {
         FormIntake opened;
         try {
-            String coding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING);
-            if (coding != null && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding)) {
-                throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE)
-                        .saying("a Content-Encoding is not undone here")
-                        .seen(coding)
-                        .build();
-            }
             opened = forms.receive(this, receiver.options(forms.options()));
         } catch (Throwable e) {
             answer.accept(answerTo(e));

@@ -438,7 +438,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         FormExchange opened =
                 new FormExchange(receiver, request, shared.executor(), ctx.executor(), () -> proceed(ctx));
         exchange = opened;
-        opened.begin(shared.forms(), request, response -> answer(ctx, opened, response));
+        opened.begin(shared.forms(), response -> answer(ctx, opened, response));
     }
 
     /** Any thread. */

@@ -395,6 +395,16 @@ class MultipartHandlerTest {
     }
 
     @Test
+    void aRequestWithTwoContentTypesIsRefused() {
+        open(onWorkers(workers));
+        HttpRequest twice = head("/upload", "Expect", "100-continue");
+        twice.headers().add("Content-Type", Upload.TYPE);
+        channel.writeInbound(twice);
+        assertAnswer(400, true);
+        assertEquals(Reason.DUPLICATE_HEADER, reason());
+    }
+
+    @Test
     void theClientIsToldToContinueOnceThereIsDemand() {
         open(onLoop());
         channel.writeInbound(head("/upload", "Expect", "100-continue", "Content-Encoding", "identity"));

@@ -44,6 +44,9 @@ public final class AsyncForm {
     /** The container will call: nothing is to be read before. */
     private volatile boolean awaiting = true;
 
+    /** Of whoever reads. */
+    private long received;
+
     private volatile boolean allRead;
     private volatile boolean ended;
 
@@ -170,7 +173,7 @@ public final class AsyncForm {
                     return false;
                 }
                 awaiting = false;
-                intake.read(in);
+                received += Math.max(intake.read(in), 0);
             } catch (IOException | RuntimeException | Error e) {
                 boolean dropping = intake.isOver();
                 abort(e);
@@ -187,12 +190,17 @@ public final class AsyncForm {
         state.service().watch().remove(intake);
         intake.completion().whenComplete((form, wrapped) -> {
             Throwable failure = wrapped instanceof CompletionException ? wrapped.getCause() : wrapped;
-            if (form != null) {
-                state.complete(form);
-            } else if (failure instanceof IOException refusal && failure != abortion.get()) {
-                state.future().completeExceptionally(MultipartRequestException.of(refusal, !intake.isAtEnd()));
-            } else {
-                state.future().completeExceptionally(failure);
+            try {
+                if (form != null) {
+                    state.complete(state.whole(form, received));
+                } else if (failure instanceof IOException refusal
+                        && (failure != abortion.get() || MultipartRequestException.isOfContainer(failure))) {
+                    throw state.refusal(refusal, received, !intake.isAtEnd());
+                } else {
+                    state.future().completeExceptionally(failure);
+                }
+            } catch (MultipartRequestException refused) {
+                state.future().completeExceptionally(refused);
             }
         });
         state.life().release();

@@ -18,6 +18,7 @@ final class BodyStream extends InputStream {
     private final @Nullable FormOptions options;
     private final @Nullable ClientPace pace;
     private boolean ended;
+    private long total;
     private @Nullable IOException clientFailure;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -68,6 +69,10 @@ final class BodyStream extends InputStream {
         return ended;
     }
 
+    long count() {
+        return total;
+    }
+
     @Override
     public int read() throws IOException {
         byte[] one = new byte[1];
@@ -96,6 +101,7 @@ final class BodyStream extends InputStream {
             mayNotBeWoken();
         }
         ended = count < 0;
+        total += Math.max(count, 0);
         if (pace != null && options != null && !ended) {
             pace.goesOn(System.nanoTime());
             pace.received(count);

@@ -20,6 +20,7 @@ final class FormService implements AutoCloseable {
     private final Forms forms;
     private final @Nullable Path location;
     private final Set<Member> live = ConcurrentHashMap.newKeySet();
+    private final Set<String> complained = ConcurrentHashMap.newKeySet();
     private final PaceWatch watch;
     private volatile boolean closed;
 
@@ -58,6 +59,13 @@ final class FormService implements AutoCloseable {
 
     void remove(Member member) {
         live.remove(member);
+    }
+
+    /** Logs what is wrong with the set-up, once. */
+    void complain(String what) {
+        if (complained.add(what)) {
+            System.getLogger(FormService.class.getPackageName()).log(System.Logger.Level.WARNING, what);
+        }
     }
 
     /** {@return how many requests are not over yet} */

@@ -24,9 +24,12 @@ import org.jspecify.annotations.Nullable;
  * Takes {@code multipart/form-data} off the container: behind it {@code getParts}, {@code getPart}, {@code getParameter}
  * and what belongs to them work in every servlet, with or without {@code @MultipartConfig}.
  *
- * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served; all other requests pass as they are. Map it
- * before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST, ASYNC and
- * ERROR. An error page sees the fields of a form that was parsed; its parts, if the form is still there, else none.
+ * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served; all other requests pass as they are.
+ *
+ * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST and
+ * ASYNC, and for the path of the error page to ERROR: that page sees the fields of a form that was parsed, and its parts if
+ * they are still there. Of two filters in a row, the options of the inner one hold if the body was not taken before; if it
+ * was, the log says so.
  *
  * <p><b>Parameters</b> are those of the query string first, as the container decodes them, then the fields of the body
  * in order; files are none. <b>Parts</b> are fields and files. {@code Part.write} replaces a file that is there; relative
@@ -122,7 +125,7 @@ public final class MultipartFilter implements Filter {
             return;
         }
         if (known != null) {
-            known.dispatched();
+            known.dispatched(http.getDispatcherType() == DispatcherType.REQUEST ? started() : null);
         }
         RequestState begun = known == null ? RequestState.attach(http, started()) : null;
         RequestState state = known == null ? Objects.requireNonNull(begun) : known;
@@ -134,8 +137,8 @@ public final class MultipartFilter implements Filter {
         ErrorsSent sent = new ErrorsSent(answer);
         boolean thrown = true;
         try {
-            if (eager && begun != null && dispatch != DispatcherType.ERROR) {
-                begun.form();
+            if (eager && dispatch != DispatcherType.ERROR && (begun != null || !state.isTaken())) {
+                state.form();
             }
             chain.doFilter(isWrapped(http) ? http : new MultipartRequest(http, state), sent);
             thrown = false;

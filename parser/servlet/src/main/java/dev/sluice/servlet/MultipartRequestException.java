@@ -31,9 +31,29 @@ public final class MultipartRequestException extends IllegalStateException {
 
     /** {@return what to throw for trouble other than that of the connection} */
     static MultipartRequestException of(IOException cause, boolean closesConnection) {
+        if (isOfContainer(cause)) {
+            return of(
+                    MultipartException.because(Reason.BODY_TOO_LARGE)
+                            .saying("the size of the body exceeds the limit of the container")
+                            .ownLimit(-1)
+                            .cause(cause)
+                            .build(),
+                    closesConnection);
+        }
         return cause instanceof MultipartException known
                 ? new MultipartRequestException(known.httpStatus(), known.getMessage(), known, closesConnection, false)
                 : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
+    }
+
+    /** {@return what to throw where the application is not set up as it has to be} */
+    static MultipartRequestException ofSetUp(String what) {
+        return new MultipartRequestException(
+                500, "the form could not be read", new IllegalStateException(what), false, false);
+    }
+
+    /** {@return whether the container takes no body of that size: Undertow and WildFly, whose word for it this is} */
+    static boolean isOfContainer(Throwable failure) {
+        return failure.getClass().getSimpleName().equals("RequestTooBigException");
     }
 
     static boolean isTooSlow(IOException cause) {

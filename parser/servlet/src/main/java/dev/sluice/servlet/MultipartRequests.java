@@ -123,7 +123,7 @@ public final class MultipartRequests {
      * @throws IllegalStateException if somebody else has the body
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
-        Boundary boundary = Boundary.from(request.getContentType(), options.preset());
+        Boundary boundary = RequestState.head(request).boundary(options.preset());
         RequestState state = RequestState.of(request);
         InputStream body;
         if (state == null) {

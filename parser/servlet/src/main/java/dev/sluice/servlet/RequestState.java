@@ -1,5 +1,7 @@
 package dev.sluice.servlet;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormHead;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
@@ -11,6 +13,8 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.charset.Charset;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +29,11 @@ import org.jspecify.annotations.Nullable;
 final class RequestState implements FormService.Member, AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
 
+    private static final String READ_BEFORE =
+            "the body of a request was read, all of it or its beginning, before its form:"
+                    + " map MultipartFilter in front of every filter that reads it or asks for parameters (in Spring Boot with"
+                    + " Ordered.HIGHEST_PRECEDENCE)";
+
     /** Who has the body. */
     enum Use {
         NOBODY,
@@ -36,12 +45,14 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     private final HttpServletRequest source;
     private final ServletContext context;
-    private final FormService service;
+    private final FormService first;
     private final RequestLife life;
+    private final long announced;
     private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
     private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
     private final AtomicInteger dispatches = new AtomicInteger();
+    private volatile FormService service;
     private volatile FormOptions options;
     private volatile @Nullable MultipartRequestException textsRefusal;
     private volatile @Nullable BodyStream body;
@@ -52,7 +63,9 @@ final class RequestState implements FormService.Member, AsyncListener {
     private RequestState(HttpServletRequest source, FormService service) {
         this.source = source;
         this.context = source.getServletContext();
+        this.first = service;
         this.service = service;
+        this.announced = source.getContentLengthLong();
         this.life = new RequestLife(service.watch(), this::end);
         this.options = service.forms().options();
     }
@@ -130,7 +143,19 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     /** {@return what the head of the request says of the body} */
     FormHead head() {
-        return new FormHead(source.getContentType(), source.getContentLengthLong(), source.getHeader("Expect") != null);
+        return head(source);
+    }
+
+    /** {@return what the head of {@code request} says of its body} */
+    static FormHead head(HttpServletRequest request) {
+        List<String> types = Collections.list(request.getHeaders("Content-Type"));
+        List<String> encodings = Collections.list(request.getHeaders("Content-Encoding"));
+        @Nullable String type = request.getContentType(); // which others may have changed
+        return new FormHead(
+                types.size() > 1 ? types : type == null ? List.of() : List.of(type),
+                encodings.isEmpty() ? null : String.join(", ", encodings),
+                request.getContentLengthLong(),
+                request.getHeader("Expect") != null);
     }
 
     /**
@@ -232,13 +257,35 @@ final class RequestState implements FormService.Member, AsyncListener {
     private MultipartForm read() throws IOException {
         BodyStream in = open(null);
         try {
-            return service.forms().read(in, head(), inCharset(options));
+            return whole(service.forms().read(in, head(), inCharset(options)), in.count());
         } catch (IOException e) {
-            if (in.isClientFailure(e)) {
+            if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
                 throw e;
             }
-            throw MultipartRequestException.of(e, !in.hasEnded());
+            throw refusal(e, in.count(), !in.hasEnded());
         }
+    }
+
+    /** {@return the form, if the body was there from its beginning} */
+    MultipartForm whole(MultipartForm parsed, long received) {
+        if (received < announced) {
+            parsed.close();
+            throw readBefore();
+        }
+        return parsed;
+    }
+
+    /** {@return what to throw instead of what a form failed with} */
+    MultipartRequestException refusal(IOException failure, long received, boolean closesConnection) {
+        boolean nothing = received == 0 && announced > 0;
+        return nothing && failure instanceof MultipartException refused && refused.reason() == Reason.TRUNCATED
+                ? readBefore()
+                : MultipartRequestException.of(failure, closesConnection);
+    }
+
+    private MultipartRequestException readBefore() {
+        service.complain(READ_BEFORE);
+        return MultipartRequestException.ofSetUp(READ_BEFORE);
     }
 
     /** Hands the form to whoever waits for it, or closes it if the request ended meanwhile. */
@@ -341,8 +388,21 @@ final class RequestState implements FormService.Member, AsyncListener {
                         RequestLife.GRACE);
     }
 
-    void dispatched() {
+    /** @param inner of another filter that sees the request for the first time, behind the first; or null */
+    void dispatched(@Nullable FormService inner) {
         dispatches.incrementAndGet();
+        if (inner == null || inner == service) {
+            return;
+        }
+        if (isTaken()) {
+            inner.complain(
+                    "the options of a MultipartFilter do not hold: another one in front of it has other options, by"
+                            + " which the body was taken before");
+        } else {
+            service = inner;
+            options = inner.forms().options();
+            inner.add(this);
+        }
     }
 
     /** The web application ends, whoever holds what. */
@@ -364,7 +424,8 @@ final class RequestState implements FormService.Member, AsyncListener {
         if (known != null) {
             known.close();
         }
-        service.remove(this); // last: what is not live any more has nothing left
+        service.remove(this);
+        first.remove(this); // last: what is not live any more has nothing left
     }
 
     // ---- asynchronous requests

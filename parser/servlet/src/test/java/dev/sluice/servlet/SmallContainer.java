@@ -12,6 +12,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.util.Collections;
+import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -308,6 +310,11 @@ final class SmallContainer {
         @Override
         public String getHeader(String name) {
             return null;
+        }
+
+        @Override
+        public Enumeration<String> getHeaders(String name) {
+            return Collections.emptyEnumeration();
         }
 
         @Override

@@ -1,0 +1,31 @@
+package dev.sluice.form;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.sluice.MultipartException;
+import dev.sluice.Preset;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FormHeadTest {
+    private static final String TYPE = "multipart/form-data; boundary=x";
+
+    @Test
+    void twoTypesAndACodingThatNobodyUndoesAreRefused() throws Exception {
+        for (String coding : new String[] {null, "identity", " Identity "}) {
+            FormHead head = new FormHead(List.of(TYPE), coding, -7, false);
+            assertEquals("x", head.boundary(Preset.STANDARD).value());
+            assertEquals(-1, head.contentLength());
+        }
+        assertRefused(400, new FormHead(List.of(TYPE, TYPE), null, 1, false));
+        assertRefused(415, new FormHead(List.of(TYPE), "gzip", 1, false));
+        assertRefused(415, new FormHead(List.of(TYPE), "identity, br", 1, false));
+        assertRefused(415, FormHead.of(null));
+    }
+
+    private static void assertRefused(int status, FormHead head) {
+        MultipartException refused = assertThrows(MultipartException.class, () -> head.boundary(Preset.COMPATIBLE));
+        assertEquals(status, refused.httpStatus(), refused.getMessage());
+    }
+}

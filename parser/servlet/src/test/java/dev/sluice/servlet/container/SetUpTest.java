@@ -1,0 +1,276 @@
+package dev.sluice.servlet.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
+import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.RawHttp;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is wrong with the application, the container or the head of a request has the status that says whose fault it is. */
+@Timeout(60)
+class SetUpTest {
+    private static final Logger LOGGER = Logger.getLogger(MultipartFilter.class.getPackageName());
+    private static final Form FORM = new Form().field("a", "1").field("b", "2");
+
+    @TempDir
+    Path directory;
+
+    private final Queue<String> logged = new ConcurrentLinkedQueue<>();
+    private final Handler log = new Handler() {
+        @Override
+        public void publish(LogRecord line) {
+            logged.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+    private final WorkServlet servlet = new WorkServlet();
+    private Store store;
+
+    @BeforeEach
+    void open() throws IOException {
+        LOGGER.addHandler(log);
+        LOGGER.setUseParentHandlers(false);
+        store = new Store(Files.createDirectory(directory.resolve("spool")));
+        servlet.at("/parts", (request, response) -> {
+            String a = request.getParameter("a");
+            response.getWriter().print(request.getParts().size() + a);
+        });
+        servlet.at("/async", (request, response) -> {
+            HttpServletRequest seen = request;
+            MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
+                try {
+                    if (failure == null) {
+                        response.getWriter().print(form.parts().size() + form.text("a"));
+                    } else {
+                        MultipartRequests.sendError(response, failure);
+                    }
+                } catch (IOException e) {
+                    throw new CompletionException(e);
+                } finally {
+                    seen.getAsyncContext().complete();
+                }
+            });
+        });
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        LOGGER.removeHandler(log);
+        LOGGER.setUseParentHandlers(true);
+        store.close();
+    }
+
+    private WebApp app() throws IOException {
+        return new WebApp(Files.createTempDirectory(directory, "container")).servlet("/app/*", servlet);
+    }
+
+    private MultipartFilter filter() {
+        return MultipartFilter.of(store.options().build());
+    }
+
+    private static String answer(RunningContainer container, String head, byte[] body) throws IOException {
+        try (RawHttp connection = container.connect()) {
+            connection.send(head + "\r\n\r\n").send(body);
+            RawHttp.Answer answer = connection.answer();
+            return answer.status() + (answer.status() == 200 ? " " + answer.body() : "");
+        }
+    }
+
+    private static String head(String method, String path, int length) {
+        return method + " /app" + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + length;
+    }
+
+    private static String post(RunningContainer container, String path, String... headers) throws IOException {
+        byte[] body = FORM.body();
+        String head = head("POST", path, body.length) + "\r\nContent-Type: " + Form.CONTENT_TYPE;
+        return answer(
+                container,
+                String.join("\r\n", head, String.join("\r\n", headers)).strip(),
+                body);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aBodyThatWasReadInFrontIsTheFaultOfTheApplicationAndTheLogSaysWhatToDo(ServletContainer kind)
+            throws Exception {
+        for (int some : new int[] {1, 20, Integer.MAX_VALUE}) {
+            Filter reading = (request, response, chain) -> {
+                request.getInputStream().readNBytes(some);
+                chain.doFilter(request, response);
+            };
+            WebApp app = app().filter("/*", reading).filter("/app/*", filter());
+            try (RunningContainer container = kind.start(app)) {
+                assertEquals("500", post(container, "/parts"), some + " bytes");
+                if (some < FORM.body().length
+                        || kind != ServletContainer.UNDERTOW) { // which calls nobody where nothing is left
+                    assertEquals("500", post(container, "/async"), some + " bytes");
+                }
+                assertEquals(1, logged.size(), logged::toString);
+                assertTrue(logged.remove().contains("map MultipartFilter in front of"), logged::toString);
+            }
+            store.assertEmpty(kind);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHeadThatSaysTwoThingsOrMoreThanIsUndoneIsRefused(ServletContainer kind) throws Exception {
+        try (RunningContainer container = kind.start(app().filter("/app/*", filter()))) {
+            for (String path : List.of("/parts", "/async")) {
+                assertEquals("400", post(container, path, "Content-Type: text/plain"));
+                assertEquals("400", post(container, path, "Content-Type: " + Form.CONTENT_TYPE));
+                assertEquals("415", post(container, path, "Content-Encoding: gzip"));
+                assertEquals("200 21", post(container, path, "Content-Encoding: identity"));
+            }
+        }
+    }
+
+    /** Undertow has a limit of 2 MiB, WildFly one of 10 MiB; those of the others act before all filters. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/parts", "/async"})
+    void aBodyBeyondTheLimitOfTheContainerIsTooLarge(String path) throws Exception {
+        try (RunningContainer container = ServletContainer.UNDERTOW.start(app().filter("/app/*", filter()))) {
+            String head = head("POST", path, 3 << 20) + "\r\nContent-Type: " + Form.CONTENT_TYPE;
+            assertEquals("413", answer(container, head, FORM.open()));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientThatSendsNoBodyIsNotTheFaultOfTheApplication(ServletContainer kind) throws Exception {
+        MultipartFilter filter = filter();
+        try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
+            for (int way = 0; way < 6; way++) {
+                String head = head("POST", way < 3 ? "/parts" : "/async", 100) + "\r\nContent-Type: "
+                        + Form.CONTENT_TYPE + "\r\n\r\n";
+                try (RawHttp connection = container.connect().send(head)) {
+                    Eventually.isTrue(() -> filter.live() == 1, () -> "the request does not come");
+                    if (way % 3 == 0) {
+                        connection.reset();
+                    } else if (way % 3 == 1) {
+                        connection.sendEnd();
+                        Eventually.isTrue(() -> filter.live() == 0, () -> "the end is not seen");
+                    }
+                }
+                Eventually.isTrue(() -> filter.live() == 0, () -> "the end is not seen");
+                assertEquals(List.of(), List.copyOf(logged), "way " + way);
+            }
+        }
+    }
+
+    /** As that of Grizzly, which is in Payara: what has come with the head is finished before it is read. */
+    private static final class EarlyFinished extends ServletInputStream {
+        private final ByteArrayInputStream in;
+        private final AsyncContext context;
+
+        EarlyFinished(HttpServletRequest request) throws IOException {
+            this.in = new ByteArrayInputStream(request.getInputStream().readAllBytes());
+            this.context = request.getAsyncContext();
+        }
+
+        @Override
+        public boolean isFinished() {
+            return true;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void setReadListener(ReadListener listener) {
+            context.start(() -> {
+                try {
+                    listener.onDataAvailable();
+                    listener.onAllDataRead();
+                } catch (IOException e) {
+                    listener.onError(e);
+                }
+            });
+        }
+
+        @Override
+        public int read() {
+            return in.read();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStreamThatIsFinishedBeforeItIsReadIsRead(ServletContainer kind) throws Exception {
+        Filter early = (request, response, chain) -> {
+            request.startAsync();
+            ServletInputStream in = new EarlyFinished((HttpServletRequest) request);
+            chain.doFilter(
+                    new HttpServletRequestWrapper((HttpServletRequest) request) {
+                        @Override
+                        public ServletInputStream getInputStream() {
+                            return in;
+                        }
+                    },
+                    response);
+        };
+        try (RunningContainer container = kind.start(app().filter("/*", early).filter("/app/*", filter()))) {
+            assertEquals("200 21", post(container, "/async"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theInnerOfTwoFiltersDecidesUnlessTheBodyWasTaken(ServletContainer kind) throws Exception {
+        Filter asking = (request, response, chain) -> {
+            request.getParameter("a");
+            chain.doFilter(request, response);
+        };
+        MultipartFilter narrow = MultipartFilter.of(store.options().maxParts(1).build());
+        try (RunningContainer container =
+                kind.start(app().filter("/*", filter()).filter("/app/*", narrow, DispatcherType.ASYNC))) {
+            assertEquals("413", post(container, "/parts"));
+            assertEquals("413", post(container, "/async"));
+            Eventually.isTrue(() -> narrow.live() == 0, () -> "not over");
+        }
+        assertEquals(List.of(), List.copyOf(logged));
+        try (RunningContainer container =
+                kind.start(app().filter("/*", filter()).filter("*.x", asking).filter("/app/*", narrow))) {
+            servlet.at("/parts.x", (request, response) -> response.setStatus(202));
+            assertEquals("202", post(container, "/parts.x"));
+            assertEquals("202", post(container, "/parts.x"));
+            assertEquals(1, logged.size(), logged::toString);
+            assertTrue(logged.remove().contains("another one in front of it"), "what is logged");
+        }
+    }
+}
