@@ -45,7 +45,10 @@ public enum Setting {
     /** By default a quarter of the heap. */
     MEMORY_BUDGET_BYTES(Scope.MEMORY, Kind.BYTES, heap() / 4, heap() / 4, "MemoryBudget.unlimited()"),
     LOCATION(Scope.FILTER, Kind.PATH, 0),
-    PARSE(Scope.FILTER, Kind.PARSE, 0);
+    PARSE(Scope.FILTER, Kind.PARSE, 0),
+    /** 1 is true. */
+    REFUSE_OTHER_MULTIPART(Scope.FILTER, Kind.FLAG, 1),
+    SERVE_DELETE(Scope.FILTER, Kind.FLAG, 0);
 
     /**
      * What a setting belongs to: {@link MultipartOptions} and all that have them, {@link dev.sluice.form.FormOptions}, {@link

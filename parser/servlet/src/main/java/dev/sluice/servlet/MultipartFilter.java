@@ -17,6 +17,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  * Takes {@code multipart/form-data} off the container: behind it {@code getParts}, {@code getPart}, {@code getParameter}
  * and what belongs to them work in every servlet, with or without {@code @MultipartConfig}.
  *
- * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served; all other requests pass as they are.
+ * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served. Other {@code multipart/*} bodies are answered
+ * with 415, forms with other methods with 405, because a container may parse them, without these limits ({@link
+ * Builder#refuseOtherMultipart}). All other requests pass as they are.
  *
  * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST and
  * ASYNC, and for the path of the error page to ERROR: that page sees the fields of a form that was parsed, and its parts if
@@ -60,16 +63,21 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code location}, for {@code Part.write} (default: {@code directory})
  *   <li>{@code parse}: {@code lazy} (default: when parts or parameters are first asked for) or {@code eager} (before the
  *       chain is called)
+ *   <li>{@code refuseOtherMultipart} (default: {@code true}), {@code serveDelete} (default: {@code false})
  * </ul>
  *
  * <p>The texts of all parameters together have to be within {@code maxInMemoryBytes} too; {@code minBytesPerSecond} may be
  * {@code none}.
  */
 public final class MultipartFilter implements Filter {
+    private static final String FORM_TYPE = "multipart/form-data";
+
     private final @Nullable Builder configured;
     private @Nullable FormService service;
     private @Nullable SpoolDirectory ownSpool;
     private boolean eager;
+    private boolean refusesOther;
+    private List<String> methods = List.of();
 
     /** Makes a filter that is configured by its init parameters. */
     public MultipartFilter() {
@@ -109,7 +117,15 @@ public final class MultipartFilter implements Filter {
                             + config.getInitParameterNames().nextElement());
         }
         eager = settings.eager;
-        service = new FormService(settings.options, settings.location);
+        refusesOther = settings.refusesOther;
+        methods = settings.servesDelete ? List.of("POST", "PUT", "PATCH", "DELETE") : List.of("POST", "PUT", "PATCH");
+        FormService made = new FormService(settings.options, settings.location);
+        service = made;
+        if (!refusesOther) {
+            made.complain("multipart bodies of other types, and forms with other methods than " + methods
+                    + ", are not refused: where a servlet has a @MultipartConfig, the container parses them without the"
+                    + " limits of MultipartFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
+        }
     }
 
     @Override
@@ -121,17 +137,18 @@ public final class MultipartFilter implements Filter {
         }
         RequestState known = RequestState.of(http); // before the method: an error page may be got by GET
         if (known == null && !isForm(http)) {
-            chain.doFilter(request, response);
+            if (!refused(http, answer)) {
+                chain.doFilter(request, response);
+            }
             return;
-        }
-        if (known != null) {
-            known.dispatched(http.getDispatcherType() == DispatcherType.REQUEST ? started() : null);
         }
         RequestState begun = known == null ? RequestState.attach(http, started()) : null;
         RequestState state = known == null ? Objects.requireNonNull(begun) : known;
         DispatcherType dispatch = http.getDispatcherType();
-        if (begun != null && dispatch == DispatcherType.ERROR) {
-            begun.requestOver(); // it did not get here
+        if (known != null) {
+            known.dispatched(dispatch == DispatcherType.REQUEST ? started() : null);
+        } else if (dispatch == DispatcherType.ERROR) {
+            state.requestOver(); // the request did not get here
         }
         boolean outermost = begun != null || dispatch == DispatcherType.ASYNC;
         ErrorsSent sent = new ErrorsSent(answer);
@@ -186,6 +203,14 @@ public final class MultipartFilter implements Filter {
         return eager;
     }
 
+    boolean refusesOther() {
+        return refusesOther;
+    }
+
+    List<String> methods() {
+        return methods;
+    }
+
     private static boolean isWrapped(ServletRequest request) {
         ServletRequest layer = request;
         while (layer instanceof ServletRequestWrapper wrapper) {
@@ -198,17 +223,46 @@ public final class MultipartFilter implements Filter {
     }
 
     /** {@return whether the body is served; without making anything} */
-    private static boolean isForm(HttpServletRequest request) {
+    private boolean isForm(HttpServletRequest request) {
         Object original = request.getAttribute("jakarta.servlet.error.method"); // of Servlet 6.1
-        Object method = original != null ? original : request.getMethod();
-        if (!"POST".equals(method) && !"PUT".equals(method) && !"PATCH".equals(method)) {
+        return methods.contains(original != null ? original : request.getMethod()) && hasType(request, FORM_TYPE);
+    }
+
+    /** {@return whether a body that is not served was refused, which a container might parse without any of these limits} */
+    private boolean refused(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (!refusesOther
+                || request.getDispatcherType() != DispatcherType.REQUEST
+                || !hasType(request, "multipart/")
+                || !hasBody(request)) {
             return false;
         }
+        RequestState.attach(request, started()).requestOver(); // what there is for the error page: nothing
+        if (hasType(request, FORM_TYPE)) {
+            response.setHeader("Allow", String.join(", ", methods));
+            response.sendError(
+                    HttpServletResponse.SC_METHOD_NOT_ALLOWED, "forms are taken with " + String.join(", ", methods));
+        } else {
+            response.sendError(
+                    HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "the Content-Type is not multipart/form-data");
+        }
+        return true;
+    }
+
+    /** Some clients send a Content-Type with every GET. */
+    private static boolean hasBody(HttpServletRequest request) {
+        long length = request.getContentLengthLong();
+        return length > 0
+                || length < 0
+                        && (request.getHeader("Transfer-Encoding") != null
+                                || !request.getProtocol().startsWith("HTTP/1"));
+    }
+
+    /** @param expected a media type, or one up to its slash */
+    private static boolean hasType(HttpServletRequest request, String expected) {
         String type = request.getContentType();
         if (type == null) {
             return false;
         }
-        String expected = "multipart/form-data";
         int start = 0;
         while (start < type.length() && isBlank(type.charAt(start))) {
             start++;
@@ -220,7 +274,7 @@ public final class MultipartFilter implements Filter {
         while (end < type.length() && isBlank(type.charAt(end))) {
             end++;
         }
-        return end == type.length() || type.charAt(end) == ';';
+        return expected.endsWith("/") || end == type.length() || type.charAt(end) == ';';
     }
 
     private static boolean isBlank(char c) {
@@ -304,6 +358,8 @@ public final class MultipartFilter implements Filter {
         private final FormOptions options;
         private @Nullable Path location;
         private boolean eager;
+        private boolean refusesOther = Setting.REFUSE_OTHER_MULTIPART.formDefault() != 0;
+        private boolean servesDelete;
 
         private Builder(FormOptions options) {
             this.options = Objects.requireNonNull(options, "options");
@@ -330,11 +386,28 @@ public final class MultipartFilter implements Filter {
             return this;
         }
 
+        /**
+         * {@return this builder; whether multipart bodies of other types are answered with 415, and forms with other methods
+         * with 405: by default. Else they pass to the container, whose own parser has none of the limits of the filter}
+         */
+        public Builder refuseOtherMultipart(boolean refuse) {
+            this.refusesOther = refuse;
+            return this;
+        }
+
+        /** {@return this builder; whether forms are taken with DELETE too; by default they are not} */
+        public Builder serveDelete(boolean serve) {
+            this.servesDelete = serve;
+            return this;
+        }
+
         /** {@return this builder, as of {@link dev.sluice.BodySettings#set}; for settings of {@link Setting.Scope#FILTER}} */
         public Builder set(Setting setting, String text) {
             return switch (setting) {
                 case LOCATION -> location(Path.of((String) setting.parse(text)));
                 case PARSE -> setting.parse(text).equals("eager") ? eager() : lazy();
+                case REFUSE_OTHER_MULTIPART -> refuseOtherMultipart((Boolean) setting.parse(text));
+                case SERVE_DELETE -> serveDelete((Boolean) setting.parse(text));
                 default -> throw new IllegalArgumentException(setting + " is not a setting of the filter alone");
             };
         }

@@ -57,7 +57,9 @@ class MultipartFilterTest extends WithApp {
             seen.add(request);
             response.getWriter().print(request instanceof HttpServletRequestWrapper);
         });
-        app.start();
+        app.start(MultipartFilter.builder(app.formOptions())
+                .refuseOtherMultipart(false)
+                .build());
         String[][] others = {
             {"GET", Form.CONTENT_TYPE},
             {"DELETE", Form.CONTENT_TYPE},

@@ -127,6 +127,8 @@ class SettingsTest {
         cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "", "some", "any"));
         cases.add(inFilters(Setting.LOCATION, "%s", "spool", "other"));
         cases.add(inFilters(Setting.PARSE, "Eager", "lazy", "eager"));
+        cases.add(inFilters(Setting.REFUSE_OTHER_MULTIPART, "false", "true", "false"));
+        cases.add(inFilters(Setting.SERVE_DELETE, "true", "[POST, PUT, PATCH]", "[POST, PUT, PATCH, DELETE]"));
         return cases;
     }
 
@@ -247,6 +249,8 @@ class SettingsTest {
         try {
             return switch (setting) {
                 case PARSE -> filter.isEager() ? "eager" : "lazy";
+                case REFUSE_OTHER_MULTIPART -> String.valueOf(filter.refusesOther());
+                case SERVE_DELETE -> filter.methods().toString();
                 case LOCATION ->
                     String.valueOf(
                             Objects.requireNonNull(filter.service().location()).getFileName());

@@ -56,6 +56,7 @@ import org.springframework.util.FileSystemUtils;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
@@ -111,6 +112,11 @@ class StarterTest {
             request.getParts();
             MultipartRequests.hold(request);
             return "held";
+        }
+
+        @RequestMapping("/other")
+        String other(HttpServletRequest request) {
+            return request.getMethod() + " of " + request.getContentLength() + " bytes";
         }
 
         @GetMapping("/token")
@@ -281,13 +287,39 @@ class StarterTest {
     }
 
     @Test
+    void whatTheContainerWouldParseInsteadIsRefusedUnlessItIsToPass() throws Exception {
+        String[][] others = {{"415", "POST", "multipart/mixed"}, {"405", "GET", "multipart/form-data"}};
+        start(List.of(Uploads.class));
+        for (String[] other : others) {
+            HttpResponse<String> answer = other(other[1], other[2]);
+            assertEquals(other[0], String.valueOf(answer.statusCode()));
+            assertTrue(answer.body().contains("\"status\":" + other[0]), answer.body());
+        }
+        context.close();
+        start(List.of(Uploads.class), "--sluice.refuse-other-multipart=false");
+        for (String[] other : others) {
+            assertEquals(other[1] + " of 2 bytes", other(other[1], other[2]).body());
+        }
+    }
+
+    private HttpResponse<String> other(String method, String type) throws Exception {
+        return send(
+                HttpRequest.newBuilder()
+                        .header("Content-Type", type + "; boundary=" + BOUNDARY)
+                        .method(method, HttpRequest.BodyPublishers.ofString("--")),
+                "/other");
+    }
+
+    @Test
     void aFieldMayCarryTheTokenOfSpringSecurity() throws Exception {
         start(List.of(Uploads.class, Secured.class));
         String token = get("/token");
         assertEquals(
                 "one f.txt 10 10",
                 post("/upload", field("_csrf", token) + form("one", 10)).body());
-        assertEquals(403, post("/upload", form("one", 10)).statusCode());
+        HttpResponse<String> without = post("/upload", form("one", 10));
+        assertEquals(403, without.statusCode());
+        assertTrue(without.body().contains("\"status\":403,\"error\":\"Forbidden\""), without.body());
     }
 
     @Test

@@ -81,8 +81,11 @@ class ContainerThreatsTest extends WithApp {
             seen.add(left + request.getInputStream().readAllBytes().length + " bytes unread");
         });
         for (MultipartFilter filter : List.of(
-                MultipartFilter.of(app.formOptions()),
-                MultipartFilter.builder(app.formOptions()).eager().build())) {
+                MultipartFilter.builder(app.formOptions()).refuseOtherMultipart(false).build(),
+                MultipartFilter.builder(app.formOptions())
+                        .refuseOtherMultipart(false)
+                        .eager()
+                        .build())) {
             app.start(kind, filter);
             for (String method : List.of("GET", "HEAD", "DELETE")) {
                 try (RawHttp connection = app.connect()) {

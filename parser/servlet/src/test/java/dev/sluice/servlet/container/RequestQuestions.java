@@ -39,8 +39,7 @@ final class RequestQuestions {
                         path,
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks(request -> Say.orRefused(() -> Say.parts(request)))
-                .whereTheContainerHasNoSay();
+                .asks(request -> Say.orRefused(() -> Say.parts(request)));
     }
 
     private static Question type(String title, String contentType, String body) {
@@ -61,8 +60,7 @@ final class RequestQuestions {
                         .asks(request -> Say.orRefused(() -> Say.parts(request)))
                         .whereTheContainerHasNoSay(),
                 type("getParts of multipart/mixed", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
-                        .asks(request -> Say.orRefused(() -> Say.parts(request)))
-                        .whereTheContainerHasNoSay(),
+                        .asks(request -> Say.orRefused(() -> Say.parts(request))),
                 type("the media type in another case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
                         .asks(request -> partsOrNot(request)),
                 type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
@@ -71,8 +69,7 @@ final class RequestQuestions {
                 type("two boundaries", "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other", form)
                         .asks(request -> Say.parts(request)),
                 type("a media type that only begins like a form's", "multipart/form-data-x; boundary=x", form)
-                        .asks(request -> Say.orRefused(() -> Say.parts(request)))
-                        .whereTheContainerHasNoSay(),
+                        .asks(request -> Say.orRefused(() -> Say.parts(request))),
                 type("a servlet that does not look at the form", Form.CONTENT_TYPE, "this is no form")
                         .asks(request -> "fine"));
     }

@@ -8,9 +8,11 @@ import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.RawHttp;
+import io.undertow.server.RequestTooBigException;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import jakarta.servlet.MultipartConfigElement;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
@@ -32,7 +34,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is wrong with the application, the container or the head of a request has the status that says whose fault it is. */
 @Timeout(60)
@@ -158,13 +159,27 @@ class SetUpTest {
         }
     }
 
-    /** Undertow has a limit of 2 MiB, WildFly one of 10 MiB; those of the others act before all filters. */
+    /** As the streams of Undertow and WildFly fail; those of the others act before all filters. */
     @ParameterizedTest
-    @ValueSource(strings = {"/parts", "/async"})
-    void aBodyBeyondTheLimitOfTheContainerIsTooLarge(String path) throws Exception {
-        try (RunningContainer container = ServletContainer.UNDERTOW.start(app().filter("/app/*", filter()))) {
-            String head = head("POST", path, 3 << 20) + "\r\nContent-Type: " + Form.CONTENT_TYPE;
-            assertEquals("413", answer(container, head, FORM.open()));
+    @EnumSource
+    void aBodyBeyondTheLimitOfTheContainerIsTooLarge(ServletContainer kind) throws Exception {
+        Filter limiting = (request, response, chain) -> chain.doFilter(
+                new HttpServletRequestWrapper((HttpServletRequest) request) {
+                    @Override
+                    public ServletInputStream getInputStream() throws IOException {
+                        super.getInputStream().readAllBytes();
+                        return new EarlyFinished((HttpServletRequest) getRequest()) {
+                            @Override
+                            public int read(byte[] target, int index, int length) throws IOException {
+                                throw new RequestTooBigException("more than 2 MiB");
+                            }
+                        };
+                    }
+                },
+                response);
+        try (RunningContainer container =
+                kind.start(app().filter("/*", limiting).filter("/app/*", filter()))) {
+            assertEquals("413", post(container, "/parts"));
         }
     }
 
@@ -192,13 +207,13 @@ class SetUpTest {
     }
 
     /** As that of Grizzly, which is in Payara: what has come with the head is finished before it is read. */
-    private static final class EarlyFinished extends ServletInputStream {
+    private static class EarlyFinished extends ServletInputStream {
         private final ByteArrayInputStream in;
         private final AsyncContext context;
 
         EarlyFinished(HttpServletRequest request) throws IOException {
             this.in = new ByteArrayInputStream(request.getInputStream().readAllBytes());
-            this.context = request.getAsyncContext();
+            this.context = request.isAsyncStarted() ? request.getAsyncContext() : null;
         }
 
         @Override
@@ -271,6 +286,59 @@ class SetUpTest {
             assertEquals("202", post(container, "/parts.x"));
             assertEquals(1, logged.size(), logged::toString);
             assertTrue(logged.remove().contains("another one in front of it"), "what is logged");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatTheContainerMightParseInsteadIsRefusedUnlessItIsToPass(ServletContainer kind) throws Exception {
+        servlet.at("/passed", (request, response) -> response.setStatus(202));
+        String[][] others = {
+            {"405", "GET", Form.CONTENT_TYPE},
+            {"405", "DELETE", Form.CONTENT_TYPE},
+            {"405", "post", Form.CONTENT_TYPE},
+            {"415", "POST", "multipart/mixed; boundary=" + Form.BOUNDARY},
+            {"415", "GET", "Multipart/form-datax; boundary=" + Form.BOUNDARY},
+            {"202", "POST", "text/plain"},
+        };
+        for (boolean refused : new boolean[] {true, false}) {
+            MultipartFilter filter = MultipartFilter.builder(store.options().build())
+                    .refuseOtherMultipart(refused)
+                    .serveDelete(!refused)
+                    .build();
+            MultipartConfigElement config = new MultipartConfigElement(directory.toString());
+            WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
+            app.servlet("/app/*", servlet, config)
+                    .servlet(
+                            "/error",
+                            new WorkServlet().at("/", (request, response) -> {
+                                response.getWriter().print(request.getParts().size()); // not of the container
+                            }),
+                            config);
+            app.errorPage("/error").filter("/*", filter, DispatcherType.values());
+            try (RunningContainer container = kind.start(app)) {
+                for (String[] other : others) {
+                    try (RawHttp connection = container.connect()) {
+                        RawHttp.Answer answer = connection
+                                .send(Form.request(other[1], "/app/passed", other[2], FORM.body()))
+                                .answer();
+                        assertEquals(refused ? other[0] : "202", "" + answer.status(), String.join(" ", other));
+                        assertEquals(
+                                answer.status() == 405 ? "POST, PUT, PATCH" : null,
+                                answer.headers().get("allow"));
+                        boolean hasPage = answer.status() != 202 && "GET POST".contains(other[1]); // in Jetty
+                        assertTrue(answer.body().equals("0") || !hasPage, answer::body);
+                    }
+                }
+                assertEquals(
+                        "202",
+                        answer(
+                                container,
+                                head("GET", "/passed", 0) + "\r\nContent-Type: " + Form.CONTENT_TYPE,
+                                new byte[0]),
+                        "a form without a body");
+                assertEquals(refused ? 0 : 1, logged.size(), logged::toString);
+            }
         }
     }
 }
