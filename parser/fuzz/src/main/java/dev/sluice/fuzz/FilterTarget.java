@@ -26,6 +26,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,14 @@ public final class FilterTarget {
     static final int HEAD = OWN + Mishaps.HEAD + FilterApplication.HEAD;
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
+
+    /** Is told once for each filter that other requests pass. */
+    private static final Logger SILENT = Logger.getLogger("dev.sluice.servlet");
+
+    static {
+        SILENT.setLevel(Level.OFF);
+    }
+
     private static final FilterConfig CONFIG = Nothing.of(FilterConfig.class);
 
     /** What the filter is charged for beside the form. */
@@ -118,7 +128,7 @@ public final class FilterTarget {
         this.head = new BareRequest.Head(
                 method,
                 contentType,
-                (way & 4) != 0 ? body.length : -1,
+                (way & 4) == 0 ? -1 : fails ? body.length : end, // a container whose stream ends early fails
                 (way & 8) != 0,
                 encoding.isEmpty() ? null : encoding,
                 (way & 64) != 0);
@@ -152,7 +162,7 @@ public final class FilterTarget {
         if (eager) {
             builder.eager();
         }
-        return builder.build();
+        return builder.refuseOtherMultipart(false).build();
     }
 
     private FormOptions paced(int pace, boolean tooSlow) {
@@ -247,6 +257,7 @@ public final class FilterTarget {
             request.dispatch(DispatcherType.ERROR);
             filter.doFilter(
                     request, new BareResponse(), (seen, answer) -> ((HttpServletRequest) seen).getParameter("a"));
+            request.dispatch(DispatcherType.REQUEST); // of an error page, which may ask for parts, this is the end
         }
         require(filter.live() == 0, filter.live() + " requests are live");
         disk.noFaults();
