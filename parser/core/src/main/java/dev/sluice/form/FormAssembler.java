@@ -95,7 +95,7 @@ final class FormAssembler {
         decoder.feed(chunk);
     }
 
-    /** Goes on until all that was fed is read, or a sink is not ready. {@return not ready: call again once it is} */
+    /** Goes on until all that was fed is read ({@link Readiness#READY}), or a sink is not ready. {@return it: call again} */
     Readiness pump() throws IOException {
         for (; ; ) {
             Readiness sink = Readiness.READY;
@@ -222,10 +222,9 @@ final class FormAssembler {
     private Readiness endPart() throws IOException {
         PartIntake ended = current();
         Readiness ready = ended.end();
-        if (!ready.isReady()) {
-            return ready;
+        if (ready != Readiness.READY) {
+            return ready; // even if it is ready by now: the end goes on behind it
         }
-        ready.check();
         partEnds = false;
         PartContent content = ended.takeContent();
         PartSink sink = ended.takeSink();
@@ -256,8 +255,8 @@ final class FormAssembler {
     // ---- ends
 
     /**
-     * All has been fed and read: makes the form visible as a whole, part by part. {@return not ready: call again once it
-     * is; ready: there is a {@link #form()}}
+     * All has been fed and read: makes the form visible as a whole, part by part. {@return {@link Readiness#READY} if
+     * there is a {@link #form()}, or a sink that was not ready: call again once it is}
      *
      * @throws MultipartException if the body was truncated
      */

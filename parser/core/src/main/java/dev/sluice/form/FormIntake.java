@@ -409,9 +409,9 @@ public final class FormIntake {
         form.feed(chunk);
     }
 
-    /** {@return whether a sink has to become ready first} */
+    /** {@return whether a sink has to become ready first, which it may be by now: there is something left to do behind it} */
     private boolean goOn(Readiness sink) {
-        if (sink.isReady() && sink.failure() == null) {
+        if (sink == Readiness.READY) {
             return false;
         }
         blockedSince = System.nanoTime();

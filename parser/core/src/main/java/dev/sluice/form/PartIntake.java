@@ -160,16 +160,18 @@ final class PartIntake implements AutoCloseable {
 
     /** The part has come as a whole. {@return not ready: call again once it is} */
     Readiness end() throws IOException {
-        Readiness ready = Readiness.READY;
-        while (ready.isReady() && stepsOfEnd < 3) {
-            ready.check();
-            ready = switch (stepsOfEnd++) {
+        while (stepsOfEnd < 3) {
+            Readiness ready = switch (stepsOfEnd++) {
                 case 0 -> endTransfer();
                 case 1 -> first.length > 0 ? decideByLook(Unpooled.EMPTY_BUFFER) : Readiness.READY;
                 default -> sink == NOWHERE ? Readiness.READY : sink.complete();
             };
+            if (!ready.isReady()) {
+                return ready;
+            }
+            ready.check();
         }
-        return ready;
+        return Readiness.READY;
     }
 
     private Readiness endTransfer() throws IOException {

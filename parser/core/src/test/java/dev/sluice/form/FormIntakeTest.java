@@ -26,6 +26,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The flow of a form: sinks that are not ready, what is visible when, and its one end. */
 class FormIntakeTest extends SpooledTest {
     private static final int CHUNK = 16 << 10;
+    private static final int RACERS = 50;
 
     /** A store far away: each call is answered when the test says so. */
     private static final class Remote implements PartSink {
@@ -407,5 +409,89 @@ class FormIntakeTest extends SpooledTest {
         source.end();
         assertTrue(sink.closed);
         assertEquals(0, budget.used());
+    }
+
+    /** Says that it is ready on another thread, sooner or later by nanoseconds: around when it is asked. */
+    private static final class Racer implements PartSink {
+        final AtomicReference<@Nullable Readiness> asked;
+        final List<String> calls = new ArrayList<>();
+
+        Racer(AtomicReference<@Nullable Readiness> asked) {
+            this.asked = asked;
+        }
+
+        private Readiness soon(String call) {
+            calls.add(call);
+            Readiness soon = Readiness.pending();
+            asked.set(soon);
+            return soon;
+        }
+
+        @Override
+        public Readiness write(ByteBuf data) {
+            return soon(data.toString(StandardCharsets.ISO_8859_1));
+        }
+
+        @Override
+        public Readiness complete() {
+            return soon("complete");
+        }
+
+        @Override
+        public Readiness publish() {
+            return soon("publish");
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void aSinkThatBecomesReadyWhileItIsAskedMissesNoCall() throws Exception {
+        AtomicReference<@Nullable Readiness> asked = new AtomicReference<>();
+        Upload upload = new Upload();
+        for (int i = 0; i < RACERS; i++) {
+            upload.field("a" + i, "x");
+        }
+        byte[] body = upload.toBytes();
+        WithWorker source = new WithWorker();
+        Thread other = new Thread(() -> {
+            for (int delay = 0; !Thread.interrupted(); ) {
+                Readiness soon = asked.getAndSet(null);
+                if (soon != null) {
+                    delay = (delay + 1) % 64;
+                    for (int i = 0; i < delay; i++) {
+                        Thread.onSpinWait();
+                    }
+                    soon.ready();
+                }
+            }
+        });
+        other.start();
+        try {
+            for (int round = 0; round < 200; round++) {
+                List<Racer> sinks = new ArrayList<>();
+                FormOptions options = FormOptions.inMemory(budget)
+                        .decider(part -> {
+                            sinks.add(new Racer(asked));
+                            return PartDecision.to(sinks.get(sinks.size() - 1));
+                        })
+                        .build();
+                FormIntake intake = Forms.of(options).receive(source, options);
+                for (int at = 0; at < body.length; at += 100) {
+                    intake.offer(Unpooled.wrappedBuffer(body, at, Math.min(100, body.length - at)));
+                }
+                intake.finish();
+                intake.future().get(10, TimeUnit.SECONDS).close();
+                assertEquals(RACERS, sinks.size());
+                for (Racer sink : sinks) {
+                    assertEquals(List.of("x", "complete", "publish"), sink.calls);
+                }
+            }
+        } finally {
+            other.interrupt();
+            other.join();
+            source.end();
+        }
     }
 }
