@@ -140,7 +140,7 @@ class ReasonsTest {
         EnumSet<Reason> elsewhere = EnumSet.of(
                 Reason.DISK_FULL, // SpoolDirectoryTest: it takes a file system
                 Reason.SINK_STALLED, // FormIntakeTest: it takes time
-                Reason.CLIENT_TOO_SLOW); // by adapters: MultipartFilterTest, AsyncFormTest
+                Reason.CLIENT_TOO_SLOW); // by adapters: SluiceFilterTest, AsyncFormTest
         assertEquals(
                 EnumSet.complementOf(elsewhere),
                 rows().stream().map(Row::reason).collect(Collectors.toSet()));

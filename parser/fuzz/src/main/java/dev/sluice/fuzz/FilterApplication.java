@@ -2,8 +2,8 @@ package dev.sluice.fuzz;
 
 import static dev.sluice.fuzz.FilterVerdict.require;
 
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -26,7 +26,7 @@ final class FilterApplication implements FilterChain {
 
     private final FilterVerdict verdict;
     private final BodyOracle body;
-    private final MultipartFilter filter;
+    private final SluiceFilter filter;
     private final BareRequest bare;
     private final BareResponse response;
     private final Input calls;
@@ -49,7 +49,7 @@ final class FilterApplication implements FilterChain {
      */
     FilterApplication(
             FilterVerdict verdict,
-            MultipartFilter filter,
+            SluiceFilter filter,
             BareRequest bare,
             BareResponse response,
             boolean eager,

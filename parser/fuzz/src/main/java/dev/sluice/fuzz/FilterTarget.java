@@ -9,9 +9,9 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.PoolProbe;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Nothing;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -85,7 +85,7 @@ public final class FilterTarget {
     private final BareRequest request;
     private final BareResponse response = new BareResponse();
     private final FilterVerdict verdict;
-    private final MultipartFilter filter;
+    private final SluiceFilter filter;
     private final FilterApplication application;
     private final boolean drains;
     private final long chunksBefore = PoolProbe.chunkMemory();
@@ -156,9 +156,9 @@ public final class FilterTarget {
         return calmed;
     }
 
-    private MultipartFilter filter(int pace, boolean tooSlow) {
-        MultipartFilter.Builder builder =
-                MultipartFilter.builder(paced(pace, tooSlow)).location(disk.targets());
+    private SluiceFilter filter(int pace, boolean tooSlow) {
+        SluiceFilter.Builder builder =
+                SluiceFilter.builder(paced(pace, tooSlow)).location(disk.targets());
         if (eager) {
             builder.eager();
         }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.Objects;
 
 /**
- * Receives forms without a thread for each, where no {@link MultipartFilter} is in front (behind one, {@link
+ * Receives forms without a thread for each, where no {@link SluiceFilter} is in front (behind one, {@link
  * MultipartRequests#receive} is enough). Make one for the web application, say in {@code Servlet.init}, and close it in
  * {@code destroy}: its thread ends then, and so does every form that is still coming in. Thread-safe.
  */

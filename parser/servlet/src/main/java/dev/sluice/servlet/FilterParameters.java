@@ -16,7 +16,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-/** The init parameters of a {@link MultipartFilter}: a {@link Setting} each, by its key; blank ones are as absent. */
+/** The init parameters of a {@link SluiceFilter}: a {@link Setting} each, by its key; blank ones are as absent. */
 final class FilterParameters {
     private final FilterConfig config;
     private final Map<Setting, String> given = new EnumMap<>(Setting.class);
@@ -48,7 +48,7 @@ final class FilterParameters {
                 throw e;
             }
         } catch (IllegalArgumentException e) {
-            throw new ServletException("init parameter of MultipartFilter: " + e.getMessage(), e);
+            throw new ServletException("init parameter of SluiceFilter: " + e.getMessage(), e);
         }
     }
 
@@ -80,7 +80,7 @@ final class FilterParameters {
         Object temporary = config.getServletContext().getAttribute(ServletContext.TEMPDIR);
         if (!given.containsKey(Setting.DIRECTORY) && !(temporary instanceof File)) {
             throw new ServletException("the container gives the web application no temporary directory: set the init"
-                    + " parameter directory of MultipartFilter");
+                    + " parameter directory of SluiceFilter");
         }
         SpoolDirectory.Builder spool =
                 SpoolDirectory.builder(temporary instanceof File directory ? directory.toPath() : Path.of(""));
@@ -88,7 +88,7 @@ final class FilterParameters {
         try {
             return spool.open();
         } catch (IOException e) {
-            throw new ServletException("the spool of MultipartFilter cannot be made: " + e.getMessage(), e);
+            throw new ServletException("the spool of SluiceFilter cannot be made: " + e.getMessage(), e);
         }
     }
 }

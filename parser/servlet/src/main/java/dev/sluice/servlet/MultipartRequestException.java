@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * servlet specification says.
  *
  * <p>The cause is the {@link MultipartException}, whose status and message this has, or the {@link IOException} of a sink
- * or the disk, which is not for clients. If it leaves the filter chain, {@link MultipartFilter} answers it.
+ * or the disk, which is not for clients. If it leaves the filter chain, {@link SluiceFilter} answers it.
  */
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;

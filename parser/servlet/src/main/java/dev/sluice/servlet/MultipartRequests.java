@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
- * What a servlet behind {@link MultipartFilter} has beyond the servlet API. Of {@link #form}, {@link #reader} and
+ * What a servlet behind {@link SluiceFilter} has beyond the servlet API. Of {@link #form}, {@link #reader} and
  * {@link #receive} a request can have one: the body streams in once.
  */
 public final class MultipartRequests {
@@ -172,7 +172,7 @@ public final class MultipartRequests {
         RequestState state = RequestState.of(request);
         if (state == null) {
             throw new IllegalStateException(
-                    "no MultipartFilter has seen the request: map it to its path and dispatcher type, and mind that it"
+                    "no SluiceFilter has seen the request: map it to its path and dispatcher type, and mind that it"
                             + " takes POST, PUT and PATCH with multipart/form-data only");
         }
         return state;

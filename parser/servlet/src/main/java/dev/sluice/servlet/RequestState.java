@@ -31,7 +31,7 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     private static final String READ_BEFORE =
             "the body of a request was read, all of it or its beginning, before its form:"
-                    + " map MultipartFilter in front of every filter that reads it or asks for parameters (in Spring Boot with"
+                    + " map SluiceFilter in front of every filter that reads it or asks for parameters (in Spring Boot with"
                     + " Ordered.HIGHEST_PRECEDENCE)";
 
     /** Who has the body. */
@@ -395,9 +395,8 @@ final class RequestState implements FormService.Member, AsyncListener {
             return;
         }
         if (isTaken()) {
-            inner.complain(
-                    "the options of a MultipartFilter do not hold: another one in front of it has other options, by"
-                            + " which the body was taken before");
+            inner.complain("the options of a SluiceFilter do not hold: another one in front of it has other options, by"
+                    + " which the body was taken before");
         } else {
             service = inner;
             options = inner.forms().options();

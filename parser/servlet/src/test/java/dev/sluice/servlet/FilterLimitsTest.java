@@ -133,8 +133,8 @@ class FilterLimitsTest {
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryFace")
     void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
-        MultipartFilter filter = app.next(
-                MultipartFilter.of(limited(app.formOptions().toBuilder(), limit).build()));
+        SluiceFilter filter = app.next(
+                SluiceFilter.of(limited(app.formOptions().toBuilder(), limit).build()));
         app.on((request, response) -> {
             try {
                 face.take(request, response);

@@ -27,7 +27,7 @@ class FilterParametersTest {
     @TempDir
     private Path temporary;
 
-    private final MultipartFilter filter = new MultipartFilter();
+    private final SluiceFilter filter = new SluiceFilter();
 
     @AfterEach
     void destroy() throws IOException {
@@ -156,8 +156,8 @@ class FilterParametersTest {
 
     @Test
     void aFilterThatIsConfiguredInCodeTakesNoParameters() throws Exception {
-        MultipartFilter inCode = MultipartFilter.of(
-                FormOptions.inMemory(MemoryBudget.unlimited()).build());
+        SluiceFilter inCode =
+                SluiceFilter.of(FormOptions.inMemory(MemoryBudget.unlimited()).build());
         assertThrows(ServletException.class, () -> inCode.init(config("parse", "eager")));
         inCode.init(config());
         assertEquals(0, inCode.live());

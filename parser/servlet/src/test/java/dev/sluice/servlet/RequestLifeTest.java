@@ -170,7 +170,7 @@ class RequestLifeTest extends WithApp {
     void asSecondFilterLeavesTheRequestToTheFirst() throws Exception {
         app.on((request, response) ->
                 response.getWriter().print(request.getParts().size()));
-        app.behind(MultipartFilter.builder(app.formOptions()).eager().build());
+        app.behind(SluiceFilter.builder(app.formOptions()).eager().build());
         app.start();
         assertEquals("2", app.post("/", FORM).body());
     }

@@ -211,7 +211,7 @@ class SettingsTest {
     private String outcome(Setting setting, Entrance entrance, @Nullable String text, byte[] body) throws Exception {
         boolean files = setting == Setting.MAX_SPOOL_BYTES || setting == Setting.KEEP_FREE_BYTES;
         if (entrance == Entrance.INIT_PARAMETER) {
-            MultipartFilter filter = new MultipartFilter();
+            SluiceFilter filter = new SluiceFilter();
             String[] spill = files ? new String[] {"spillThreshold", "0"} : new String[0];
             String[] given = text == null ? new String[0] : new String[] {setting.key(), text};
             filter.init(FilterParametersTest.config(
@@ -235,17 +235,17 @@ class SettingsTest {
             if (entrance == Entrance.FORM) {
                 return asked(setting, options, body);
             }
-            MultipartFilter.Builder filter = MultipartFilter.builder(options);
+            SluiceFilter.Builder filter = SluiceFilter.builder(options);
             if (text != null && setting.scope() == Scope.FILTER) {
                 filter.set(setting, text);
             }
-            MultipartFilter built = filter.build();
+            SluiceFilter built = filter.build();
             built.init(FilterParametersTest.config(directory.resolve("spool")));
             return asked(setting, built, body);
         }
     }
 
-    private static String asked(Setting setting, MultipartFilter filter, byte[] body) throws IOException {
+    private static String asked(Setting setting, SluiceFilter filter, byte[] body) throws IOException {
         try {
             return switch (setting) {
                 case PARSE -> filter.isEager() ? "eager" : "lazy";

@@ -1,8 +1,8 @@
 package dev.sluice.spring;
 
 import dev.sluice.MultipartException;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -28,11 +28,11 @@ import org.springframework.web.util.WebUtils;
 final class BootFilter implements Filter {
     private static final @Nullable Class<?> MOCK = mock();
 
-    private final MultipartFilter filter;
+    private final SluiceFilter filter;
     private final Supplier<@Nullable HandlerExceptionResolver> handlers;
 
     /** @param handlers asked for when they are needed: filters are made before them */
-    BootFilter(MultipartFilter filter, Supplier<@Nullable HandlerExceptionResolver> handlers) {
+    BootFilter(SluiceFilter filter, Supplier<@Nullable HandlerExceptionResolver> handlers) {
         this.filter = filter;
         this.handlers = handlers;
     }

@@ -6,7 +6,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.micrometer.FormMeterBinder;
-import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.SluiceFilter;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -95,7 +95,7 @@ class SluiceAutoConfiguration {
             SluiceProperties properties,
             FormOptions options,
             @Qualifier("handlerExceptionResolver") ObjectProvider<HandlerExceptionResolver> handlers) {
-        MultipartFilter.Builder filter = MultipartFilter.builder(options);
+        SluiceFilter.Builder filter = SluiceFilter.builder(options);
         properties.each(filter::set, Setting.Scope.FILTER);
         FilterRegistrationBean<Filter> registration =
                 new Registration(new BootFilter(filter.build(), handlers::getIfAvailable));

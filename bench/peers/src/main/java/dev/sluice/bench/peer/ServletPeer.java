@@ -5,8 +5,8 @@ import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Nothing;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ReadListener;
@@ -30,7 +30,7 @@ final class ServletPeer implements Peer {
 
     private final Body body;
     private final Body.ChunkedStream stream;
-    private final MultipartFilter filter;
+    private final SluiceFilter filter;
     private final boolean streaming;
 
     /** @param streaming whether the servlet reads the parts while they come, not from a form kept in memory */
@@ -42,7 +42,7 @@ final class ServletPeer implements Peer {
         this.body = body;
         this.streaming = streaming;
         this.stream = body.stream(chunkSize);
-        this.filter = MultipartFilter.of(options(body));
+        this.filter = SluiceFilter.of(options(body));
         try {
             filter.init(Nothing.of(FilterConfig.class));
         } catch (ServletException e) {
@@ -61,14 +61,13 @@ final class ServletPeer implements Peer {
     @Override
     public void run(Tally tally) throws IOException, ServletException {
         stream.rewind();
-        filter.doFilter(
-                new Request(body.contentType(), stream), RESPONSE, (request, response) -> {
-                    if (streaming) {
-                        StreamPeer.tell(MultipartRequests.reader((HttpServletRequest) request), tally);
-                    } else {
-                        tell((HttpServletRequest) request, tally);
-                    }
-                });
+        filter.doFilter(new Request(body.contentType(), stream), RESPONSE, (request, response) -> {
+            if (streaming) {
+                StreamPeer.tell(MultipartRequests.reader((HttpServletRequest) request), tally);
+            } else {
+                tell((HttpServletRequest) request, tally);
+            }
+        });
     }
 
     private static void tell(HttpServletRequest request, Tally tally) throws IOException, ServletException {

@@ -8,8 +8,8 @@ import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.servlet.container.App;
 import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBufAllocator;
@@ -120,7 +120,7 @@ class AbortMatrixTest {
         app = new App(root);
         app.on((request, response) -> visit.serve(request, response)).startForMany();
         Trap trap = new Trap(Trap.Failure.NONE, 0, app.spool, target());
-        MultipartFilter filter = next(new Visit(false, false), trap, options -> options);
+        SluiceFilter filter = next(new Visit(false, false), trap, options -> options);
         assertEquals(200, app.send(request(Framing.LENGTH, BODY.length)).status());
         end(filter);
         Files.delete(target());
@@ -139,7 +139,7 @@ class AbortMatrixTest {
         return root.resolve("target");
     }
 
-    private MultipartFilter next(Visit next, Trap trap, UnaryOperator<FormOptions.Builder> change) throws Exception {
+    private SluiceFilter next(Visit next, Trap trap, UnaryOperator<FormOptions.Builder> change) throws Exception {
         visit = next;
         FormOptions.Builder options = FormOptions.builder(app.spool, app.memory)
                 .preset(Preset.COMPATIBLE)
@@ -147,10 +147,10 @@ class AbortMatrixTest {
                 .spillThreshold(10)
                 .metrics(next)
                 .decider(trap);
-        return app.next(MultipartFilter.of(change.apply(options).build()));
+        return app.next(SluiceFilter.of(change.apply(options).build()));
     }
 
-    private static void end(MultipartFilter filter) {
+    private static void end(SluiceFilter filter) {
         Eventually.isTrue(() -> filter.live() == 0, "the request does not end");
         filter.destroy();
     }
@@ -195,7 +195,7 @@ class AbortMatrixTest {
             default -> Trap.Failure.NONE;
         };
         Visit current = new Visit(face == Face.ASYNC, way == Way.CONSUMER_THROWS);
-        MultipartFilter filter = next(
+        SluiceFilter filter = next(
                 current,
                 new Trap(failure, at, app.spool, target()),
                 options -> way == Way.LIMIT_THEN_ABORT ? options.maxBodyBytes(at) : options);
@@ -213,7 +213,7 @@ class AbortMatrixTest {
         end(filter);
     }
 
-    private static void cut(Way way, Visit visit, MultipartFilter filter, RawHttp client) throws IOException {
+    private static void cut(Way way, Visit visit, SluiceFilter filter, RawHttp client) throws IOException {
         switch (way) {
             case CLIENT_CLOSES -> client.close();
             case CLIENT_RESETS -> client.reset();

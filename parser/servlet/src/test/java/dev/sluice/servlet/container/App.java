@@ -5,8 +5,8 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -33,7 +33,7 @@ public final class App implements AutoCloseable {
     private final List<Filter> before = new ArrayList<>();
     private final List<Filter> behind = new ArrayList<>();
     private UnaryOperator<FormOptions.Builder> options = builder -> builder;
-    private volatile MultipartFilter filter;
+    private volatile SluiceFilter filter;
     private FilterConfig config;
     private RunningContainer container;
 
@@ -78,7 +78,7 @@ public final class App implements AutoCloseable {
         return options.apply(store.options().noMinimumRate()).build();
     }
 
-    public MultipartFilter filter() {
+    public SluiceFilter filter() {
         return filter;
     }
 
@@ -93,15 +93,15 @@ public final class App implements AutoCloseable {
     }
 
     App start(ServletContainer kind) throws Exception {
-        return start(kind, MultipartFilter.of(formOptions()));
+        return start(kind, SluiceFilter.of(formOptions()));
     }
 
     /** Starts Jetty with a filter that was made elsewhere. */
-    public App start(MultipartFilter made) throws Exception {
+    public App start(SluiceFilter made) throws Exception {
         return start(ServletContainer.JETTY, made);
     }
 
-    App start(ServletContainer kind, MultipartFilter made) throws Exception {
+    App start(ServletContainer kind, SluiceFilter made) throws Exception {
         filter = made;
         return start(kind, new Filter[] {made});
     }
@@ -117,7 +117,7 @@ public final class App implements AutoCloseable {
     }
 
     /** Has another filter for the next request. {@return the filter} */
-    public MultipartFilter next(MultipartFilter made) throws ServletException {
+    public SluiceFilter next(SluiceFilter made) throws ServletException {
         made.init(config);
         filter = made;
         return made;

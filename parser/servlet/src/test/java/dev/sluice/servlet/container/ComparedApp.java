@@ -1,6 +1,6 @@
 package dev.sluice.servlet.container;
 
-import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.MultipartConfigElement;
 import java.io.IOException;
@@ -51,8 +51,8 @@ final class ComparedApp implements AutoCloseable {
         return new MultipartConfigElement(locations.get(mount).toString(), MAX_PART, MAX_BODY, THRESHOLD);
     }
 
-    private MultipartFilter filter(String mount) {
-        return MultipartFilter.builder(store.options()
+    private SluiceFilter filter(String mount) {
+        return SluiceFilter.builder(store.options()
                         .maxPartBytes(MAX_PART)
                         .maxBodyBytes(MAX_BODY)
                         .spillThreshold(THRESHOLD)

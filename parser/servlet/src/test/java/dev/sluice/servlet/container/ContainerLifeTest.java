@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
@@ -276,7 +276,7 @@ class ContainerLifeTest extends WithApp {
         Path work = Files.createDirectory(directory.resolve("container"));
         byte[] large = new Form().file("f", "f.bin", new byte[3 << 20]).post("/app/work");
         WebApp asItComes =
-                new WebApp(work).servlet("/app/*", servlet).filter("/app/*", MultipartFilter.of(app.formOptions()));
+                new WebApp(work).servlet("/app/*", servlet).filter("/app/*", SluiceFilter.of(app.formOptions()));
         try (RunningContainer container = kind.start(asItComes)) {
             assertEquals(kind != ServletContainer.UNDERTOW, isTaken(container, large));
             app.assertNothingLeft(kind);

@@ -16,10 +16,10 @@ import dev.sluice.servlet.AsyncForm;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.GateSink;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -80,9 +80,11 @@ class ContainerThreatsTest extends WithApp {
             String left = app.spool.files() + " files, " + app.memory.used() + " bytes in memory, ";
             seen.add(left + request.getInputStream().readAllBytes().length + " bytes unread");
         });
-        for (MultipartFilter filter : List.of(
-                MultipartFilter.builder(app.formOptions()).refuseOtherMultipart(false).build(),
-                MultipartFilter.builder(app.formOptions())
+        for (SluiceFilter filter : List.of(
+                SluiceFilter.builder(app.formOptions())
+                        .refuseOtherMultipart(false)
+                        .build(),
+                SluiceFilter.builder(app.formOptions())
                         .refuseOtherMultipart(false)
                         .eager()
                         .build())) {
@@ -312,8 +314,8 @@ class ContainerThreatsTest extends WithApp {
                 WebApp app = new WebApp(Files.createDirectory(root.resolve("child")))
                         .largeBodies()
                         .servlet("/*", servlet())
-                        .filter("/limited/*", MultipartFilter.of(limited))
-                        .filter("/unlimited/*", MultipartFilter.of(unlimited));
+                        .filter("/limited/*", SluiceFilter.of(limited))
+                        .filter("/unlimited/*", SluiceFilter.of(unlimited));
                 try (RunningContainer container =
                         ServletContainer.valueOf(arguments[0]).start(app)) {
                     System.out.println(container.port());

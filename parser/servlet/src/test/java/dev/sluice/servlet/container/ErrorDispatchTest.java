@@ -3,8 +3,8 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
@@ -63,8 +63,8 @@ class ErrorDispatchTest {
                     .servlet("/error", page, config)
                     .errorPage("/error");
         }
-        MultipartFilter filter =
-                MultipartFilter.of(store.options().spillThreshold(0).maxParts(2).build());
+        SluiceFilter filter =
+                SluiceFilter.of(store.options().spillThreshold(0).maxParts(2).build());
         return app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
     }
 
@@ -124,7 +124,7 @@ class ErrorDispatchTest {
     void anErrorInFrontOfTheFilterHasAPageToo(ServletContainer kind) throws Exception {
         WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
         Filter guard = (request, response, chain) -> ((HttpServletResponse) response).sendError(403);
-        MultipartFilter filter = MultipartFilter.of(store.options().build());
+        SluiceFilter filter = SluiceFilter.of(store.options().build());
         app.filter("/app/*", guard).filter("/*", filter, DispatcherType.values());
         app.servlet("/app/*", servlet).servlet("/error", page).errorPage("/error");
         try (RunningContainer container = kind.start(app)) {

@@ -8,8 +8,8 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.buffer.DelimiterSearch;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCounted;
@@ -155,7 +155,7 @@ class RedeployTest {
     private static WeakReference<ClassLoader> deployUploadAndTakeDown(Host host, Path application) throws Exception {
         Deployed deployed = host.deploy(application);
         try {
-            assertNotSame(MultipartFilter.class, load(deployed.loader(), MultipartFilter.class));
+            assertNotSame(SluiceFilter.class, load(deployed.loader(), SluiceFilter.class));
             assertNotSame(ByteBuf.class, load(deployed.loader(), ByteBuf.class));
             int large = 200_000;
             Form form = new Form()
@@ -249,7 +249,7 @@ class RedeployTest {
             context.setClassLoader(loader);
             context.setTempDirectory(directory.resolve("app").toFile());
             FilterHolder filter =
-                    new FilterHolder(load(loader, MultipartFilter.class).asSubclass(Filter.class));
+                    new FilterHolder(load(loader, SluiceFilter.class).asSubclass(Filter.class));
             filter.setInitParameter("keepFreeBytes", "0");
             filter.setAsyncSupported(true);
             context.addFilter(filter, "/*", EnumSet.of(DispatcherType.REQUEST));
@@ -347,7 +347,7 @@ class RedeployTest {
         Path lib = Files.createDirectories(root.resolve("WEB-INF/lib"));
         int count = 0;
         for (Class<?> each : List.of(
-                MultipartFilter.class,
+                SluiceFilter.class,
                 MultipartDecoder.class,
                 DelimiterSearch.class,
                 ByteBuf.class,
@@ -389,7 +389,7 @@ class RedeployTest {
                     <url-pattern>/upload</url-pattern>
                   </servlet-mapping>
                 </web-app>
-                """.formatted(MultipartFilter.class.getName(), servlet));
+                """.formatted(SluiceFilter.class.getName(), servlet));
         return root;
     }
 

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.RawHttp;
+import dev.sluice.servlet.SluiceFilter;
 import io.undertow.server.RequestTooBigException;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What is wrong with the application, the container or the head of a request has the status that says whose fault it is. */
 @Timeout(60)
 class SetUpTest {
-    private static final Logger LOGGER = Logger.getLogger(MultipartFilter.class.getPackageName());
+    private static final Logger LOGGER = Logger.getLogger(SluiceFilter.class.getPackageName());
     private static final Form FORM = new Form().field("a", "1").field("b", "2");
 
     @TempDir
@@ -98,8 +98,8 @@ class SetUpTest {
         return new WebApp(Files.createTempDirectory(directory, "container")).servlet("/app/*", servlet);
     }
 
-    private MultipartFilter filter() {
-        return MultipartFilter.of(store.options().build());
+    private SluiceFilter filter() {
+        return SluiceFilter.of(store.options().build());
     }
 
     private static String answer(RunningContainer container, String head, byte[] body) throws IOException {
@@ -140,7 +140,7 @@ class SetUpTest {
                     assertEquals("500", post(container, "/async"), some + " bytes");
                 }
                 assertEquals(1, logged.size(), logged::toString);
-                assertTrue(logged.remove().contains("map MultipartFilter in front of"), logged::toString);
+                assertTrue(logged.remove().contains("map SluiceFilter in front of"), logged::toString);
             }
             store.assertEmpty(kind);
         }
@@ -186,7 +186,7 @@ class SetUpTest {
     @ParameterizedTest
     @EnumSource
     void aClientThatSendsNoBodyIsNotTheFaultOfTheApplication(ServletContainer kind) throws Exception {
-        MultipartFilter filter = filter();
+        SluiceFilter filter = filter();
         try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
             for (int way = 0; way < 6; way++) {
                 String head = head("POST", way < 3 ? "/parts" : "/async", 100) + "\r\nContent-Type: "
@@ -271,7 +271,7 @@ class SetUpTest {
             request.getParameter("a");
             chain.doFilter(request, response);
         };
-        MultipartFilter narrow = MultipartFilter.of(store.options().maxParts(1).build());
+        SluiceFilter narrow = SluiceFilter.of(store.options().maxParts(1).build());
         try (RunningContainer container =
                 kind.start(app().filter("/*", filter()).filter("/app/*", narrow, DispatcherType.ASYNC))) {
             assertEquals("413", post(container, "/parts"));
@@ -302,7 +302,7 @@ class SetUpTest {
             {"202", "POST", "text/plain"},
         };
         for (boolean refused : new boolean[] {true, false}) {
-            MultipartFilter filter = MultipartFilter.builder(store.options().build())
+            SluiceFilter filter = SluiceFilter.builder(store.options().build())
                     .refuseOtherMultipart(refused)
                     .serveDelete(!refused)
                     .build();

@@ -1,7 +1,7 @@
 package dev.sluice.samples.servlet;
 
 import dev.sluice.samples.report.PresetName;
-import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.FilterConfig;
@@ -14,15 +14,15 @@ import java.util.Objects;
 
 /** One multipart filter for each preset; an application with one preset uses the multipart filter itself. */
 final class PresetFilter implements Filter {
-    private final Map<PresetName, MultipartFilter> filters;
+    private final Map<PresetName, SluiceFilter> filters;
 
-    PresetFilter(Map<PresetName, MultipartFilter> filters) {
+    PresetFilter(Map<PresetName, SluiceFilter> filters) {
         this.filters = Map.copyOf(filters);
     }
 
     @Override
     public void init(FilterConfig config) throws ServletException {
-        for (MultipartFilter filter : filters.values()) {
+        for (SluiceFilter filter : filters.values()) {
             filter.init(config);
         }
     }
@@ -35,6 +35,6 @@ final class PresetFilter implements Filter {
 
     @Override
     public void destroy() {
-        filters.values().forEach(MultipartFilter::destroy);
+        filters.values().forEach(SluiceFilter::destroy);
     }
 }

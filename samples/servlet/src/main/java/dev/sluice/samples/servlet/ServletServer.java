@@ -6,7 +6,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.report.Page;
 import dev.sluice.samples.report.PresetName;
-import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.io.IOException;
@@ -100,7 +100,7 @@ public final class ServletServer implements AutoCloseable {
         async.setAsyncSupported(true);
         context.addServlet(async, "/async");
         FilterHolder head = async(new RequestHead(config.preset()));
-        FilterHolder multipart = async(multipartFilter());
+        FilterHolder multipart = async(sluiceFilter());
         for (String path : new String[] {"/parts", "/async"}) {
             context.addFilter(head, path, EnumSet.of(DispatcherType.REQUEST));
             context.addFilter(multipart, path, EnumSet.allOf(DispatcherType.class));
@@ -114,10 +114,10 @@ public final class ServletServer implements AutoCloseable {
         return holder;
     }
 
-    private PresetFilter multipartFilter() {
-        Map<PresetName, MultipartFilter> filters = new EnumMap<>(PresetName.class);
+    private PresetFilter sluiceFilter() {
+        Map<PresetName, SluiceFilter> filters = new EnumMap<>(PresetName.class);
         for (PresetName name : PresetName.values()) {
-            filters.put(name, MultipartFilter.of(options(name.preset())));
+            filters.put(name, SluiceFilter.of(options(name.preset())));
         }
         return new PresetFilter(filters);
     }

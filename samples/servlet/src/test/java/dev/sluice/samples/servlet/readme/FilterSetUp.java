@@ -1,6 +1,6 @@
 package dev.sluice.samples.servlet.readme;
 
-import dev.sluice.servlet.MultipartFilter;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
@@ -14,7 +14,7 @@ final class FilterSetUp implements ServletContextListener {
     public void contextInitialized(ServletContextEvent event) {
         ServletContext context = event.getServletContext();
         // README {
-        FilterRegistration.Dynamic filter = context.addFilter("multipart", MultipartFilter.class);
+        FilterRegistration.Dynamic filter = context.addFilter("multipart", SluiceFilter.class);
         filter.setInitParameter("maxBodyBytes", "100MiB");
         filter.setAsyncSupported(true);
         filter.addMappingForUrlPatterns(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC), false, "/upload");

@@ -133,7 +133,7 @@ class MemoryFigures {
             by itself: with a hundred uploads its slope says nothing.
 
             *Jetty* is a servlet that reads with a `ReadListener` and drops what comes: what the container itself \
-            takes. *Sluice* is the same with `MultipartFilter`, its minimum rate and `MultipartRequests.receive`, in \
+            takes. *Sluice* is the same with `SluiceFilter`, its minimum rate and `MultipartRequests.receive`, in \
             the default options.
 
             ## An idle slow upload

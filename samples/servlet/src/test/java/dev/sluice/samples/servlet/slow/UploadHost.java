@@ -11,8 +11,8 @@ import dev.sluice.samples.servlet.SampleConfig;
 import dev.sluice.samples.servlet.ServletServer;
 import dev.sluice.samples.upload.soak.ServerProcess;
 import dev.sluice.samples.upload.soak.Vitals;
-import dev.sluice.servlet.MultipartFilter;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ReadListener;
@@ -127,7 +127,7 @@ final class UploadHost {
         ServletContextHandler context = new ServletContextHandler();
         context.addServlet(holder(new ReceivingServlet()), "/async");
         FilterHolder filter = new FilterHolder(
-                MultipartFilter.of(options.toBuilder().minRateGrace(LONG).build()));
+                SluiceFilter.of(options.toBuilder().minRateGrace(LONG).build()));
         filter.setAsyncSupported(true);
         context.addFilter(filter, "/async", EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
         return context;

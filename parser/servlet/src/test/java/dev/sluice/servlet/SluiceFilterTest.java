@@ -32,7 +32,7 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class MultipartFilterTest extends WithApp {
+class SluiceFilterTest extends WithApp {
     private static final Form FORM =
             new Form().field("a", "1").file("f", "C:\\é.txt", new byte[100_000]).field("a", "2");
 
@@ -42,7 +42,7 @@ class MultipartFilterTest extends WithApp {
     }
 
     private void startEager() throws Exception {
-        app.start(MultipartFilter.builder(app.formOptions()).eager().build());
+        app.start(SluiceFilter.builder(app.formOptions()).eager().build());
     }
 
     private RawHttp.Answer ask(String target, Form body, Work service) throws Exception {
@@ -57,7 +57,7 @@ class MultipartFilterTest extends WithApp {
             seen.add(request);
             response.getWriter().print(request instanceof HttpServletRequestWrapper);
         });
-        app.start(MultipartFilter.builder(app.formOptions())
+        app.start(SluiceFilter.builder(app.formOptions())
                 .refuseOtherMultipart(false)
                 .build());
         String[][] others = {
@@ -120,7 +120,7 @@ class MultipartFilterTest extends WithApp {
             request.getPart("a").write("small.txt");
             response.getWriter().print("ok");
         });
-        app.start(MultipartFilter.of(FormOptions.inMemory(app.memory).build()));
+        app.start(SluiceFilter.of(FormOptions.inMemory(app.memory).build()));
         assertEquals("ok", app.post("/", new Form().field("a", "v")).body());
         Path temporary = directory.resolve("container");
         assertEquals("v", Files.readString(temporary.resolve("small.txt")));
@@ -324,7 +324,7 @@ class MultipartFilterTest extends WithApp {
     @Test
     void withoutMemoryItIs503() throws Exception {
         app.on((request, response) -> request.getParts());
-        app.start(MultipartFilter.of(
+        app.start(SluiceFilter.of(
                 FormOptions.builder(app.spool, MemoryBudget.of(30_000)).build()));
         RawHttp.Answer answer = app.post("/", FORM);
         assertEquals(503, answer.status(), answer.body());
@@ -337,7 +337,7 @@ class MultipartFilterTest extends WithApp {
                 .keepFreeBytes(0)
                 .open()) {
             app.on((request, response) -> request.getParts());
-            app.start(MultipartFilter.of(FormOptions.builder(small, app.memory).build()));
+            app.start(SluiceFilter.of(FormOptions.builder(small, app.memory).build()));
             assertEquals(507, app.post("/", FORM).status());
             assertEquals(0, small.files());
         }

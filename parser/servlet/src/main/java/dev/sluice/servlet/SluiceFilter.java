@@ -69,7 +69,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The texts of all parameters together have to be within {@code maxInMemoryBytes} too; {@code minBytesPerSecond} may be
  * {@code none}.
  */
-public final class MultipartFilter implements Filter {
+public final class SluiceFilter implements Filter {
     private static final String FORM_TYPE = "multipart/form-data";
 
     private final @Nullable Builder configured;
@@ -80,16 +80,16 @@ public final class MultipartFilter implements Filter {
     private List<String> methods = List.of();
 
     /** Makes a filter that is configured by its init parameters. */
-    public MultipartFilter() {
+    public SluiceFilter() {
         this.configured = null;
     }
 
-    private MultipartFilter(Builder builder) {
+    private SluiceFilter(Builder builder) {
         this.configured = builder;
     }
 
     /** {@return a filter with these options; it takes no init parameters} */
-    public static MultipartFilter of(FormOptions options) {
+    public static SluiceFilter of(FormOptions options) {
         return builder(options).build();
     }
 
@@ -112,9 +112,8 @@ public final class MultipartFilter implements Filter {
             ownSpool = settings.options.spool();
             parameters.each(settings::set);
         } else if (config.getInitParameterNames().hasMoreElements()) {
-            throw new ServletException(
-                    "this MultipartFilter is configured in code and takes no init parameters; it has "
-                            + config.getInitParameterNames().nextElement());
+            throw new ServletException("this SluiceFilter is configured in code and takes no init parameters; it has "
+                    + config.getInitParameterNames().nextElement());
         }
         eager = settings.eager;
         refusesOther = settings.refusesOther;
@@ -124,7 +123,7 @@ public final class MultipartFilter implements Filter {
         if (!refusesOther) {
             made.complain("multipart bodies of other types, and forms with other methods than " + methods
                     + ", are not refused: where a servlet has a @MultipartConfig, the container parses them without the"
-                    + " limits of MultipartFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
+                    + " limits of SluiceFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
         }
     }
 
@@ -347,7 +346,7 @@ public final class MultipartFilter implements Filter {
             try {
                 spool.close();
             } catch (IOException e) {
-                System.getLogger(MultipartFilter.class.getName())
+                System.getLogger(SluiceFilter.class.getName())
                         .log(System.Logger.Level.WARNING, "the spool is not empty; the next one there sweeps it", e);
             }
         }
@@ -413,8 +412,8 @@ public final class MultipartFilter implements Filter {
         }
 
         /** {@return the filter} */
-        public MultipartFilter build() {
-            return new MultipartFilter(this);
+        public SluiceFilter build() {
+            return new SluiceFilter(this);
         }
     }
 }
