@@ -6,6 +6,7 @@ import dev.sluice.samples.upload.clients.Received;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -31,10 +32,11 @@ final class StoringServer implements AutoCloseable {
     private final Path complaints = Files.createTempFile("sluice-soak", ".err");
     private final ServerProcess process;
 
-    StoringServer(Path directory, long maxBodyBytes, long keepFreeBytes) throws IOException {
+    StoringServer(Path directory, long maxBodyBytes, long keepFreeBytes, String... options) throws IOException {
         this.directory = directory;
-        this.process =
-                new ServerProcess(complaints, StoringServer.class, OPTIONS, directory, maxBodyBytes, keepFreeBytes);
+        List<String> all = new ArrayList<>(OPTIONS);
+        all.addAll(List.of(options));
+        this.process = new ServerProcess(complaints, StoringServer.class, all, directory, maxBodyBytes, keepFreeBytes);
     }
 
     /** In the process: takes a directory, the largest body and the space to leave free, in bytes. */

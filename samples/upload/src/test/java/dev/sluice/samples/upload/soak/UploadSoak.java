@@ -27,6 +27,8 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
     /** The rounds before the first point: what is loaded, compiled and pooled once. */
     private static final int WARM_UP = 4;
 
+    private static final long SHORT = 100_000;
+
     /**
      * What came of it.
      *
@@ -54,7 +56,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         long start = System.nanoTime();
         long sent = 0;
         try (Threads threads = new Threads(connections);
-                StoringServer host = new StoringServer(directory, Kind.MAX_BODY_BYTES, 0)) {
+                StoringServer host = new StoringServer(directory, Kind.MAX_BODY_BYTES, 0, compilers())) {
             try (Client observer = new Client(host.port())) {
                 for (int i = 0; i < connections; i++) {
                     senders.add(new Sender(i, new Client(host.port()), directory));
@@ -80,6 +82,11 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         return result(sent, seconds, senders, samples.subList(WARM_UP - 1, samples.size()));
+    }
+
+    /** In a short run the memory of the optimising compiler is still growing, and looks like a leak. */
+    private String[] compilers() {
+        return uploads < SHORT ? new String[] {"-XX:TieredStopAtLevel=1"} : new String[0];
     }
 
     private static void send(Threads threads, List<Sender> senders, long count)
