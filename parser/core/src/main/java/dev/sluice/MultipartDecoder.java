@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> One at a time; a decoder may move between threads if each hand-over is a happens-before. There are no locks
  * and nothing blocks.
  *
- * <p><b>Errors.</b> The peer's fault is a {@link MultipartException} from {@link #next()}, after everything before the offending
+ * <p><b>Errors.</b> The client's fault is a {@link MultipartException} from {@link #next()}, after everything before the offending
  * byte has been handed out; it is thrown again by every later call. Misuse is an {@link IllegalStateException}. Always
  * {@link #close()}.
  *
@@ -829,7 +829,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return deviations.count();
     }
 
-    /** Adds to the {@linkplain #deviations() deviations} what a face on top of the decoder met in the part being read. */
+    /** Adds to the {@linkplain #deviations() deviations} what an API on top of the decoder met in the part being read. */
     public void report(Deviation kind) {
         accept(kind, partIndex, partOffset);
     }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
-/** Makes a base name that is safe to show and to store out of a file name chosen by the peer. */
+/** Makes a base name that is safe to show and to store out of a file name chosen by the client. */
 final class SafeFilename {
     private static final int MAX_BYTES = 255;
 

@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Undoes a transfer encoding while it is read: what is at hand at each time, so that a slow peer is not waited for twice. */
+/** Undoes a transfer encoding while it is read: what is at hand at each time, so that a slow client is not waited for twice. */
 final class TransferDecodingInputStream extends InputStream {
     private static final int ENCODED_AT_A_TIME = 8192;
 

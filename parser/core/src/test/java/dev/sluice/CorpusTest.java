@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Real bodies of real clients, and what other projects' tests know of: through every face, in every kind of buffer. */
+/** Real bodies of real clients, and what other projects' tests know of: through every API, in every kind of buffer. */
 @ExtendWith(LeakCheck.class)
 @Tag("sized")
 class CorpusTest {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit at N - 1, N and N + 1 in the decoder, whole and byte by byte; {@code LimitsThroughEveryFaceTest} has the other APIs. */
+/** Every limit at N - 1, N and N + 1 in the decoder, whole and byte by byte; {@code LimitsThroughEveryApiTest} has the other APIs. */
 class LimitsTest {
     private static final String PART = "--x\r\n" + A + "\r\n";
     private static final String FILE = "--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";

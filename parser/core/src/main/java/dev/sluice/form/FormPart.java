@@ -37,13 +37,13 @@ public final class FormPart {
         return head;
     }
 
-    /** {@return the name of the form field, as the peer sent it} */
+    /** {@return the name of the form field, as the client sent it} */
     public String name() {
         return Objects.requireNonNull(head.name(), "form-data parts have names");
     }
 
     /**
-     * {@return the file name as the peer sent it, empty for a file input left empty, null for a field that is no file;
+     * {@return the file name as the client sent it, empty for a file input left empty, null for a field that is no file;
      * never a path}
      */
     public @Nullable String filename() {
@@ -60,7 +60,7 @@ public final class FormPart {
         return head.filename() != null;
     }
 
-    /** {@return the {@code Content-Type} as the peer sent it, or null} */
+    /** {@return the {@code Content-Type} as the client sent it, or null} */
     public @Nullable String contentType() {
         return head.contentType();
     }
@@ -157,7 +157,7 @@ public final class FormPart {
         content.close();
     }
 
-    /** {@return index and size: names come from the peer and are not for logs} */
+    /** {@return index and size: names come from the client and are not for logs} */
     @Override
     public String toString() {
         return "FormPart[index=" + head.index() + ", size=" + size + "]";

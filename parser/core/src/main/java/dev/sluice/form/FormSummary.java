@@ -4,7 +4,7 @@ import dev.sluice.MultipartException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one form; nothing in it comes from the peer but numbers.
+ * What became of one form; nothing in it comes from the client but numbers.
  *
  * @param outcome how it ended
  * @param reason why it was not taken, or null where it was, or for a reason that is not the library's

@@ -130,7 +130,7 @@ public final class PartContent implements Closeable {
      * permissions are {@code rw-------}. Close the streams first: some systems do not rename an open file, and those over
      * memory are at their end.
      *
-     * @param target a path chosen by the application, never by the peer
+     * @param target a path chosen by the application, never by the client
      * @param options none, or {@link StandardCopyOption#REPLACE_EXISTING}; without it an existing target is refused,
      *     atomically where the file system has hard links
      * @throws FileAlreadyExistsException if the target exists and is not to be replaced; the content stays as it is

@@ -78,7 +78,7 @@ public final class PartDecision {
      * {@return read over it and note it in {@link MultipartForm#refused()}; the rest of the form goes on}
      *
      * @param status the HTTP status to answer, 400 to 599
-     * @param message why, for the answer; of the application, not of the peer
+     * @param message why, for the answer; of the application, not of the client
      */
     public static PartDecision refuse(int status, String message) {
         return new PartDecision(Kind.REFUSE, null, null, 0, checkStatus(status), message);
@@ -88,7 +88,7 @@ public final class PartDecision {
      * {@return end the form with a {@link dev.sluice.MultipartException} ({@code PART_REFUSED})}
      *
      * @param status the HTTP status to answer, 400 to 599
-     * @param message why, for the answer; of the application, not of the peer
+     * @param message why, for the answer; of the application, not of the client
      */
     public static PartDecision refuseForm(int status, String message) {
         return new PartDecision(Kind.REFUSE_ALL, null, null, 0, checkStatus(status), message);

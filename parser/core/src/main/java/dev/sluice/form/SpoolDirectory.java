@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  *
  * <p>In the directory given to {@link #open} each spool makes one of its own ({@code rwx------}), with a lock file
  * beside it. Files in it are made by this class only ({@code rw-------}, new or not at all, no links followed), with
- * 128 random bits for a name: nothing the peer sends becomes part of a path. A file is deleted by its owner, on every
+ * 128 random bits for a name: nothing the client sends becomes part of a path. A file is deleted by its owner, on every
  * path; those of a process that was killed are swept when the next spool opens in the same directory, those left at the
  * end by {@link #close()}. If something removes the directory meanwhile, it is made again.
  *

@@ -1,4 +1,4 @@
-/** Transfer encodings (RFC 2045 section 6), undone for both faces that do so. Internal: not exported. */
+/** Transfer encodings (RFC 2045 section 6), undone for both APIs that do so. Internal: not exported. */
 @NullMarked
 package dev.sluice.transfer;
 

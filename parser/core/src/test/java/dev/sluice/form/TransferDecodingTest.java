@@ -76,7 +76,7 @@ class TransferDecodingTest {
         assertSame("base64", "QQ==\r\n!");
     }
 
-    /** What would be lost is an error, on either face, and wherever the bytes are cut. */
+    /** What would be lost is an error, through either API, and wherever the bytes are cut. */
     @Test
     void base64ThatDoesNotAddUpIsRefusedOnBothFaces() {
         for (String encoded :

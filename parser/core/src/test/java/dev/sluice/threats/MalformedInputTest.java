@@ -29,7 +29,7 @@ class MalformedInputTest {
         return FormOptions.inMemory(MemoryBudget.unlimited()).preset(preset).build();
     }
 
-    /** Reads all there is, by every face. {@return whether it was accepted} */
+    /** Reads all there is, by every API. {@return whether it was accepted} */
     private static boolean read(String contentType, byte[] body, Preset preset) {
         try {
             Boundary boundary = Boundary.from(contentType, preset);

@@ -59,21 +59,21 @@ class PartCountTest {
             for (int count = limit - 1; count <= limit + 1; count++) {
                 boolean passes = count <= limit;
                 int parts = count;
-                assertEveryFace(
+                assertEveryApi(
                         passes ? null : Reason.TOO_MANY_PARTS,
                         () -> parts(FIELD, parts),
                         limits -> limits.maxParts(limit).unlimitedFiles());
-                assertEveryFace(
+                assertEveryApi(
                         passes ? null : Reason.TOO_MANY_FILES,
                         () -> parts(FILE, parts),
                         limits -> limits.maxFiles(limit).maxParts(1000));
                 long body = parts(FIELD, parts).size();
-                assertEveryFace(
+                assertEveryApi(
                         passes ? null : Reason.BODY_TOO_LARGE,
                         () -> parts(FIELD, parts),
                         limits -> limits.maxBodyBytes(parts(FIELD, limit).size()));
                 assertTrue(body > 0);
-                assertEveryFace(
+                assertEveryApi(
                         passes ? null : Reason.PART_TOO_LARGE,
                         () -> new Repeated(Run.HEAD, "v", parts, Run.TAIL),
                         limits -> limits.maxPartBytes(limit));
@@ -82,7 +82,7 @@ class PartCountTest {
     }
 
     /** The same verdict of the decoder, the reader and the form, the preset being one that expands nested parts too. */
-    private static void assertEveryFace(
+    private static void assertEveryApi(
             Reason expected, Supplier<InputStream> body, UnaryOperator<MultipartOptions.Builder> limits)
             throws IOException {
         for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
@@ -162,7 +162,7 @@ class PartCountTest {
     }
 
     @Test
-    void commonsFileUpload_481_nestedPartsCountAndEveryFaceHasTheSameLimits() throws IOException {
+    void commonsFileUpload_481_nestedPartsCountAndEveryApiHasTheSameLimits() throws IOException {
         StringBuilder nested = new StringBuilder("--x\r\nContent-Disposition: form-data; name=n\r\n")
                 .append("Content-Type: multipart/mixed; boundary=y\r\n\r\n");
         for (int count = 0; count < 20; count++) {

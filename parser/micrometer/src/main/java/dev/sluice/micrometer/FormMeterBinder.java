@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * </table>
  *
  * <p>The values of {@code outcome} are those of {@link FormSummary.Outcome}, of {@code reason} those of {@link
- * dev.sluice.MultipartException.Reason} or {@code none}, in lower case: nothing in a tag comes from a peer. What is
+ * dev.sluice.MultipartException.Reason} or {@code none}, in lower case: nothing in a tag comes from a client. What is
  * unlimited has a {@code max} of positive infinity. As with Micrometer's own binders a registry does not keep the
  * memory, the spool and this alive: the options of the forms do.
  *

@@ -6,7 +6,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of a request was not to be had. The only exception that {@code getParts}, {@code getParameter} and what
+ * The form of a request could not be taken. The only exception that {@code getParts}, {@code getParameter} and what
  * belongs to them throw because of what the client sent, or for want of room; an {@link IllegalStateException}, as the
  * servlet specification says.
  *

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit, at one less, exactly and one more, through every face of the filter; the core has the same test for its own. */
+/** Every limit, at one less, exactly and one more, through every API of the filter; the core has the same test for its own. */
 class FilterLimitsTest {
     @TempDir
     private static Path directory;
@@ -43,7 +43,7 @@ class FilterLimitsTest {
     }
 
     /** Ways to the form of a request. */
-    enum Face {
+    enum Api {
         PARTS {
             @Override
             void take(HttpServletRequest request, HttpServletResponse response) throws Exception {
@@ -121,23 +121,23 @@ class FilterLimitsTest {
                 Form.chunked(body, body.length));
     }
 
-    static List<Arguments> everyLimitThroughEveryFace() {
+    static List<Arguments> everyLimitThroughEveryApi() {
         return LimitCase.all().stream()
-                .flatMap(limit -> Stream.of(Face.values())
+                .flatMap(limit -> Stream.of(Api.values())
                         // the limit for text is for fields that are parameters
-                        .filter(face -> !limit.text() || face == Face.PARAMETERS && !limit.file())
-                        .map(face -> Arguments.of(limit, face)))
+                        .filter(api -> !limit.text() || api == Api.PARAMETERS && !limit.file())
+                        .map(api -> Arguments.of(limit, api)))
                 .toList();
     }
 
     @ParameterizedTest
-    @MethodSource("everyLimitThroughEveryFace")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
+    @MethodSource("everyLimitThroughEveryApi")
+    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Api api) throws Exception {
         SluiceFilter filter = app.next(
                 SluiceFilter.of(limited(app.formOptions().toBuilder(), limit).build()));
         app.on((request, response) -> {
             try {
-                face.take(request, response);
+                api.take(request, response);
             } catch (MultipartRequestException | MultipartException e) {
                 print(response, told(e));
             }

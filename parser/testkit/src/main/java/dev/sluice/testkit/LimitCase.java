@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Bodies with the boundary {@code x} that use as much of one limit as is asked for, and what is to become of the one
- * that uses one more than {@link #LIMIT}; the same through every face.
+ * that uses one more than {@link #LIMIT}; the same through every API.
  *
  * @param setting its name, as of the setter
  * @param file whether the parts have a file name: parts without one are to be counted exactly as those with one

@@ -45,7 +45,7 @@ public final class MediaTypes {
     private MediaTypes() {}
 
     /**
-     * {@return a decider that goes by the bytes alone, whatever the peer says of them}
+     * {@return a decider that goes by the bytes alone, whatever the client says of them}
      *
      * @param bytes how many to look at, 1 to 8192; they are held in memory until then. 4096 tell nearly all formats, 64
      *     those of pictures
@@ -56,7 +56,7 @@ public final class MediaTypes {
     }
 
     /**
-     * {@return a decider that lets the {@code Content-Type} and the file name of the part, which are the peer's, choose
+     * {@return a decider that lets the {@code Content-Type} and the file name of the part, which are the client's, choose
      * among the formats that its bytes allow}
      *
      * <p>A hint makes a type more special (a ZIP archive a {@code .docx}, text a {@code .csv}) and is believed where the

@@ -1,4 +1,4 @@
-/** {@link dev.sluice.tika.MediaTypes}: decisions by what a part is, not by what the peer calls it. */
+/** {@link dev.sluice.tika.MediaTypes}: decisions by what a part is, not by what the client calls it. */
 @NullMarked
 package dev.sluice.tika;
 

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("sized")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AbortMatrixTest {
-    enum Face {
+    enum Api {
         FILTER,
         ASYNC
     }
@@ -161,11 +161,11 @@ class AbortMatrixTest {
     }
 
     static Stream<Arguments> matrix() {
-        return Stream.of(Face.values())
-                .flatMap(face -> Stream.of(Way.values())
+        return Stream.of(Api.values())
+                .flatMap(api -> Stream.of(Way.values())
                         .flatMap(way -> Stream.of(Framing.values())
                                 .filter(framing -> framing == Framing.CHUNKED || isCut(way))
-                                .map(framing -> Arguments.of(face, way, framing))));
+                                .map(framing -> Arguments.of(api, way, framing))));
     }
 
     /** {@return whether the body itself ends early; else all of it is sent} */
@@ -178,23 +178,23 @@ class AbortMatrixTest {
 
     @ParameterizedTest
     @MethodSource("matrix")
-    void nothingIsLeft(Face face, Way way, Framing framing) throws Exception {
+    void nothingIsLeft(Api api, Way way, Framing framing) throws Exception {
         int end = framing == Framing.LENGTH
                 ? BODY.length
                 : BODY.length + 1; // a body that is whole may lack its last chunk
         for (int at = first++ % STRIDE; at < end; at += STRIDE) {
-            abort(face, way, framing, at);
-            assertNothingIsLeft(face + " " + way + " " + framing + " at byte " + at);
+            abort(api, way, framing, at);
+            assertNothingIsLeft(api + " " + way + " " + framing + " at byte " + at);
         }
     }
 
-    private void abort(Face face, Way way, Framing framing, int at) throws Exception {
+    private void abort(Api api, Way way, Framing framing, int at) throws Exception {
         Trap.Failure failure = switch (way) {
             case CONSUMER_THROWS -> Trap.Failure.UNCHECKED;
             case SINK_ERROR_THEN_ABORT -> Trap.Failure.IO;
             default -> Trap.Failure.NONE;
         };
-        Visit current = new Visit(face == Face.ASYNC, way == Way.CONSUMER_THROWS);
+        Visit current = new Visit(api == Api.ASYNC, way == Way.CONSUMER_THROWS);
         SluiceFilter filter = next(
                 current,
                 new Trap(failure, at, app.spool, target()),

@@ -34,7 +34,7 @@ final class Answers {
         json(response, error.status(), error.asAnswer());
     }
 
-    /** Answers for a form that was not to be had; the details of a disk that fails go to the log. */
+    /** Answers for a form that could not be taken; the details of a disk that fails go to the log. */
     static void refuse(HttpServletResponse response, MultipartRequestException refusal) throws IOException {
         ErrorAnswer error = describe(refusal.getCause());
         if (error.status() >= 500) {

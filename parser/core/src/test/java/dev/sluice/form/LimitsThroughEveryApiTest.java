@@ -27,15 +27,15 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every limit at N - 1, N and N + 1, with and without file names, the same through every API of the library; {@code LimitsTest} has the decoder. */
-class LimitsThroughEveryFaceTest extends SpooledTest {
+class LimitsThroughEveryApiTest extends SpooledTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
 
     /** Takes a whole body in. */
     private interface Intake {
-        void take(byte[] body, MultipartOptions limits, LimitsThroughEveryFaceTest test) throws IOException;
+        void take(byte[] body, MultipartOptions limits, LimitsThroughEveryApiTest test) throws IOException;
     }
 
-    enum Face {
+    enum Api {
         READER_OF_A_STREAM((body, limits, test) -> readParts(reader(new ByteArrayInputStream(body), limits))),
         READER_OF_A_SLOW_STREAM((body, limits, test) -> readParts(reader(new OneByteStream(body), limits))),
         READER_OF_A_CHANNEL((body, limits, test) -> readParts(
@@ -58,7 +58,7 @@ class LimitsThroughEveryFaceTest extends SpooledTest {
 
         private final Intake intake;
 
-        Face(Intake intake) {
+        Api(Intake intake) {
             this.intake = intake;
         }
 
@@ -68,7 +68,7 @@ class LimitsThroughEveryFaceTest extends SpooledTest {
         }
 
         @Nullable
-        MultipartException failure(byte[] body, MultipartOptions limits, LimitsThroughEveryFaceTest test)
+        MultipartException failure(byte[] body, MultipartOptions limits, LimitsThroughEveryApiTest test)
                 throws IOException {
             try {
                 intake.take(body, limits, test);
@@ -122,26 +122,26 @@ class LimitsThroughEveryFaceTest extends SpooledTest {
         }
     }
 
-    static List<Arguments> everyLimitThroughEveryFace() {
+    static List<Arguments> everyLimitThroughEveryApi() {
         return LimitCase.all().stream()
-                .flatMap(limit -> Stream.of(Face.values())
-                        .filter(face -> !limit.text() || face.readsText())
-                        .map(face -> Arguments.of(limit, face)))
+                .flatMap(limit -> Stream.of(Api.values())
+                        .filter(api -> !limit.text() || api.readsText())
+                        .map(api -> Arguments.of(limit, api)))
                 .toList();
     }
 
     @ParameterizedTest
-    @MethodSource("everyLimitThroughEveryFace")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Face face) throws Exception {
+    @MethodSource("everyLimitThroughEveryApi")
+    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Api api) throws Exception {
         MultipartOptions limits = MultipartOptions.builder()
                 .maxHeadersPerPart(1000)
                 .set(Setting.of(limit.setting()), String.valueOf(LimitCase.LIMIT))
                 .build();
         for (int used : new int[] {LimitCase.LIMIT - 1, LimitCase.LIMIT}) {
-            MultipartException failure = face.failure(limit.body().apply(used), limits, this);
+            MultipartException failure = api.failure(limit.body().apply(used), limits, this);
             assertNull(failure, () -> used + ": " + failure);
         }
-        MultipartException failure = face.failure(limit.body().apply(LimitCase.LIMIT + 1), limits, this);
+        MultipartException failure = api.failure(limit.body().apply(LimitCase.LIMIT + 1), limits, this);
         if (limit.reason() == null) {
             assertNull(failure, () -> "nothing of what is limited: " + failure);
             return;
