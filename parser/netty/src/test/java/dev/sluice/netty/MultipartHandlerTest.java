@@ -349,6 +349,7 @@ class MultipartHandlerTest {
     }
 
     @Test
+    @SuppressWarnings("deprecation") // the constructor that Netty 4.1.118 has too
     void aSmallBodyThatADecompressorMakesLargeIsRefusedAndNoMoreThanATurnIsHeld() throws IOException {
         ByteArrayOutputStream zipped = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(zipped)) {
@@ -358,7 +359,7 @@ class MultipartHandlerTest {
         }
         List<ByteBuf> made = new ArrayList<>();
         long[] most = {0};
-        open(onLoop(), new HttpContentDecompressor(0), new ChannelInboundHandlerAdapter() {
+        open(onLoop(), new HttpContentDecompressor(), new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object message) {
                 if (message instanceof HttpContent content && content.content().isReadable()) {
