@@ -138,7 +138,7 @@ public final class InvariantTarget {
         int headers = head.headers().size();
         int size = decoder.rawHeaders().readableBytes();
         headerBytes += size;
-        files += decoder.filename() == null ? 0 : 1;
+        files += setup.boundary().isFormData() && decoder.filename() != null ? 1 : 0; // of others none is counted
         require(decoder.partIndex() == parts - 1, "part index " + decoder.partIndex());
         require(parts <= limits.maxParts(), "too many parts");
         require(files <= limits.maxFiles(), "too many files");
