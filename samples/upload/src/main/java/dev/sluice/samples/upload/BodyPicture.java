@@ -107,8 +107,10 @@ final class BodyPicture {
     private void beginPart(MultipartDecoder decoder) {
         byte[] headers = ByteBufUtil.getBytes(decoder.rawHeaders());
         String filename = decoder.filename();
+        String safe = decoder.head().safeFilename();
         what = "  (part " + decoder.partIndex() + ": "
-                + (filename == null ? "field)" : "file " + visible(filename) + ")");
+                + (filename == null ? "field" : "file " + visible(filename))
+                + (filename == null || filename.equals(safe) ? ")" : ", safe name " + safeName(safe) + ")");
         partOffset = decoder.partOffset();
         preview.clear();
         digest.reset();
@@ -203,7 +205,10 @@ final class BodyPicture {
     private void printError(ErrorAnswer error) {
         out.println(in("error     ", ERROR)
                 + in(error.reason(), Style.bold)
-                + in(" (" + error.kind() + ")" + place(error.offset(), error.part()), Style.faint));
+                + in(
+                        (error.kind().equals(error.reason()) ? "" : " (" + error.kind() + ")")
+                                + place(error.offset(), error.part()),
+                        Style.faint));
         out.println("          " + visible(error.message()));
         if (error.offset() < start() || end == 0) {
             return;
@@ -240,6 +245,10 @@ final class BodyPicture {
 
     private String in(String text, Style... styles) {
         return ansi.enabled() && styles.length > 0 ? Style.on(styles) + text + Style.reset.on() : text;
+    }
+
+    private static String safeName(@Nullable String safe) {
+        return safe == null || safe.isEmpty() ? "none" : visible(safe);
     }
 
     private static String place(long offset, int part) {

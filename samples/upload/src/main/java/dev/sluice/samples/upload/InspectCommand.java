@@ -10,14 +10,21 @@ import dev.sluice.samples.report.Json;
 import dev.sluice.samples.report.PresetName;
 import io.netty.buffer.Unpooled;
 import java.io.FileInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.io.PushbackInputStream;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import me.tongfei.progressbar.ProgressBar;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Help.Ansi;
@@ -44,12 +51,18 @@ final class InspectCommand implements Callable<Integer> {
 
     private static final int LONG_INPUT = 32 << 20;
 
+    /** Two dashes, the longest boundary that a preset takes, and line ends around it. */
+    private static final int FIRST_LINE = 2 + 2 + 256 + 2;
+
+    /** The line of a delimiter at the start of a body. */
+    private static final Pattern DELIMITER = Pattern.compile("(?:\r?\n)?--([^\r\n\"\\\\]{1,256}?)(?:--)?[ \t]*\r?\n");
+
     @Option(
             names = "--content-type",
-            required = true,
             paramLabel = "TYPE",
-            description = "Content-Type of the body, such as 'multipart/form-data; boundary=xyz'.")
-    private String contentType = "";
+            description = "Content-Type of the body, such as 'multipart/form-data; boundary=xyz' "
+                    + "(default: form-data, with the boundary of the first line of the body).")
+    private @Nullable String contentType;
 
     @Option(
             names = "--preset",
@@ -97,17 +110,56 @@ final class InspectCommand implements Callable<Integer> {
         Ansi ansi = colour == Colour.auto ? Ansi.AUTO : Ansi.valueOf(colour == Colour.always);
         BodyPicture picture =
                 new BodyPicture(json ? new PrintWriter(Writer.nullWriter()) : out, ansi, chunk + LOOK_BACK);
-        try (InputStream in = open()) {
-            InspectionReport report = inspect(in, picture);
+        PrintWriter err = spec.commandLine().getErr();
+        try (PushbackInputStream in = new PushbackInputStream(open(), FIRST_LINE)) {
+            String type = contentType == null ? guessed(in) : contentType;
+            InspectionReport report = inspect(in, type, preset, picture);
             if (json) {
                 out.println(new String(Json.bytes(report), StandardCharsets.UTF_8));
             }
             out.flush();
-            return report.error() == null ? ExitCode.OK : ExitCode.SOFTWARE;
+            if (report.error() == null) {
+                return ExitCode.OK;
+            }
+            PresetName other = taker(type);
+            if (other != null) {
+                err.println("Try --preset=" + other + ": it takes this body.");
+            }
+            return ExitCode.SOFTWARE;
+        } catch (FileNotFoundException e) {
+            err.println("cannot read " + file + ": " + (Files.isDirectory(Path.of(file)) ? "a directory" : "no such file"));
         } catch (IOException e) {
-            spec.commandLine().getErr().println("cannot read " + file + ": " + e);
-            return ExitCode.USAGE;
+            err.println("cannot read " + file + ": " + e.getMessage());
         }
+        return ExitCode.USAGE;
+    }
+
+    /** {@return the Content-Type of a form whose boundary is that of the first line} */
+    private String guessed(PushbackInputStream in) throws IOException {
+        byte[] start = in.readNBytes(FIRST_LINE);
+        in.unread(start);
+        Matcher line = DELIMITER.matcher(new String(start, StandardCharsets.ISO_8859_1));
+        if (line.lookingAt()) {
+            return "multipart/form-data; boundary=\"" + line.group(1) + '"';
+        }
+        throw new ParameterException(
+                spec.commandLine(), "the body does not begin with a line '--boundary': say --content-type=TYPE");
+    }
+
+    /** {@return a preset that takes the file; null if there is none, or for standard input, which is gone} */
+    private @Nullable PresetName taker(String type) throws IOException {
+        if (file.equals("-")) {
+            return null;
+        }
+        for (PresetName other : List.of(PresetName.standard, PresetName.compatible)) {
+            try (InputStream in = new FileInputStream(file)) {
+                BodyPicture unseen = new BodyPicture(new PrintWriter(Writer.nullWriter()), Ansi.OFF, chunk + LOOK_BACK);
+                if (inspect(in, type, other, unseen).error() == null) {
+                    return other;
+                }
+            }
+        }
+        return null;
     }
 
     /** {@return the input, with a progress bar where it is long and somebody watches} */
@@ -119,16 +171,17 @@ final class InspectCommand implements Callable<Integer> {
         return in.available() >= LONG_INPUT && Ansi.AUTO.enabled() ? ProgressBar.wrap(in, "inspect") : in;
     }
 
-    private InspectionReport inspect(InputStream in, BodyPicture picture) throws IOException {
+    private InspectionReport inspect(InputStream in, String type, PresetName accepted, BodyPicture picture)
+            throws IOException {
         Boundary boundary;
         try {
-            boundary = Boundary.from(contentType, preset.preset());
+            boundary = Boundary.from(type, accepted.preset());
         } catch (MultipartException e) {
             return picture.end(List.of(), 0, ErrorAnswer.of(e));
         }
         picture.begin(boundary);
         MultipartOptions options =
-                MultipartOptions.builder().preset(preset.preset()).build();
+                MultipartOptions.builder().preset(accepted.preset()).build();
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
             try {
                 for (byte[] bytes; (bytes = in.readNBytes(chunk)).length > 0; ) {

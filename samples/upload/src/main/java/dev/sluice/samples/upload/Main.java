@@ -30,7 +30,17 @@ public final class Main {
 
     /** {@return the program with its output going elsewhere} */
     static CommandLine commandLine(PrintWriter out, PrintWriter err) {
-        CommandLine commandLine = new CommandLine(new Main()).setOut(out).setErr(err);
+        CommandLine commandLine = new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(out)
+                .setErr(err);
+        commandLine.setParameterExceptionHandler((wrong, arguments) -> {
+            CommandLine command = wrong.getCommandLine();
+            err.println(wrong.getMessage());
+            CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
+            err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+            return CommandLine.ExitCode.USAGE;
+        });
         commandLine.setExecutionExceptionHandler((failure, command, parsed) -> {
             failure.printStackTrace(err);
             return CommandLine.ExitCode.USAGE;

@@ -180,19 +180,64 @@ class InspectCommandTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", "\r\n"})
+    void withoutAContentTypeTheBoundaryIsThatOfTheFirstLine(String before) throws Exception {
+        body(before + BODY);
+        assertEquals(inspect("--json").out(), run("inspect", "--json", file.toString()).out());
+    }
+
+    @Test
+    void aBodyWithoutABoundaryInItsFirstLineNeedsAContentType() throws Exception {
+        body("text\r\n" + BODY);
+        Run run = run("inspect", file.toString());
+
+        assertEquals(2, run.code());
+        assertEquals(
+                "the body does not begin with a line '--boundary': say --content-type=TYPE\n"
+                        + "Try 'sluice inspect --help'.\n",
+                run.err());
+    }
+
+    @Test
+    void aPresetIsTakenInAnyCaseAndTheOneThatTakesARefusedBodyIsNamed() throws Exception {
+        assertEquals(0, inspect("--preset=STANDARD").code());
+        Run strict = inspect("--preset=Strict");
+        assertEquals(1, strict.code());
+        assertEquals("Try --preset=standard: it takes this body.\n", strict.err());
+
+        body(BODY.replace("\r\n", "\n"));
+        assertEquals("Try --preset=compatible: it takes this body.\n", inspect().err());
+        assertEquals("", inspect("--preset=compatible").err());
+        body(BODY.substring(0, 20));
+        Run truncated = inspect("--color=never");
+        assertEquals("", truncated.err());
+        assertTrue(truncated.out().contains("error     TRUNCATED at offset 20"), truncated.out());
+    }
+
+    @Test
+    void theSafeNameIsShownBesideAnUnsafeOne() throws Exception {
+        body(BODY.replace("\u00fc.bin", "../../etc/passwd"));
+        assertTrue(inspect().out().contains("(part 1: file ../../etc/passwd, safe name passwd)"), inspect().out());
+        assertFalse(inspect("--json").out().contains("safe name"));
+        body(BODY.replace("\u00fc.bin", ".."));
+        assertTrue(inspect().out().contains("(part 1: file .., safe name none)"), inspect().out());
+    }
+
     @Test
     void wrongUseAndInputThatCannotBeReadEndWithTwo() {
         assertEquals(2, run().code());
         assertEquals(2, run("nothing").code());
-        assertEquals(2, run("inspect", file.toString()).code());
         for (String wrong : List.of("--chunk=0", "--chunk=x", "--preset=other", "--nothing")) {
             assertEquals(2, inspect(wrong).code(), wrong);
         }
         file = directory.resolve("missing");
         assertEquals(2, inspect().code());
-        assertTrue(inspect().err().startsWith("cannot read"), inspect().err());
+        assertEquals("cannot read " + file + ": no such file\n", inspect().err());
         file = directory;
         assertEquals(2, inspect().code());
+        assertEquals("cannot read " + file + ": a directory\n", inspect().err());
+        assertEquals(2, inspect("--preset=other").err().lines().count(), inspect("--preset=other").err());
     }
 
     @Test
