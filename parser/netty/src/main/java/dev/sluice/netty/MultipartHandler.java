@@ -548,7 +548,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         FormExchange form = exchange;
         if (form != null) {
             form.checkPace();
-            probing |= !reading && !stream;
+            probing |= !reading;
             if (probing) {
                 probe(ctx);
             }
@@ -562,8 +562,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     }
 
     /**
-     * A client that is gone is not noticed for as long as nobody reads. So a read is asked for while the form waits for
-     * something else, too; what it brings is held, and one more asked for while that is little.
+     * A client that is gone is not noticed for as long as nobody reads, nor is the end of its connection by a stream that
+     * has unread data. So a read is asked for while the form waits for something else, too; what it brings is held, and one
+     * more asked for while that is little.
      */
     private void probe(ChannelHandlerContext ctx) {
         if (exchange != null && heldBytes <= shared.bytesPerTurn() / 4) {

@@ -223,12 +223,14 @@ class Http2Test {
     }
 
     @Test
-    void aConnectionThatEndsEndsItsForms() throws Exception {
+    void aConnectionThatEndsEndsItsFormsThoughAStreamOfItHasUnreadData() throws Exception {
         Upload upload = new Upload().shut();
-        new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
+        byte[] body = Upload.body(60_000);
+        Stream stream = new Stream(upload).send(Arrays.copyOf(body, 20_000), false);
         while (upload.bytes.get() == 0) {
             Thread.onSpinWait();
         }
+        stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // nobody reads it
         client.close();
         assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.SECONDS));
     }

@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * <p>All methods may be called by any thread at any time, from sinks too.
  */
 public final class AsyncForm {
+    /** Of {@link #jobs}: the form has ended, and there is to be none any more. */
+    private static final int NO_MORE = -1;
+
     private final RequestState state;
     private final AsyncContext context;
     private final ServletInputStream in;
@@ -41,14 +44,23 @@ public final class AsyncForm {
     /** Counts calls for attention: whoever makes it 1 reads until it is 0 again; at first that is {@link #begin()}. */
     private final AtomicInteger calls = new AtomicInteger(1);
 
+    /**
+     * How many jobs the container was given that are not done. The form does not end before them: the application would
+     * complete the request, and a container fails a job whose request is over.
+     */
+    private final AtomicInteger jobs = new AtomicInteger();
+
     /** The container will call: nothing is to be read before. */
     private volatile boolean awaiting = true;
 
-    /** Of whoever reads. */
+    // Of whoever reads.
     private long received;
+    private boolean waitsForJobs;
 
     private volatile boolean allRead;
-    private volatile boolean ended;
+
+    /** Jobs that are not done will not come any more, or not in time. */
+    private volatile boolean jobsLost;
 
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
         this.state = state;
@@ -87,7 +99,7 @@ public final class AsyncForm {
             }
             throw e;
         }
-        state.receives(options, form::abort);
+        state.receives(options, form::requestEnds);
         form.begin();
         return form;
     }
@@ -96,7 +108,7 @@ public final class AsyncForm {
         state.service().watch().add(intake);
         intake.completion().whenComplete((form, failure) -> call());
         readUntilDone();
-        if (!ended) {
+        if (!hasEnded()) {
             try {
                 in.setReadListener(new Listener());
             } catch (RuntimeException | Error e) {
@@ -127,7 +139,7 @@ public final class AsyncForm {
 
     /**
      * Aborts the form: nothing is left of it on return, or, if another thread is at it, as soon as that one sees it. Does
-     * nothing once the form is complete.
+     * nothing once the form is complete. What depends on {@link #completion()} may hear of it a little later.
      */
     public void cancel() {
         abort(new CancellationException("the form was cancelled"));
@@ -137,6 +149,12 @@ public final class AsyncForm {
         abortion.compareAndSet(null, reason);
         intake.abort(reason);
         call();
+    }
+
+    /** The container ends the request, whoever is at it. */
+    private void requestEnds(Throwable reason) {
+        jobsLost = true;
+        abort(reason);
     }
 
     // ---- reading: one thread at a time
@@ -150,18 +168,17 @@ public final class AsyncForm {
     private void readUntilDone() {
         int seen = 1;
         do {
-            while (!ended && readOn()) {}
+            while (!hasEnded() && readOn()) {}
             seen = calls.addAndGet(-seen);
         } while (seen != 0);
     }
 
     /** {@return false if there is nothing to do before somebody calls} */
     private boolean readOn() {
-        if (intake.demand() == 0) {
-            if (!intake.isOver()) {
-                return false;
-            }
-            end();
+        if (intake.isOver() && (abortion.get() != null || intake.demand() == 0)) {
+            return end();
+        } else if (intake.demand() == 0) {
+            return false;
         } else if (allRead) {
             intake.finish();
         } else if (awaiting) {
@@ -175,18 +192,27 @@ public final class AsyncForm {
                 awaiting = false;
                 received += Math.max(intake.read(in), 0);
             } catch (IOException | RuntimeException | Error e) {
-                boolean dropping = intake.isOver();
                 abort(e);
-                if (dropping) {
-                    end();
-                }
             }
         }
         return true;
     }
 
-    private void end() {
-        ended = true;
+    private boolean hasEnded() {
+        return jobs.get() == NO_MORE;
+    }
+
+    /** {@return false if a job is not done, which calls then} */
+    private boolean end() {
+        if (jobsLost) {
+            jobs.set(NO_MORE);
+        } else if (!jobs.compareAndSet(0, NO_MORE)) {
+            if (!waitsForJobs) {
+                waitsForJobs = true;
+                state.service().watch().later(this::waitNoLonger, RequestLife.GRACE); // a container may have dropped it
+            }
+            return false;
+        }
         state.service().watch().remove(intake);
         intake.completion().whenComplete((form, wrapped) -> {
             Throwable failure = wrapped instanceof CompletionException ? wrapped.getCause() : wrapped;
@@ -204,6 +230,35 @@ public final class AsyncForm {
             }
         });
         state.life().release();
+        return true;
+    }
+
+    // ---- jobs
+
+    private void waitNoLonger() {
+        jobsLost = true;
+        call();
+    }
+
+    /** Has the container do some work that is counted already. Whether it comes or not, somebody reads on after it. */
+    private void start(Runnable work) {
+        try {
+            context.start(() -> {
+                try {
+                    work.run();
+                } finally {
+                    jobDone();
+                }
+            });
+        } catch (RuntimeException | Error e) { // the request is just ending, or the container has no thread to give
+            jobDone();
+            throw e;
+        }
+    }
+
+    private void jobDone() {
+        jobs.updateAndGet(now -> now == NO_MORE ? now : now - 1);
+        call();
     }
 
     private final class Source implements FormSource {
@@ -220,19 +275,22 @@ public final class AsyncForm {
 
         @Override
         public void wanted() {
-            if (ended) { // Jetty warns of a worker whose request is over
-                return;
-            }
-            try {
-                context.start(AsyncForm.this::call);
-            } catch (RuntimeException | Error e) { // the request is just ending, or the container has no thread to give
-                call();
+            if (jobs.compareAndSet(0, 1)) { // else one reads on when it is done, or there is nothing more to read
+                try {
+                    start(() -> {});
+                } catch (RuntimeException | Error e) {
+                    // this thread has read on instead
+                }
             }
         }
 
         @Override
         public void resume(Runnable work) {
-            context.start(work);
+            if (jobs.getAndUpdate(now -> now == NO_MORE ? now : now + 1) == NO_MORE) {
+                work.run(); // nothing is left to do
+            } else {
+                start(work);
+            }
         }
     }
 

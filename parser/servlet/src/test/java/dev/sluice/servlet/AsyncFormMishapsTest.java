@@ -1,6 +1,7 @@
 package dev.sluice.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,9 +21,14 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -172,13 +178,77 @@ class AsyncFormMishapsTest extends WithApp {
         }
     }
 
+    /** Jetty fails a worker whose request is over: the application is told when it may be completed, and not before. */
+    @Test
+    void aFormEndsOnceTheWorkerHasRunThatItStarted() throws Exception {
+        Runnable worker = cancelledWhileItsWorkerIsHeld();
+        Eventually.after(100);
+        assertFalse(failure.isDone(), "the request would be completed under its worker");
+        worker.run();
+        assertInstanceOf(CancellationException.class, failure.getNow(null).getCause());
+        app.assertNothingLeft("a form that was cancelled");
+    }
+
+    @Test
+    void aFormEndsThoughItsWorkerIsDroppedAndItsRequestGoesOn() throws Exception {
+        cancelledWhileItsWorkerIsHeld();
+        assertInstanceOf(
+                CancellationException.class, failure.get(10, TimeUnit.SECONDS).getCause());
+        app.assertNothingLeft("a form that was cancelled");
+    }
+
+    /** {@return the worker that was to end a form that is too slow, and is not left more than its request} */
+    private Runnable cancelledWhileItsWorkerIsHeld() throws Exception {
+        BlockingQueue<Runnable> workers = holdWorkers();
+        app.options(options ->
+                options.spillThreshold(0).minBytesPerSecond(1_000_000).minRateGrace(GRACE));
+        serve(options -> options);
+        try (RawHttp client = app.begin(FORM)) {
+            Runnable worker = workers.poll(10, TimeUnit.SECONDS);
+            received.get(10, TimeUnit.SECONDS).cancel();
+            assertEquals(0, app.memory.used());
+            assertEquals(0, app.spool.files());
+            assertTrue(client.channel().isOpen());
+            return worker;
+        }
+    }
+
+    /** One worker reads on after the sink, and looks for what else is to be done. */
+    @Test
+    void aSinkThatIsReadyAgainTakesOneWorker() throws Exception {
+        BlockingQueue<Runnable> workers = holdWorkers();
+        GateSink gate = new GateSink().shut();
+        serve(options -> options.decider(part -> PartDecision.to(gate)));
+        byte[] request = FORM.post("/");
+        try (RawHttp client = app.connect()) {
+            client.send(request, 0, request.length / 2);
+            Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
+            Eventually.isTrue(() -> received.isDone(), "the form is not there"); // and has seen that there is no demand
+            gate.open();
+            Objects.requireNonNull(workers.poll(10, TimeUnit.SECONDS)).run();
+            assertEquals(List.of(), List.copyOf(workers));
+            client.send(request, request.length / 2, request.length);
+            assertEquals(200, client.answer().status());
+        }
+    }
+
     private CompletableFuture<Runnable> dropWorkers() {
         CompletableFuture<Runnable> dropped = new CompletableFuture<>();
+        workersTo(dropped::complete);
+        return dropped;
+    }
+
+    private BlockingQueue<Runnable> holdWorkers() {
+        BlockingQueue<Runnable> workers = new LinkedBlockingQueue<>();
+        workersTo(workers::add);
+        return workers;
+    }
+
+    private void workersTo(Consumer<Runnable> where) {
         app.before((request, response, chain) -> {
-            chain.doFilter(new WorkersTo(dropped::complete, (HttpServletRequest) request), response);
+            chain.doFilter(new WorkersTo(where, (HttpServletRequest) request), response);
             context.complete(request.getAsyncContext());
         });
-        return dropped;
     }
 
     /** Cannot become asynchronous. */

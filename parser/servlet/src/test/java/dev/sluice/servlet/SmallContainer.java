@@ -36,6 +36,7 @@ final class SmallContainer {
     private final List<AsyncListener> listeners = new CopyOnWriteArrayList<>();
     private final List<Thread> threads = new CopyOnWriteArrayList<>();
     private final AtomicInteger completions = new AtomicInteger();
+    private final AtomicInteger workers = new AtomicInteger();
     private final AtomicReference<Throwable> trouble = new AtomicReference<>();
     private volatile ReadListener reader;
     private volatile boolean calling;
@@ -146,6 +147,11 @@ final class SmallContainer {
     /** {@return whether a thread of the container is with the read listener} */
     boolean isCalling() {
         return calling;
+    }
+
+    /** {@return whether a worker has not ended} */
+    boolean isWorking() {
+        return workers.get() > 0;
     }
 
     boolean isOver() {
@@ -355,7 +361,15 @@ final class SmallContainer {
         @Override
         public void start(Runnable worker) {
             wire.requireNotOver();
-            fork(worker::run);
+            workers.incrementAndGet();
+            fork(() -> {
+                try {
+                    wire.requireNotOver();
+                    worker.run();
+                } finally {
+                    workers.decrementAndGet();
+                }
+            });
         }
 
         @Override
