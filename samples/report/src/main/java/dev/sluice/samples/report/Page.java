@@ -8,27 +8,31 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.Map;
 
 /** A page of one file, without anything to fetch, and the policy that lets its own script and style run, only. */
 public final class Page {
     private final byte[] html;
     private final String contentSecurityPolicy;
 
-    private Page(byte[] html) {
-        this.html = html;
-        String text = new String(html, StandardCharsets.UTF_8);
+    private Page(String text) {
+        this.html = text.getBytes(StandardCharsets.UTF_8);
         this.contentSecurityPolicy = "default-src 'none'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
                 + "frame-ancestors 'none'; img-src data:; style-src " + hashOf(text, "style") + "; script-src "
                 + hashOf(text, "script");
     }
 
-    /** {@return {@code page.html} beside {@code program} among its resources} */
-    public static Page load(Class<?> program) {
+    /** {@return {@code page.html} beside {@code program} among its resources, with a value for each {@code {{name}}} of it} */
+    public static Page load(Class<?> program, Map<String, ?> values) {
         try (InputStream in = program.getResourceAsStream("page.html")) {
             if (in == null) {
                 throw new IllegalStateException("page.html is not in the program");
             }
-            return new Page(in.readAllBytes());
+            String html = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            for (Map.Entry<String, ?> value : values.entrySet()) {
+                html = html.replace("{{" + value.getKey() + "}}", String.valueOf(value.getValue()));
+            }
+            return new Page(html);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

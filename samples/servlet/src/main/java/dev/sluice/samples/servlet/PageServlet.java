@@ -5,12 +5,13 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Map;
 
 /** {@code GET /}: the page. */
 final class PageServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
-    private final transient Page page = Page.load(PageServlet.class);
+    private final transient Page page = Page.load(PageServlet.class, Map.of());
 
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {

@@ -127,7 +127,8 @@ final class InspectCommand implements Callable<Integer> {
             }
             return ExitCode.SOFTWARE;
         } catch (FileNotFoundException e) {
-            err.println("cannot read " + file + ": " + (Files.isDirectory(Path.of(file)) ? "a directory" : "no such file"));
+            err.println(
+                    "cannot read " + file + ": " + (Files.isDirectory(Path.of(file)) ? "a directory" : "no such file"));
         } catch (IOException e) {
             err.println("cannot read " + file + ": " + e.getMessage());
         }

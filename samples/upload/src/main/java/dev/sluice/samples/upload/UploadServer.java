@@ -25,6 +25,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,9 +62,11 @@ public final class UploadServer implements AutoCloseable {
                 .open();
         this.loops =
                 new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
-        this.handlers = handlers();
+        FormOptions options = options();
+        this.handlers = handlers(options);
         try {
-            this.acceptor = bind();
+            this.acceptor =
+                    bind(Map.of("maxFiles", options.multipart().maxFiles(), "maxBodyBytes", config.maxBodyBytes()));
         } catch (IOException | RuntimeException e) {
             stop();
             throw e;
@@ -79,13 +82,16 @@ public final class UploadServer implements AutoCloseable {
         return new UploadServer(config);
     }
 
-    private MultipartHandlers handlers() {
-        FormOptions options = FormOptions.builder(spool, memory)
+    private FormOptions options() {
+        return FormOptions.builder(spool, memory)
                 .expandNested(false) // parts as they are in the body
                 .minBytesPerSecond(ServerConfig.MIN_BYTES_PER_SECOND)
                 .minRateGrace(config.rateGrace())
                 .metrics(metrics)
                 .build();
+    }
+
+    private MultipartHandlers handlers(FormOptions options) {
         ReceivedParts.Store store = new ReceivedParts.Store(spool, directory());
         FormRequest.Services services = new FormRequest.Services(config, store, metrics);
         return MultipartHandlers.builder(Forms.of(options), services::route, workers)
@@ -93,8 +99,8 @@ public final class UploadServer implements AutoCloseable {
                 .build();
     }
 
-    private Channel bind() throws IOException {
-        ChannelHandler others = new OtherRequests(metrics, Page.load(UploadServer.class));
+    private Channel bind(Map<String, Long> limits) throws IOException {
+        ChannelHandler others = new OtherRequests(metrics, Page.load(UploadServer.class, limits));
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)

@@ -184,7 +184,9 @@ class InspectCommandTest {
     @ValueSource(strings = {"", "\r\n"})
     void withoutAContentTypeTheBoundaryIsThatOfTheFirstLine(String before) throws Exception {
         body(before + BODY);
-        assertEquals(inspect("--json").out(), run("inspect", "--json", file.toString()).out());
+        assertEquals(
+                inspect("--json").out(),
+                run("inspect", "--json", file.toString()).out());
     }
 
     @Test
@@ -218,10 +220,14 @@ class InspectCommandTest {
     @Test
     void theSafeNameIsShownBesideAnUnsafeOne() throws Exception {
         body(BODY.replace("\u00fc.bin", "../../etc/passwd"));
-        assertTrue(inspect().out().contains("(part 1: file ../../etc/passwd, safe name passwd)"), inspect().out());
+        assertTrue(
+                inspect().out().contains("(part 1: file ../../etc/passwd, safe name passwd)"),
+                inspect().out());
         assertFalse(inspect("--json").out().contains("safe name"));
         body(BODY.replace("\u00fc.bin", ".."));
-        assertTrue(inspect().out().contains("(part 1: file .., safe name none)"), inspect().out());
+        assertTrue(
+                inspect().out().contains("(part 1: file .., safe name none)"),
+                inspect().out());
     }
 
     @Test
@@ -237,7 +243,10 @@ class InspectCommandTest {
         file = directory;
         assertEquals(2, inspect().code());
         assertEquals("cannot read " + file + ": a directory\n", inspect().err());
-        assertEquals(2, inspect("--preset=other").err().lines().count(), inspect("--preset=other").err());
+        assertEquals(
+                2,
+                inspect("--preset=other").err().lines().count(),
+                inspect("--preset=other").err());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.sluice.samples.upload.clients;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
@@ -11,7 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
+import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
 /** The upload page in a real browser. */
@@ -62,7 +66,9 @@ final class BrowserTest {
                 visit(browser, "dropped files and a field arrive, with progress", 1 << 30, this::drop),
                 visit(browser, "names in any script and an empty file arrive", 1 << 30, this::names),
                 visit(browser, "a cancelled upload leaves nothing", 1 << 30, this::cancel),
-                visit(browser, "a refusal is shown as the server words it", 100_000, this::refusal)));
+                visit(browser, "a refusal looks like one, in words a person uses", 100_000, this::refusal),
+                visit(browser, "what is over a limit is not sent", 100_000, this::limits),
+                visit(browser, "many files fit a phone, without a mouse", 1 << 30, this::phone)));
     }
 
     private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
@@ -93,6 +99,8 @@ final class BrowserTest {
             browser.find("#upload").click();
             browser.await(driver -> share(browser) > 0.3);
             browser.screenshot("upload-progress");
+            String rate = browser.find("#total .rate").getText();
+            assertTrue(rate.matches(".* of .*MB at .*MB/s, \\d+\\h+s left"), rate);
             browser.awaitState("done");
         }
         assertEquals(
@@ -120,6 +128,8 @@ final class BrowserTest {
         browser.screenshot("upload-result");
         browser.driver().manage().window().setSize(new Dimension(500, 900));
         browser.screenshot("upload-result-narrow");
+        browser.driver().manage().window().setSize(new Dimension(1100, 1000));
+        assertEquals("Done: 2 files", browser.find("#status").getText().replaceAll(" in .*", ""));
     }
 
     private void names(Browser browser, UploadServer server) {
@@ -156,22 +166,90 @@ final class BrowserTest {
             watch.await("the file is being written", names -> !names.isEmpty());
             browser.find("#cancel").click();
             browser.awaitState("cancelled");
+            assertEquals("not kept", browser.find("#total .pct").getText());
             watch.await("it is deleted", Set::isEmpty);
         }
     }
 
     private void refusal(Browser browser, UploadServer server) throws Exception {
-        try (Scratch scratch = Scratch.create()) {
-            Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(3 << 20));
-            browser.drop(browser.find("#drop"), List.of(file));
-            browser.find("#upload").click();
-            browser.awaitState("refused");
-        }
+        browser.run(DROP_FROM_SCRIPT, List.of(List.of("just-too-large.bin", "", "x".repeat(99_990))));
+        browser.find("#upload").click();
+        browser.awaitState("refused");
         WebElement error = browser.find("#error");
         assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
+        assertEquals(
+                List.of("This is too large for one upload", "Remove some, or send them in several uploads."),
+                error.getText().lines().limit(2).toList());
+        browser.find("#error summary").click();
         assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error.getText());
+        assertEquals("Refused; nothing was kept", browser.find("#status").getText());
+        assertEquals("not kept", browser.find("#total .pct").getText());
+        assertEquals("not kept", browser.find(".file .pct").getText());
         assertEquals(Set.of(), Received.names(server.directory()));
         browser.screenshot("upload-refused");
+    }
+
+    private void limits(Browser browser, UploadServer server) throws Exception {
+        assertEquals(
+                "Up to 100 files at once, 100 kB together.",
+                browser.find("#limits").getText());
+        browser.run(
+                DROP_FROM_SCRIPT, List.of(List.of("a", "", "x".repeat(60_000)), List.of("b", "", "x".repeat(60_000))));
+        assertEquals(
+                "2 files, 120 kB: too large; the most is 100 kB",
+                browser.find("#status").getText());
+        assertFalse(browser.find("#upload").isEnabled());
+        browser.screenshot("upload-over");
+        browser.find(".file .remove").click();
+        browser.find("#upload").click();
+        browser.awaitState("done");
+        assertEquals(Set.of("b"), Received.names(server.directory()));
+
+        browser.run(DROP_FROM_SCRIPT, files(101));
+        assertEquals(
+                "101 files, 0 B: 1 too many; the most is 100",
+                browser.find("#status").getText());
+        assertFalse(browser.find("#upload").isEnabled());
+    }
+
+    private void phone(Browser browser, UploadServer server) throws Exception {
+        browser.driver().manage().window().setSize(new Dimension(500, 700));
+        browser.driver()
+                .executeCdpCommand(
+                        "Emulation.setEmulatedMedia",
+                        Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", "dark"))));
+        try {
+            browser.run(DROP_FROM_SCRIPT, files(100));
+            browser.screenshot("upload-phone-dark");
+            assertEquals(List.of(true, true, true), browser.runForList("""
+                            const button = document.querySelector('#upload').getBoundingClientRect();
+                            return [button.bottom <= innerHeight, document.body.scrollWidth <= innerWidth,
+                                document.querySelector('#queue').offsetHeight <= innerHeight / 2];
+                            """));
+            browser.run("document.querySelector('.file:last-child .remove').focus()");
+            browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER);
+            assertEquals(
+                    "Remove 98", browser.driver().switchTo().activeElement().getAttribute("aria-label"));
+            browser.run("document.querySelector('.field-name').focus()");
+            browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER); // sends, as a form does
+            browser.awaitState("done");
+            assertEquals("0", String.valueOf(browser.run("return document.querySelectorAll('.file').length")));
+            assertEquals(99, Received.names(server.directory()).size());
+            browser.find("#upload").click(); // an empty field is left: nothing is sent twice
+            assertEquals(
+                    "Choose a file or fill in a field first",
+                    browser.find("#status").getText());
+            browser.screenshot("upload-phone-dark-done");
+        } finally {
+            browser.driver().executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features", List.of()));
+            browser.driver().manage().window().setSize(new Dimension(1100, 1000));
+        }
+    }
+
+    private static List<List<String>> files(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> List.of(String.valueOf(i), "", ""))
+                .toList();
     }
 
     private static void type(Browser browser, int field, String name, String value) {
