@@ -1,7 +1,6 @@
 package dev.sluice.samples.upload.readme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.Main;
@@ -12,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the README says is so. */
+/** What the README and the guide say is so. */
 final class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final Pattern FENCE = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
@@ -38,16 +38,19 @@ final class ReadmeTest {
                 }
             }
         }
-        List<String> shown = fenced("java");
-        assertFalse(shown.isEmpty());
-        for (String code : shown) {
-            assertTrue(compiled.contains(code), code);
+        int shown = 0;
+        for (Path page : pages()) {
+            // A test of its own holds that page.
+            List<String> code = page.endsWith("migration.md") ? List.of() : fenced(page, "java");
+            assertTrue(compiled.containsAll(code), () -> page + ": " + code);
+            shown += code.size();
         }
+        assertTrue(shown > 5);
     }
 
     @Test
     void itsCommandsAreThoseOfTheBuild() throws IOException {
-        List<String> commands = fenced("sh");
+        List<String> commands = fenced(ROOT.resolve("README.md"), "sh");
         assertEquals(
                 List.of(
                         "mvn -q -pl samples/upload -am package -DskipTests && java -jar samples/upload/target/sluice.jar serve\n",
@@ -60,14 +63,43 @@ final class ReadmeTest {
     }
 
     @Test
-    void itsLinksLeadSomewhere() throws IOException {
-        Matcher link = Pattern.compile("\\]\\((?!http)([^)#]+)\\)").matcher(readme());
-        List<String> links = new ArrayList<>();
-        while (link.find()) {
-            links.add(link.group(1));
-            assertTrue(Files.exists(ROOT.resolve(link.group(1))), link.group(1));
+    void linksLeadSomewhere() throws IOException {
+        int links = 0;
+        for (Path page : pages()) {
+            String text = Files.readString(page);
+            Matcher link =
+                    Pattern.compile("\\]\\((?!http)([^)#]*)(?:#([^)]*))?\\)").matcher(text);
+            for (; link.find(); links++) {
+                Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
+                assertTrue(Files.exists(target), page + ": " + link.group());
+                if (link.group(2) != null) {
+                    assertTrue(anchors(target).contains(link.group(2)), page + ": " + link.group());
+                }
+            }
         }
-        assertTrue(links.size() > 3, links.toString());
+        assertTrue(links > 60, "links: " + links);
+    }
+
+    private static List<String> anchors(Path page) throws IOException {
+        return Files.readString(page)
+                .lines()
+                .filter(line -> line.startsWith("#"))
+                .map(line -> line.replaceFirst("#+ ", "")
+                        .toLowerCase(Locale.ROOT)
+                        .replaceAll("[^\\w\\- ]", "")
+                        .replace(' ', '-'))
+                .toList();
+    }
+
+    /** {@return the README, the guide, and what stands beside them} */
+    private static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("README.md")));
+        for (String directory : List.of(".github", "parser/docs", "parser/docs/decisions", "bench")) {
+            try (Stream<Path> files = Files.list(ROOT.resolve(directory))) {
+                files.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+            }
+        }
+        return pages;
     }
 
     @ParameterizedTest
@@ -96,12 +128,8 @@ final class ReadmeTest {
         }
     }
 
-    private static String readme() throws IOException {
-        return Files.readString(ROOT.resolve("README.md"));
-    }
-
-    private static List<String> fenced(String language) throws IOException {
-        Matcher fence = FENCE.matcher(readme());
+    private static List<String> fenced(Path page, String language) throws IOException {
+        Matcher fence = FENCE.matcher(Files.readString(page));
         List<String> found = new ArrayList<>();
         while (fence.find()) {
             if (fence.group(1).equals(language)) {

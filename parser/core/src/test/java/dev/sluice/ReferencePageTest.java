@@ -1,0 +1,112 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.MultipartException.Reason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** {@code parser/docs/reference.md} has every setting, reason and deviation; with {@code -Dsluice.draw} it is drawn anew. */
+class ReferencePageTest {
+    private static final Path PAGE = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/reference.md");
+    private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
+
+    @Test
+    void thePageIsThatOfTheCode() throws IOException {
+        String page = page();
+        if (System.getProperty("sluice.draw") != null) {
+            Files.writeString(PAGE, page);
+        }
+        assertEquals(page, Files.readString(PAGE).replace("\r\n", "\n"));
+    }
+
+    private static String page() {
+        return """
+                # Settings, errors, deviations
+
+                Generated from `Setting`, `MultipartException.Reason` and `Deviation` by `ReferencePageTest`; do not edit.
+                What they mean in use: [limits](limits.md), [errors](errors.md), [presets](presets.md).
+
+                ## Settings
+
+                The name is that of the builder's method, of the filter's init parameter, and, in kebab case behind `sluice.`,
+                of the property in Spring Boot.
+
+                | setting | decoder, reader | form, filter | turned off by |
+                |---|---:|---:|---|
+                %s
+                ## Errors
+
+                | reason | status | setting | says |
+                |---|---:|---|---|
+                %s
+                ## Deviations
+
+                | deviation | STANDARD | STRICT | COMPATIBLE |
+                |---|---|---|---|
+                %s""".formatted(
+                        rows(Stream.of(Setting.values()).map(ReferencePageTest::row)),
+                        rows(Stream.of(Reason.values()).map(ReferencePageTest::row)),
+                        rows(Stream.of(Deviation.values()).map(ReferencePageTest::row)));
+    }
+
+    private static String rows(Stream<String> rows) {
+        return rows.map(row -> "| " + row + " |\n").collect(Collectors.joining());
+    }
+
+    private static String row(Setting setting) {
+        boolean body = setting.scope() == Setting.Scope.BODY;
+        return String.join(
+                " | ",
+                "`" + setting.key() + "`",
+                body ? shown(setting, setting.decoderDefault()) : "–",
+                shown(setting, setting.formDefault()),
+                setting.offCall() == null ? "–" : "`" + setting.offCall() + "`");
+    }
+
+    private static String shown(Setting setting, long value) {
+        if (value == Long.MAX_VALUE) {
+            return "unlimited";
+        }
+        return switch (setting.kind()) {
+            case BYTES -> setting == Setting.MEMORY_BUDGET_BYTES ? "a quarter of the heap" : size(value);
+            case COUNT -> String.valueOf(value);
+            case TIME -> value / 1_000_000_000 + " s";
+            case FLAG -> value < 0 ? "by preset" : String.valueOf(value == 1);
+            case PRESET -> "standard";
+            case CHARSET -> "UTF-8";
+            case PATH -> setting == Setting.DIRECTORY ? "a new one" : "none";
+            case PARSE -> "lazy";
+        };
+    }
+
+    private static String size(long bytes) {
+        int power = bytes == 0 ? 0 : Long.numberOfTrailingZeros(bytes) / 10;
+        return (bytes >> 10 * power) + " " + List.of("B", "KiB", "MiB", "GiB").get(power);
+    }
+
+    private static String row(Reason reason) {
+        Setting setting = reason.setting();
+        String sentence = MultipartException.because(reason).build().getMessage();
+        return String.join(
+                " | ",
+                "`" + reason + "`",
+                String.valueOf(reason.httpStatus()),
+                setting == null ? "–" : "`" + setting.key() + "`",
+                sentence.replaceAll(" \\(.*\\)$", ""));
+    }
+
+    private static String row(Deviation deviation) {
+        return "`" + deviation + "` | "
+                + PRESETS.stream()
+                        .map(preset -> !preset.accepts(deviation)
+                                ? "`" + deviation.reason() + "`"
+                                : preset.reports(deviation) ? "ok, reported" : "ok")
+                        .collect(Collectors.joining(" | "));
+    }
+}

@@ -1,0 +1,78 @@
+package dev.sluice.samples.upload.readme;
+
+import dev.sluice.Deviation;
+import dev.sluice.MultipartException;
+import dev.sluice.Preset;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What the guide shows. */
+final class Guide {
+    private final Forms forms;
+    private final Path directory;
+    private int status = 200;
+
+    Guide(Forms forms, Path directory) {
+        this.forms = forms;
+        this.directory = directory;
+    }
+
+    int status() {
+        return status;
+    }
+
+    @Nullable
+    String stream(InputStream in, String contentType) throws IOException {
+        // README {
+        try (MultipartForm form = forms.read(in, contentType)) {
+            String title = form.text("title"); // null where there is none
+            FormPart photo = form.file("photo");
+            if (photo != null) {
+                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise it goes with the form
+            }
+            return title;
+        }
+        // README }
+    }
+
+    static PartDecider onlyPdf() {
+        // README {
+        PartDecider decider = part -> part.filename() == null
+                ? PartDecision.memory()
+                : "application/pdf".equals(part.contentType())
+                        ? PartDecision.spill()
+                        : PartDecision.refuse(415, "only PDF files are taken");
+        // README }
+        return decider;
+    }
+
+    String answer(InputStream in, String contentType) throws IOException {
+        // README {
+        try (MultipartForm form = forms.read(in, contentType)) {
+            return "took " + form.parts().size() + " parts";
+        } catch (MultipartException e) {
+            status = e.httpStatus();
+            return switch (e.reason()) {
+                case BODY_TOO_LARGE, PART_TOO_LARGE -> "The most is " + e.limit() + " bytes.";
+                case TOO_MANY_FILES -> "Please send fewer files at once.";
+                default -> e.getMessage();
+            };
+        }
+        // README }
+    }
+
+    static Preset oneOldClient() {
+        // README {
+        Preset preset = Preset.STANDARD.accepting(Deviation.BARE_LF, Deviation.BARE_LF_IN_HEADER);
+        // README }
+        return preset;
+    }
+}
