@@ -3,6 +3,7 @@ package dev.sluice;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Delimiter;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -11,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The boundary of a multipart body, from its {@code Content-Type} (RFC 2046 section 5.1.1). Immutable and thread-safe.
  *
- * <p>Only a {@code boundary} parameter that every reader reads alike is taken: one, not empty, at most 70 characters, not
- * ending with a space, without blanks around {@code =}, quoted wholly or not at all.
+ * <p>Only a {@code boundary} parameter that every reader reads alike is taken: one, with no other whose name begins so beside it,
+ * not empty, at most 70 characters, not ending with a space, without blanks around {@code =}, quoted wholly or not at all.
  */
 public final class Boundary {
+    private static final String FORM_DATA = "multipart/form-data";
     private static final int MAX_LENGTH = 70;
     private static final int MAX_LONG_LENGTH = 256;
 
@@ -56,7 +58,7 @@ public final class Boundary {
             throw error(
                     Reason.UNSUPPORTED_MEDIA_TYPE, "the request has no Content-Type; multipart/form-data is expected");
         }
-        ContentTypeParser parser = new ContentTypeParser(contentType);
+        ContentTypeParser parser = new ContentTypeParser(contentType, preset);
         String mediaType = parser.mediaType();
         if (!mediaType.startsWith("multipart/") || mediaType.endsWith("/") || mediaType.equals("multipart/*")) {
             throw error(
@@ -68,7 +70,18 @@ public final class Boundary {
         if (value == null) {
             throw error(Reason.MISSING_BOUNDARY, "the Content-Type has no boundary parameter");
         }
-        return new Boundary(value, mediaType, check(value, parser.boundaryQuoted, preset));
+        List<ReportedDeviation> deviations = check(value, parser.boundaryQuoted, preset);
+        if (parser.lookalike) {
+            met(
+                    Deviation.LOOKALIKE_BOUNDARY,
+                    "the Content-Type has another parameter in which some readers see a boundary",
+                    preset,
+                    deviations);
+        }
+        if (parser.comma) {
+            met(Deviation.COMMA_AFTER_MEDIA_TYPE, "", preset, deviations);
+        }
+        return new Boundary(value, mediaType, List.copyOf(deviations));
     }
 
     /**
@@ -79,7 +92,7 @@ public final class Boundary {
      */
     public static Boundary of(String value) {
         try {
-            return new Boundary(value, "multipart/form-data", check(value, true, Preset.STRICT));
+            return new Boundary(value, FORM_DATA, check(value, true, Preset.STRICT));
         } catch (MultipartException e) {
             throw new IllegalArgumentException(e.getMessage() + "; pass 1 to 70 RFC 2046 bchars", e);
         }
@@ -97,34 +110,43 @@ public final class Boundary {
         if (value.endsWith(" ")) {
             throw error(Reason.INVALID_BOUNDARY, "the boundary ends with a space");
         }
+        List<ReportedDeviation> deviations = new ArrayList<>(0);
+        if (!isPlain(value, quoted)) {
+            met(
+                    Deviation.BOUNDARY_CHARACTERS,
+                    "the boundary has characters outside RFC 2046 bchars, or needs quotes",
+                    preset,
+                    deviations);
+        }
+        if (value.length() > MAX_LENGTH) {
+            met(Deviation.LONG_BOUNDARY, "", preset, deviations);
+        }
+        return deviations;
+    }
+
+    private static boolean isPlain(String value, boolean quoted) throws MultipartException {
         boolean plain = true;
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);
-            if (quoted && !Bytes.isBoundary(c)) {
+            boolean isBoundary = Bytes.isBoundary(c);
+            if (!isBoundary && (c <= ' ' || c >= 0x7F || c == ';' || quoted && c == '\\')) {
                 throw error(
                         Reason.INVALID_BOUNDARY,
-                        "the quoted boundary has a character outside RFC 2046 bchars (at " + i + ")");
+                        "the boundary has a character that no boundary may have (at " + i + ")");
             }
-            plain &= Bytes.isBoundary(c) && (quoted || Bytes.isToken(c));
+            plain &= isBoundary && (quoted || Bytes.isToken(c));
         }
-        List<ReportedDeviation> deviations = List.of();
-        if (!plain) {
-            if (!preset.accepts(Deviation.BOUNDARY_CHARACTERS)) {
-                throw error(
-                        Reason.INVALID_BOUNDARY,
-                        "the boundary has characters outside RFC 2046 bchars, or needs quotes");
-            }
-            deviations = report(deviations, Deviation.BOUNDARY_CHARACTERS, preset);
-        }
-        return value.length() > MAX_LENGTH ? report(deviations, Deviation.LONG_BOUNDARY, preset) : deviations;
+        return plain;
     }
 
-    private static List<ReportedDeviation> report(List<ReportedDeviation> before, Deviation kind, Preset preset) {
-        if (!preset.reports(kind)) {
-            return before;
+    private static void met(Deviation kind, String sentence, Preset preset, List<ReportedDeviation> deviations)
+            throws MultipartException {
+        if (!preset.accepts(kind)) {
+            throw error(kind.reason(), sentence);
         }
-        ReportedDeviation reported = new ReportedDeviation(kind, -1, -1);
-        return before.isEmpty() ? List.of(reported) : List.of(before.get(0), reported);
+        if (preset.reports(kind)) {
+            deviations.add(new ReportedDeviation(kind, -1, -1));
+        }
     }
 
     private static MultipartException error(Reason reason, String message) {
@@ -143,7 +165,7 @@ public final class Boundary {
 
     /** {@return whether the body is {@code multipart/form-data}, so that the rules of RFC 7578 apply to its parts} */
     public boolean isFormData() {
-        return mediaType.equals("multipart/form-data");
+        return mediaType.equals(FORM_DATA);
     }
 
     /** {@return what was accepted in the Content-Type and is to be reported; offset and part index are -1} */
@@ -163,13 +185,25 @@ public final class Boundary {
 
     /** {@code type "/" subtype *( OWS ";" OWS [ name "=" ( run / quoted-string ) ] )} (RFC 9110 sections 5.6.6 and 8.3.1). */
     private static final class ContentTypeParser {
+        private static final String BOUNDARY = "boundary";
+
         private final String text;
+        private final Preset preset;
         private int at;
         private @Nullable String boundary;
         private boolean boundaryQuoted;
 
-        ContentTypeParser(String text) {
+        /** Whether a parameter was met whose name begins with that of the boundary, but is another one. */
+        private boolean almostBoundary;
+
+        /** Whether another parameter looks to some readers as if a boundary were in it. */
+        private boolean lookalike;
+
+        private boolean comma;
+
+        ContentTypeParser(String text, Preset preset) {
             this.text = text;
+            this.preset = preset;
         }
 
         String mediaType() {
@@ -184,12 +218,14 @@ public final class Boundary {
         }
 
         void parameters() throws MultipartException {
-            for (; ; ) {
+            skipBlanks();
+            comma = at < text.length() && text.charAt(at) == ',' && preset.accepts(Deviation.COMMA_AFTER_MEDIA_TYPE);
+            for (boolean first = comma; ; first = false) {
                 skipBlanks();
                 if (at == text.length()) {
                     return;
                 }
-                if (text.charAt(at) != ';') {
+                if (text.charAt(at) != ';' && !first) {
                     throw boundary == null
                             ? error(Reason.MISSING_BOUNDARY, "the Content-Type has no semicolon before its parameters")
                             : junkAfterBoundary();
@@ -206,10 +242,14 @@ public final class Boundary {
             int start = at;
             skipToken();
             String name = text.substring(start, at);
-            boolean isBoundary = name.equalsIgnoreCase("boundary");
-            if (isBoundary && boundary != null) {
+            boolean isBoundary = name.equalsIgnoreCase(BOUNDARY);
+            boolean startsSo = name.regionMatches(true, 0, BOUNDARY, 0, BOUNDARY.length());
+            if (startsSo && boundary != null || isBoundary && almostBoundary) {
                 throw error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter");
             }
+            almostBoundary |= startsSo;
+            lookalike |= !isBoundary
+                    && name.regionMatches(true, name.length() - BOUNDARY.length(), BOUNDARY, 0, BOUNDARY.length());
             if (name.isEmpty() || at == text.length() || text.charAt(at) != '=') {
                 skipBlanks();
                 if (name.isEmpty() || isBoundary || at < text.length() && text.charAt(at) != ';') {
@@ -224,7 +264,26 @@ public final class Boundary {
             if (isBoundary) {
                 boundary = value;
                 boundaryQuoted = quoted;
+            } else {
+                lookalike |= quoted && value.indexOf('\\') >= 0 || showsBoundary(value);
             }
+        }
+
+        /** {@return whether {@code value} has {@code boundary}, blanks and {@code =} in it} */
+        private static boolean showsBoundary(String value) {
+            for (int i = 0; i < value.length(); i++) {
+                if (value.regionMatches(true, i, BOUNDARY, 0, BOUNDARY.length())) {
+                    i += BOUNDARY.length();
+                    while (i < value.length() && Bytes.isBlank(value.charAt(i))) {
+                        i++;
+                    }
+                    if (i < value.length() && value.charAt(i) == '=') {
+                        return true;
+                    }
+                    i--;
+                }
+            }
+            return false;
         }
 
         /** Visible ASCII up to a blank or a separator, at least one character. */

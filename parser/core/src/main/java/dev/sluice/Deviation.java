@@ -7,10 +7,14 @@ package dev.sluice;
  * {@link MultipartDecoder#deviations()}, or refused with the {@link MultipartException.Reason} named here.
  */
 public enum Deviation {
-    /** An unquoted boundary with visible ASCII outside RFC 2046 {@code bchars}, such as {@code *****} (Android). */
+    /** A boundary with visible ASCII outside RFC 2046 {@code bchars}, quoted or not, such as {@code *****} (Android), or one that needs quotes. */
     BOUNDARY_CHARACTERS(MultipartException.Reason.INVALID_BOUNDARY),
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(MultipartException.Reason.INVALID_BOUNDARY),
+    /** Another parameter in which some readers see a boundary: {@code xboundary}, {@code x="; boundary=y"}, or a backslash in quotes. */
+    LOOKALIKE_BOUNDARY(MultipartException.Reason.INVALID_BOUNDARY),
+    /** A comma for the semicolon behind the media type, as in an example of RFC 1867. */
+    COMMA_AFTER_MEDIA_TYPE(MultipartException.Reason.MISSING_BOUNDARY),
     /** Bytes other than one CRLF before the first delimiter. */
     PREAMBLE(MultipartException.Reason.PREAMBLE),
     /** Bytes other than one CRLF after the close-delimiter. */

@@ -29,6 +29,7 @@ public final class Preset {
     static {
         Set<Deviation> reported = EnumSet.of(
                 Deviation.BOUNDARY_CHARACTERS,
+                Deviation.LOOKALIKE_BOUNDARY,
                 Deviation.PREAMBLE,
                 Deviation.EPILOGUE,
                 Deviation.FOLDED_HEADER,
@@ -47,6 +48,7 @@ public final class Preset {
                 bits(EnumSet.of(
                         Deviation.BOUNDARY_CHARACTERS,
                         Deviation.LONG_BOUNDARY,
+                        Deviation.LOOKALIKE_BOUNDARY,
                         Deviation.PREAMBLE,
                         Deviation.EPILOGUE,
                         Deviation.FALSE_DELIMITER,
@@ -58,6 +60,7 @@ public final class Preset {
                         Deviation.PARAMETER_CONTINUATION,
                         Deviation.NESTED_MULTIPART)),
                 bits(EnumSet.of(
+                        Deviation.COMMA_AFTER_MEDIA_TYPE,
                         Deviation.BARE_LF,
                         Deviation.BARE_LF_IN_HEADER,
                         Deviation.UNDECODABLE_HEADER,

@@ -23,6 +23,7 @@ class PresetTest {
         assertEquals(
                 EnumSet.of(
                         Deviation.BOUNDARY_CHARACTERS, // row 2
+                        Deviation.LOOKALIKE_BOUNDARY, // 5a
                         Deviation.PREAMBLE, // 9
                         Deviation.EPILOGUE, // 9
                         Deviation.FOLDED_HEADER, // 20

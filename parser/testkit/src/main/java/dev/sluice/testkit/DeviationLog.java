@@ -13,6 +13,10 @@ final class DeviationLog {
         this.rules = rules;
     }
 
+    boolean accepts(String kind) {
+        return rules.accepts(kind);
+    }
+
     /** Notes a deviation, or throws the failure that its refusal is. */
     void met(String kind, String reason, int part, long offset) {
         if (rules.reported().contains(kind)) {

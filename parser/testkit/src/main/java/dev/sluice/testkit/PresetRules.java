@@ -19,6 +19,8 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
     public static final List<String> DEVIATIONS = List.of(
             "BOUNDARY_CHARACTERS",
             "LONG_BOUNDARY",
+            "LOOKALIKE_BOUNDARY",
+            "COMMA_AFTER_MEDIA_TYPE",
             "PREAMBLE",
             "EPILOGUE",
             "FALSE_DELIMITER",
@@ -43,6 +45,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             Set.of("NESTED_MULTIPART"),
             Set.of(
                     "BOUNDARY_CHARACTERS",
+                    "LOOKALIKE_BOUNDARY",
                     "PREAMBLE",
                     "EPILOGUE",
                     "FOLDED_HEADER",
@@ -59,6 +62,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             Set.of(
                     "BOUNDARY_CHARACTERS",
                     "LONG_BOUNDARY",
+                    "LOOKALIKE_BOUNDARY",
                     "PREAMBLE",
                     "EPILOGUE",
                     "FALSE_DELIMITER",
@@ -70,6 +74,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "PARAMETER_CONTINUATION",
                     "NESTED_MULTIPART"),
             Set.of(
+                    "COMMA_AFTER_MEDIA_TYPE",
                     "BARE_LF",
                     "BARE_LF_IN_HEADER",
                     "UNDECODABLE_HEADER",

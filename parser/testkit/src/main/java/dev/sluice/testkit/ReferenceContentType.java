@@ -3,16 +3,21 @@ package dev.sluice.testkit;
 import dev.sluice.testkit.DeviationLog.Failure;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Rows 1 to 7 of the policy: the media type and its boundary. */
 final class ReferenceContentType {
     private static final String BCHARS_NOT_ALPHANUMERIC = "'()+_,-./:=? ";
+    private static final Pattern BOUNDARY_WITHIN = Pattern.compile("boundary[ \t]*=", Pattern.CASE_INSENSITIVE);
 
     private final String value;
     private int at;
     private @Nullable String boundary;
     private boolean quoted;
+    private boolean comma;
+    private boolean almost;
+    private boolean lookalike;
 
     private ReferenceContentType(String value) {
         this.value = value;
@@ -26,6 +31,10 @@ final class ReferenceContentType {
         }
         ReferenceContentType reader = new ReferenceContentType(contentType);
         boolean formData = reader.mediaType();
+        reader.comma = reader.is(',');
+        if (reader.comma && !log.accepts("COMMA_AFTER_MEDIA_TYPE")) {
+            throw failure("MISSING_BOUNDARY");
+        }
         reader.parameters();
         return new Parsed(formData, ("--" + reader.checkedBoundary(log)).getBytes(StandardCharsets.US_ASCII));
     }
@@ -42,7 +51,7 @@ final class ReferenceContentType {
         if (subtype.isEmpty() || subtype.equals("*")) {
             throw failure("UNSUPPORTED_MEDIA_TYPE");
         }
-        if (at < value.length() && !is(';')) {
+        if (at < value.length() && !is(';') && !is(',')) {
             throw failure("MISSING_BOUNDARY");
         }
         return subtype.equalsIgnoreCase("form-data");
@@ -50,7 +59,7 @@ final class ReferenceContentType {
 
     /** Text after a value that is no parameter is blamed on the boundary: none so far, another one, or this one. */
     private void parameters() {
-        while (is(';')) {
+        for (boolean first = comma; is(';') || first; first = false) {
             at++;
             blanks();
             if (at == value.length() || is(';')) {
@@ -72,9 +81,11 @@ final class ReferenceContentType {
         if (name.isEmpty()) {
             throw failure("INVALID_BOUNDARY");
         }
-        if (isBoundary && boundary != null) {
+        if (name.startsWith("boundary") && (boundary != null || isBoundary && almost)) {
             throw failure("DUPLICATE_BOUNDARY");
         }
+        almost |= name.startsWith("boundary");
+        lookalike |= name.endsWith("boundary") && !isBoundary;
         if (!is('=')) {
             blanks();
             if (isBoundary || (at < value.length() && !is(';'))) {
@@ -88,6 +99,8 @@ final class ReferenceContentType {
         if (isBoundary) {
             boundary = text;
             quoted = inQuotes;
+        } else if (BOUNDARY_WITHIN.matcher(text).find() || inQuotes && text.contains("\\")) {
+            lookalike = true;
         }
     }
 
@@ -125,12 +138,14 @@ final class ReferenceContentType {
             throw failure("MISSING_BOUNDARY");
         }
         boolean plain = true;
+        boolean visible = true;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             boolean allowed = isAlphanumeric(c) || BCHARS_NOT_ALPHANUMERIC.indexOf(c) >= 0;
             plain &= allowed && (quoted || Bytes.isToken(c));
+            visible &= allowed || c > ' ' && c < 0x7F && c != ';' && !(quoted && c == '\\');
         }
-        if (text.isEmpty() || text.length() > 256 || text.endsWith(" ") || (quoted && !plain)) {
+        if (text.isEmpty() || text.length() > 256 || text.endsWith(" ") || !visible) {
             throw failure("INVALID_BOUNDARY");
         }
         if (!plain) {
@@ -138,6 +153,12 @@ final class ReferenceContentType {
         }
         if (text.length() > 70) {
             log.met("LONG_BOUNDARY", "INVALID_BOUNDARY", -1, -1);
+        }
+        if (lookalike) {
+            log.met("LOOKALIKE_BOUNDARY", "INVALID_BOUNDARY", -1, -1);
+        }
+        if (comma) {
+            log.met("COMMA_AFTER_MEDIA_TYPE", "MISSING_BOUNDARY", -1, -1);
         }
         return text;
     }

@@ -83,7 +83,7 @@ public final class Soup {
         if (oddBoundary) {
             boundary = random.nextInt(8) == 0 ? LONG_BOUNDARY : pick(random, ODD_BOUNDARIES);
         }
-        String type = oddBoundary ? CONTENT_TYPES[0] : pick(random, CONTENT_TYPES);
+        String type = oddBoundary ? CONTENT_TYPES[random.nextInt(2)] : pick(random, CONTENT_TYPES);
         if (random.nextInt(200) < bad) {
             type = random.nextBoolean() ? pick(random, ODD_CONTENT_TYPES) : contentTypeTokens(random);
         }
