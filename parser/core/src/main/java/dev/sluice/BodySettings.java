@@ -143,10 +143,27 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * {@return this builder; whether the pieces of a file name in RFC 2231 continuations ({@code filename*0=}) are joined
-     * where there is no other: by default if {@link Preset#decodes()}. Else the part has no file name by them}
+     * where there is no other: by default if {@link Preset#decodes()}. Else they are {@link Deviation#UNREADABLE_FILENAME}}
      */
     public B joinContinuations(boolean join) {
         return put(Setting.JOIN_CONTINUATIONS, join ? 1 : 0);
+    }
+
+    /**
+     * {@return this builder; whether a name or file name of RFC 2047 encoded words is decoded: by default if {@link
+     * Preset#decodes()}. Else it is the text that was sent}
+     */
+    public B decodeEncodedWords(boolean decode) {
+        return put(Setting.DECODE_ENCODED_WORDS, decode ? 1 : 0);
+    }
+
+    /**
+     * {@return this builder; whether a {@code filename*} that can be decoded is the file name where there is a {@code filename}
+     * too: by default if {@link Preset#decodes()}. Else only where the plain one is an encoded word, or the same but for {@code ?}
+     * or {@code _} in place of what is not ASCII}
+     */
+    public B preferExtendedFilename(boolean prefer) {
+        return put(Setting.PREFER_EXTENDED_FILENAME, prefer ? 1 : 0);
     }
 
     /** {@return this builder; buffers come from {@code value}, netty's pooled allocator by default} */

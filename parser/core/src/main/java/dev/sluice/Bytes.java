@@ -51,6 +51,11 @@ final class Bytes {
         return b == ' ' || b == '\t';
     }
 
+    /** {@return whether {@code b} is a control character, but not TAB} */
+    static boolean isControl(byte b) {
+        return b >= 0 && b < ' ' && b != '\t' || b == 0x7F;
+    }
+
     static boolean isLineEnd(byte b) {
         return b == CR || b == LF;
     }

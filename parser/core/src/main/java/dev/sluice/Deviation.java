@@ -31,6 +31,8 @@ public enum Deviation {
     BARE_LF_IN_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** A header field continued on the next line (RFC 5322 section 2.2.3); each fold is read as one space. */
     FOLDED_HEADER(MultipartException.Reason.MALFORMED_HEADER),
+    /** Control characters but NUL, CR and LF in a quoted value of a {@code Content-Disposition}, as browsers send them. */
+    CONTROL_IN_DISPOSITION(MultipartException.Reason.MALFORMED_HEADER),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
     TRANSFER_ENCODING(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING),
     /** Bytes in a header field value that are not valid in the header charset: read as U+FFFD. */
@@ -39,16 +41,40 @@ public enum Deviation {
     DISPOSITION_TYPE(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /** Malformed {@code Content-Disposition} parameters that still have one reading only (see {@link ContentDisposition}). */
     DISPOSITION_SYNTAX(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /**
+     * A {@code Content-Disposition} parameter that readers take apart otherwise: an unquoted value that is no token, an unknown
+     * parameter without a value, or an empty one.
+     */
+    LOOSE_PARAMETER(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** Two backslashes in a quoted value, read as one. */
+    ESCAPED_BACKSLASH(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** Another backslash in a quoted value: before a quote it escapes it, else it is itself. */
+    BACKSLASH(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** A name or file name of RFC 2047 encoded words: itself, or decoded where {@link MultipartOptions#decodeEncodedWords()}. */
+    ENCODED_WORD(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /** No {@code name}, but a {@code name*} that can be decoded, which is taken. */
+    EXTENDED_NAME(MultipartException.Reason.MISSING_NAME),
     /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids: decoded. */
     EXTENDED_FILENAME(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /** {@code filename} and {@code filename*} with the same value. */
     TWO_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
-    /** {@code filename} and {@code filename*} with different values: the plain one wins. */
+    /**
+     * {@code filename} and {@code filename*} with different values: the plain one wins, unless {@link
+     * MultipartOptions#preferExtendedFilename()}, or it is but a lossy form of the other.
+     */
     CONFLICTING_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
-    /** A {@code filename*} that cannot be decoded, or another extended parameter ({@code name*}): ignored. */
+    /** A {@code filename*} that cannot be decoded beside another file name, or another extended parameter ({@code name*}): ignored. */
     UNUSABLE_EXTENDED_PARAMETER(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
-    /** RFC 2231 continuations ({@code filename*0=}): ignored, or joined where {@link MultipartOptions#joinContinuations()}. */
+    /**
+     * RFC 2231 continuations ({@code filename*0=}): ignored beside another file name, else joined where {@link
+     * MultipartOptions#joinContinuations()}.
+     */
     PARAMETER_CONTINUATION(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    /**
+     * The only file name is one that cannot be read: a {@code filename*} that cannot be decoded, taken literally, or
+     * continuations that are not joined, without which there is none. Others see a file there.
+     */
+    UNREADABLE_FILENAME(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /** A {@code multipart/*} body inside a form-data part: handed out as one opaque part. */
     NESTED_MULTIPART(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE),
     /** A {@code charset} that the platform does not know, for text: UTF-8 is used instead. */

@@ -12,18 +12,41 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * value     = type *( OWS ";" OWS [ parameter ] )
  * parameter = token [ "=" ( run / quoted ) ]
- * run       = 1*( any byte but controls, SP, TAB, DQUOTE, ";" and "," )
+ * run       = 1*( any byte but controls, SP, TAB, DQUOTE and ";" )
  * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any byte but DQUOTE ) DQUOTE
  * </pre>
  *
  * <p>The grammar of RFC 6266 section 4.1, with the backslash as browsers send it: an escape before {@code "} and {@code \}
  * only. With {@link Deviation#DISPOSITION_SYNTAX} accepted, blanks may surround {@code =}, a run may hold blanks, and a quoted
- * value ends at the first quote that is followed by {@code ;} or the end.
+ * value ends at the first quote that is followed by {@code ;} or the end; where there is none, at the last such quote that was
+ * escaped, whose backslash is data then.
  *
  * <p>One instance is reused for all parts; positions are indexes in the array last parsed.
  */
 final class DispositionParser {
     private static final int ABSENT = -1;
+
+    /** What has one reading here, and may be refused or reported; from left to right. */
+    static final Deviation[] NOTED = {
+        Deviation.DISPOSITION_SYNTAX,
+        Deviation.LOOSE_PARAMETER,
+        Deviation.ESCAPED_BACKSLASH,
+        Deviation.BACKSLASH,
+        Deviation.CONTROL_IN_DISPOSITION
+    };
+
+    private static final String[] NOTED_DETAILS = {
+        "parameters are malformed",
+        "a parameter is one that readers take apart otherwise",
+        "a quoted value has a backslash",
+        "a quoted value has a backslash",
+        "a quoted value has a control character"
+    };
+    private static final int SYNTAX = 0;
+    private static final int LOOSE = 1;
+    private static final int DOUBLE_BACKSLASH = 2;
+    private static final int SINGLE_BACKSLASH = 3;
+    private static final int CONTROL = 4;
 
     private final Preset preset;
     private final boolean lenient;
@@ -41,14 +64,18 @@ final class DispositionParser {
 
     int typeStart;
     int typeEnd;
+    int nameAt;
     int nameStart;
     int nameEnd;
     private boolean nameEscaped;
+    private int extendedNameStart;
+    private int extendedNameEnd;
     int filenameStart;
     int filenameEnd;
     private boolean filenameEscaped;
     private int extendedStart;
     private int extendedEnd;
+    private boolean extendedEscaped;
 
     /** Where the parameter's name starts; {@link #ABSENT} where there is none. */
     int filenameAt;
@@ -57,7 +84,9 @@ final class DispositionParser {
     int extendedNameAt;
     int nameContinuationAt;
     int continuationAt;
-    int lenientAt;
+
+    /** Where the first of each kind that is {@link #NOTED} is; {@link #ABSENT} where there is none. */
+    final int[] notedAt = new int[NOTED.length];
 
     /** Where the value is refused. */
     int errorAt;
@@ -77,8 +106,8 @@ final class DispositionParser {
         bytes = array;
         at = from;
         end = to;
-        nameStart = filenameAt =
-                extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = lenientAt = ABSENT;
+        nameStart = filenameAt = extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = ABSENT;
+        Arrays.fill(notedAt, ABSENT);
         typeStart = at;
         skipToken();
         typeEnd = at;
@@ -99,8 +128,8 @@ final class DispositionParser {
             }
             at++;
             skipBlanks();
-            if (at < end && bytes[at] != ';') {
-                Reason refused = parameter();
+            if (at < end) {
+                Reason refused = bytes[at] == ';' ? note(LOOSE, at) : parameter();
                 if (refused != null) {
                     return refused;
                 }
@@ -118,7 +147,7 @@ final class DispositionParser {
         filenameStart = usual.filenameStart;
         filenameEnd = usual.filenameEnd;
         filenameEscaped = false;
-        extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = lenientAt = ABSENT;
+        extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = ABSENT;
     }
 
     boolean isFormData() {
@@ -132,25 +161,29 @@ final class DispositionParser {
         if (start == afterName) {
             return malformed("a parameter name is expected");
         }
-        if (lenient) {
+        Key key = key(start, afterName);
+        if (at < end && Bytes.isBlank(bytes[at])) {
             skipBlanks();
         }
-        if (at == end || bytes[at] != '=') {
-            at = afterName; // a parameter without a value
-            return null;
+        if (at == end || bytes[at] != '=' || at > afterName && !lenient) {
+            boolean hasNoValue = at == end || bytes[at] == ';';
+            at = afterName;
+            if (!hasNoValue) {
+                return null; // what follows is no parameter
+            }
+            return key == Key.OTHER ? note(LOOSE, at) : malformed("a parameter has no value");
         }
-        Key key = key(start, afterName);
         if (positionOf(key) != ABSENT && key != Key.CONTINUATION && key != Key.NAME_CONTINUATION) {
             errorAt = start;
             errorDetail = "a parameter occurs twice";
             return Reason.DUPLICATE_PARAMETER;
         }
         if (at > afterName) {
-            lenientAt(at);
+            note(SYNTAX, at);
         }
         at++;
         if (lenient && at < end && Bytes.isBlank(bytes[at])) {
-            lenientAt(at);
+            note(SYNTAX, at);
             skipBlanks();
         }
         quoted = at < end && bytes[at] == '"';
@@ -161,8 +194,17 @@ final class DispositionParser {
         return refused;
     }
 
-    private void lenientAt(int position) {
-        lenientAt = lenientAt == ABSENT ? position : lenientAt;
+    /** {@return null, or why what was met at {@code position} is refused} */
+    private @Nullable Reason note(int kind, int position) {
+        if (notedAt[kind] == ABSENT) {
+            notedAt[kind] = position;
+        }
+        if (preset.accepts(NOTED[kind])) {
+            return null;
+        }
+        errorAt = position;
+        errorDetail = NOTED_DETAILS[kind];
+        return NOTED[kind].reason();
     }
 
     /** The parameters that matter. */
@@ -222,11 +264,16 @@ final class DispositionParser {
     private void store(Key key, int start) {
         switch (key) {
             case NAME -> {
+                nameAt = start;
                 nameStart = valueStart;
                 nameEnd = valueEnd;
                 nameEscaped = escaped;
             }
-            case EXTENDED_NAME -> extendedNameAt = start;
+            case EXTENDED_NAME -> {
+                extendedNameAt = start;
+                extendedNameStart = valueStart;
+                extendedNameEnd = valueEnd;
+            }
             case NAME_CONTINUATION -> nameContinuationAt = nameContinuationAt == ABSENT ? start : nameContinuationAt;
             case FILENAME -> {
                 filenameAt = start;
@@ -238,6 +285,7 @@ final class DispositionParser {
                 extendedFilenameAt = start;
                 extendedStart = valueStart;
                 extendedEnd = valueEnd;
+                extendedEscaped = escaped;
             }
             case CONTINUATION -> continuationAt = continuationAt == ABSENT ? start : continuationAt;
             case OTHER -> {}
@@ -248,30 +296,31 @@ final class DispositionParser {
         valueStart = at;
         escaped = false;
         for (; ; ) {
-            int from = at;
-            while (at < end && isRun(bytes[at])) {
-                at++;
-            }
+            Reason refused = word();
             valueEnd = at;
-            steps += at - from + 1;
-            if (!lenient || valueEnd == valueStart) {
-                break;
+            if (refused != null || !lenient || valueEnd == valueStart) {
+                return refused == null && valueEnd == valueStart ? malformed("a parameter value is expected") : refused;
             }
             skipBlanks();
             if (at == end || !isRun(bytes[at])) {
-                break;
+                return null;
             }
-            lenientAt(at); // one more word of a value with blanks
+            note(SYNTAX, at); // one more word of a value with blanks
         }
-        if (valueStart == valueEnd) {
-            return malformed("a parameter value is expected");
-        }
-        return null;
     }
 
-    /** Control bytes do not get this far. */
+    private @Nullable Reason word() {
+        int from = at;
+        Reason refused = null;
+        for (; at < end && isRun(bytes[at]) && refused == null; at++) {
+            refused = Bytes.isToken(bytes[at]) ? null : note(LOOSE, at);
+        }
+        steps += at - from + 1;
+        return refused;
+    }
+
     private static boolean isRun(byte b) {
-        return b < 0 || b > ' ' && b != '"' && b != ';' && b != ',';
+        return b != ' ' && b != '\t' && b != '"' && b != ';' && !Bytes.isControl(b);
     }
 
     private @Nullable Reason quotedValue() {
@@ -279,16 +328,14 @@ final class DispositionParser {
         escaped = false;
         int junkAt = ABSENT;
         for (; ; ) {
-            int from = at;
-            while (at < end && bytes[at] != '"') {
-                if (bytes[at] == '\\' && at + 1 < end && (bytes[at + 1] == '"' || bytes[at + 1] == '\\')) {
-                    escaped = true;
-                    at++;
-                }
-                at++;
+            Reason refused = upToQuote();
+            if (refused != null) {
+                return refused;
             }
-            steps += at - from + 1;
             if (at == end) {
+                if (junkAt == ABSENT && lenient && endAtEscapedQuote()) {
+                    return null;
+                }
                 at = junkAt == ABSENT ? end : junkAt;
                 return malformed("the quoted value does not end");
             }
@@ -301,7 +348,7 @@ final class DispositionParser {
             skipBlanks();
             if (!lenient || at == end || bytes[at] == ';') {
                 if (junkAt != ABSENT) {
-                    lenientAt(junkAt);
+                    note(SYNTAX, junkAt);
                 }
                 at = afterQuote;
                 return null;
@@ -311,10 +358,47 @@ final class DispositionParser {
         }
     }
 
+    private @Nullable Reason upToQuote() {
+        int from = at;
+        Reason refused = null;
+        for (; at < end && bytes[at] != '"' && refused == null; at++) {
+            byte b = bytes[at];
+            if (b == '\\') {
+                byte next = at + 1 < end ? bytes[at + 1] : 0;
+                refused = note(next == '\\' ? DOUBLE_BACKSLASH : SINGLE_BACKSLASH, at);
+                if (next == '"' || next == '\\') {
+                    escaped = true;
+                    at++;
+                }
+            } else if (Bytes.isControl(b)) {
+                refused = note(CONTROL, at);
+            }
+        }
+        steps += at - from + 1;
+        return refused;
+    }
+
+    /** Ends a value all of whose quotes are escaped at the last one that blanks and a semicolon or the end follow. */
+    private boolean endAtEscapedQuote() {
+        boolean isEnd = true;
+        int i = end;
+        while (--i >= valueStart && !(isEnd && bytes[i] == '"')) {
+            isEnd = bytes[i] == ';' || isEnd && Bytes.isBlank(bytes[i]);
+        }
+        steps += end - i;
+        if (i < valueStart) {
+            return false;
+        }
+        valueEnd = i;
+        at = i + 1;
+        note(SYNTAX, i - 1);
+        return true;
+    }
+
     private Reason malformed(String detail) {
         errorAt = at;
         errorDetail = detail;
-        return Reason.MALFORMED_CONTENT_DISPOSITION;
+        return at < end && Bytes.isControl(bytes[at]) ? Reason.MALFORMED_HEADER : Reason.MALFORMED_CONTENT_DISPOSITION;
     }
 
     private void skipToken() {
@@ -371,13 +455,20 @@ final class DispositionParser {
         int size = 0;
         steps += to - from;
         for (int i = from; i < to; i++) {
-            // bytes[to] is the quote that ends the value
-            if (escaped && bytes[i] == '\\' && (bytes[i + 1] == '"' || bytes[i + 1] == '\\')) {
+            if (escaped && bytes[i] == '\\' && i + 1 < to && (bytes[i + 1] == '"' || bytes[i + 1] == '\\')) {
                 i++;
             }
             raw[size++] = bytes[i];
         }
         return size == raw.length ? raw : Arrays.copyOf(raw, size);
+    }
+
+    boolean nameMayBeWords() {
+        return nameStart < nameEnd && bytes[nameStart] == '=';
+    }
+
+    boolean filenameMayBeWords() {
+        return filenameStart < filenameEnd && bytes[filenameStart] == '=';
     }
 
     /** {@return whether the plain file name is an RFC 2047 encoded word, which says nothing as it stands} */
@@ -389,10 +480,21 @@ final class DispositionParser {
                 && bytes[filenameEnd - 1] == '=';
     }
 
-    /** {@return {@code filename*} decoded (RFC 8187), or null where it is broken or of an unknown charset} */
+    /** {@return {@code filename*} decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
     @Nullable
     String extendedFilename() {
-        return ExtendedValue.decode(bytes, extendedStart, extendedEnd);
+        return extendedFilenameAt == ABSENT ? null : ExtendedValue.decode(bytes, extendedStart, extendedEnd);
+    }
+
+    /** {@return {@code filename*} as it came} */
+    String literalExtendedFilename(Charset charset) {
+        return text(extendedStart, extendedEnd, extendedEscaped, charset);
+    }
+
+    /** {@return {@code name*} decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
+    @Nullable
+    String extendedName() {
+        return extendedNameAt == ABSENT ? null : ExtendedValue.decode(bytes, extendedNameStart, extendedNameEnd);
     }
 
     /** {@return the pieces of {@code filename*0}, {@code filename*1}, ... joined (RFC 2231 section 3), or null where they do not fit} */

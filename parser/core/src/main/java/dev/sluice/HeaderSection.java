@@ -48,6 +48,7 @@ final class HeaderSection implements AutoCloseable {
     }
 
     private final Preset preset;
+    private final boolean formData;
     private final int maxFields;
     private final int maxSize;
     private final long maxTotalSize;
@@ -74,7 +75,9 @@ final class HeaderSection implements AutoCloseable {
     private String errorDetail = "";
     private @Nullable String errorSeen;
 
-    HeaderSection(MultipartOptions options) {
+    /** @param formData whether control characters in a Content-Disposition are left to {@link PartRules} */
+    HeaderSection(MultipartOptions options, boolean formData) {
+        this.formData = formData;
         this.preset = options.preset();
         this.maxFields = options.maxHeadersPerPart();
         this.maxSize = options.maxHeaderBytesPerPart();
@@ -254,7 +257,7 @@ final class HeaderSection implements AutoCloseable {
         int at = from;
         do {
             at = Text.indexOfControl(array, base + at, base + end) - base;
-        } while (at < end && array[base + at] == '\t' && ++at < end);
+        } while (at < end && mayStand(array, base, array[base + at]) && ++at < end);
         if (at == end) {
             return at;
         }
@@ -269,6 +272,15 @@ final class HeaderSection implements AutoCloseable {
             malformed(at, "a header value has the control byte", b);
         }
         return at + 1;
+    }
+
+    private boolean mayStand(byte[] array, int base, byte control) {
+        return control == '\t'
+                || formData
+                        && control != 0
+                        && !Bytes.isLineEnd(control)
+                        && Keyword.CONTENT_DISPOSITION.is(
+                                array, base + fields[lastField()], base + fields[lastField() + 1]);
     }
 
     private void afterCr(byte b, int at, State then) {

@@ -154,7 +154,7 @@ public final class MultipartDecoder implements AutoCloseable {
         this.options = options;
         this.acceptBareLf = options.preset().accepts(Deviation.BARE_LF);
         this.deviations = new Deviations(options.preset(), boundary.deviations());
-        this.section = new HeaderSection(options);
+        this.section = new HeaderSection(options, boundary.isFormData());
         this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
         this.search = new DelimiterSearch(delimiter, acceptBareLf);
         search.prime();

@@ -83,6 +83,16 @@ public final class MultipartOptions {
         return isOn(Setting.JOIN_CONTINUATIONS);
     }
 
+    /** {@return whether names and file names of RFC 2047 encoded words are decoded} */
+    public boolean decodeEncodedWords() {
+        return isOn(Setting.DECODE_ENCODED_WORDS);
+    }
+
+    /** {@return whether {@code filename*} is the file name, rather than {@code filename}} */
+    public boolean preferExtendedFilename() {
+        return isOn(Setting.PREFER_EXTENDED_FILENAME);
+    }
+
     /** {@return where buffers come from; netty's pooled allocator, which is started now, where none was set} */
     public ByteBufAllocator allocator() {
         return allocator != null ? allocator : NettyDefault.allocator();

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * What is known of a part when its headers have been read. Immutable, thread-safe, and independent of the decoder it comes from.
  *
  * <p>In a quoted parameter {@code \"} is {@code "} and {@code \\} is {@code \}; every other backslash is itself, so that
- * {@code C:\dir\f.txt} survives. Percent escapes are literal unless {@link MultipartOptions#decodePercentEscapes()}; RFC 2047
- * encoded words are always literal. Text is decoded in {@link MultipartOptions#headerCharset()}, undecodable bytes as U+FFFD.
+ * {@code C:\dir\f.txt} survives. Percent escapes are literal unless {@link MultipartOptions#decodePercentEscapes()}, RFC 2047
+ * encoded words unless {@link MultipartOptions#decodeEncodedWords()}. Text is decoded in {@link MultipartOptions#headerCharset()}, undecodable bytes as U+FFFD.
  */
 public final class PartHead {
     /** One header field: the name as it came; the value without the blanks around it, and with one space for each fold. */
@@ -29,6 +29,8 @@ public final class PartHead {
     private final long offset;
     private final @Nullable String name;
     private final @Nullable String filename;
+    private final @Nullable String plainFilename;
+    private final @Nullable String extendedFilename;
     private final byte[] section;
     private final int typeAt;
     private final int encodingAt;
@@ -40,6 +42,8 @@ public final class PartHead {
             long offset,
             @Nullable String name,
             @Nullable String filename,
+            @Nullable String plainFilename,
+            @Nullable String extendedFilename,
             byte[] section,
             int typeAt,
             int encodingAt,
@@ -48,6 +52,8 @@ public final class PartHead {
         this.offset = offset;
         this.name = name;
         this.filename = filename;
+        this.plainFilename = plainFilename;
+        this.extendedFilename = extendedFilename;
         this.section = section;
         this.typeAt = typeAt;
         this.encodingAt = encodingAt;
@@ -57,7 +63,16 @@ public final class PartHead {
     /** {@return this part of a nested body as part of the body around it: with index and name of the part that it is in} */
     public PartHead within(PartHead outer) {
         return new PartHead(
-                outer.index, outer.offset + offset, outer.name, filename, section, typeAt, encodingAt, charset);
+                outer.index,
+                outer.offset + offset,
+                outer.name,
+                filename,
+                plainFilename,
+                extendedFilename,
+                section,
+                typeAt,
+                encodingAt,
+                charset);
     }
 
     /**
@@ -96,6 +111,19 @@ public final class PartHead {
      */
     public @Nullable String safeFilename() {
         return filename == null ? null : SafeFilename.of(filename);
+    }
+
+    /** {@return what {@code filename} says, whether or not it is the {@link #filename()}; null where there is none} */
+    public @Nullable String plainFilename() {
+        return plainFilename;
+    }
+
+    /**
+     * {@return what {@code filename*} says (RFC 8187), whether or not it is the {@link #filename()}; null where there is none that
+     * can be decoded}
+     */
+    public @Nullable String extendedFilename() {
+        return extendedFilename;
     }
 
     /** {@return the {@code Content-Type} as the client sent it, or null} */

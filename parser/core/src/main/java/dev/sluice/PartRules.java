@@ -19,7 +19,13 @@ final class PartRules {
             Deviation.EXTENDED_FILENAME, "filename* is not used in form-data",
             Deviation.TWO_FILENAMES, "filename and filename* are both given",
             Deviation.CONFLICTING_FILENAMES, "filename and filename* differ",
-            Deviation.PARAMETER_CONTINUATION, "filename* continuations are not used in form-data");
+            Deviation.PARAMETER_CONTINUATION, "filename* continuations are not used in form-data",
+            Deviation.UNREADABLE_FILENAME, "the only file name cannot be read",
+            Deviation.ENCODED_WORD, "encoded words are not used in form-data");
+
+    private static final Deviation[] READABLE_ELSEWHERE = {
+        Deviation.DISPOSITION_TYPE, Deviation.LOOSE_PARAMETER, Deviation.ESCAPED_BACKSLASH, Deviation.BACKSLASH
+    };
 
     private final MultipartOptions options;
     private final boolean formData;
@@ -39,7 +45,18 @@ final class PartRules {
 
     private boolean hasName;
     private boolean hasFilename;
+    /** What the name is where it is not the plain one as it came. */
+    private @Nullable String otherName;
+
+    /** What the file name is where it is not the plain one as it came. */
     private @Nullable String otherFilename;
+
+    /** What {@code filename*} says. */
+    private @Nullable String extendedFilename;
+
+    private boolean nameOfWords;
+    private boolean filenameOfWords;
+    private boolean joined;
     private long files;
 
     private long errorOffset;
@@ -49,7 +66,7 @@ final class PartRules {
         this.options = options;
         this.formData = formData;
         Preset preset = options.preset();
-        this.disposition = new DispositionParser(formData ? preset : preset.accepting(Deviation.DISPOSITION_TYPE));
+        this.disposition = new DispositionParser(formData ? preset : preset.accepting(READABLE_ELSEWHERE));
         this.section = section;
         this.deviations = deviations;
     }
@@ -59,8 +76,8 @@ final class PartRules {
     Reason check(int partIndex) {
         part = partIndex;
         dispositionField = typeField = encodingField = ABSENT;
-        hasDisposition = hasName = hasFilename = false;
-        otherFilename = null;
+        hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
+        otherName = otherFilename = extendedFilename = null;
         UsualSection usual = formData ? section.usualSection() : null;
         if (usual != null) {
             return take(usual);
@@ -73,7 +90,7 @@ final class PartRules {
             refused = refused != null ? refused : checkNested();
             refused = refused != null ? refused : countFile();
         } else if (refused == null && dispositionField != ABSENT && parseDisposition() == null) {
-            hasName = disposition.hasName();
+            findName();
             findFilename();
         }
         return refused;
@@ -163,18 +180,39 @@ final class PartRules {
         if (disposition.typeEnd > disposition.typeStart && !disposition.isFormData()) {
             accept(Deviation.DISPOSITION_TYPE, start);
         }
-        if (disposition.lenientAt >= 0) {
-            accept(Deviation.DISPOSITION_SYNTAX, index(disposition.lenientAt));
+        int end = refused == null ? Integer.MAX_VALUE : disposition.errorAt;
+        int[] notedAt = disposition.notedAt;
+        for (int next; (next = leftmost(notedAt)) >= 0 && notedAt[next] < end; notedAt[next] = ABSENT) {
+            accept(DispositionParser.NOTED[next], index(notedAt[next]));
         }
         if (refused != null) {
             return refuse(refused, index(disposition.errorAt), "Content-Disposition: " + disposition.errorDetail);
         }
-        if (!disposition.hasName()) {
-            return refuse(Reason.MISSING_NAME, start, "");
+        findName();
+        if (!hasName) {
+            otherName = disposition.extendedName();
+            if (otherName == null) {
+                return refuse(Reason.MISSING_NAME, start, "");
+            } else if (!accept(Deviation.EXTENDED_NAME, start)) {
+                return refuse(
+                        Reason.MISSING_NAME,
+                        start,
+                        "the Content-Disposition has no name but a name*: the preset COMPATIBLE takes it, as does any"
+                                + " that accepts EXTENDED_NAME");
+            }
+            hasName = true;
         }
-        hasName = true;
-        String extended = findFilename();
-        return disposition.hasExtendedParameters() ? checkExtendedParameters(extended) : null;
+        findFilename();
+        return disposition.hasExtendedParameters() || nameOfWords || filenameOfWords ? checkParameters() : null;
+    }
+
+    private void findName() {
+        hasName = disposition.hasName();
+        String words = hasName && disposition.nameMayBeWords()
+                ? EncodedWords.in(disposition.name(options.headerCharset()))
+                : null;
+        nameOfWords = words != null;
+        otherName = options.decodeEncodedWords() ? words : null;
     }
 
     private @Nullable Reason parseDisposition() {
@@ -196,45 +234,74 @@ final class PartRules {
         return (origins.length > 0 ? origins[position] : position) - section.arrayOffset();
     }
 
-    /** {@return what {@code filename*} says, or null where there is none that can be used} */
-    private @Nullable String findFilename() {
+    private void findFilename() {
         hasFilename = disposition.hasFilename();
-        if (!disposition.hasExtendedParameters()) {
-            return null;
-        }
-        String extended = disposition.extendedFilenameAt < 0 ? null : disposition.extendedFilename();
-        if (extended != null && (!hasFilename || disposition.filenameIsEncodedWord())) {
+        String extended = disposition.extendedFilename();
+        extendedFilename = extended;
+        if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
             otherFilename = extended;
-        } else if (!hasFilename && disposition.continuationAt >= 0 && options.joinContinuations()) {
+        } else if (hasFilename) {
+            String words = disposition.filenameMayBeWords()
+                    ? EncodedWords.in(disposition.filename(options.headerCharset()))
+                    : null;
+            filenameOfWords = words != null;
+            otherFilename = options.decodeEncodedWords() ? words : null;
+        } else if (disposition.continuationAt >= 0 && options.joinContinuations()) {
             otherFilename = disposition.joinedFilename(options.headerCharset());
+            joined = otherFilename != null;
+        } else if (disposition.extendedFilenameAt >= 0 && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
+            otherFilename = disposition.literalExtendedFilename(options.headerCharset());
         }
         hasFilename |= otherFilename != null;
-        return extended;
     }
 
-    /** Each extended parameter has a verdict of its own; from left to right. */
-    private @Nullable Reason checkExtendedParameters(@Nullable String extended) {
+    /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
+    private boolean isLossyFormOf(String extended) {
+        if (disposition.filenameIsEncodedWord()) {
+            return true;
+        }
+        int[] lossy = disposition.filename(options.headerCharset()).codePoints().toArray();
+        int[] whole = extended.codePoints().toArray();
+        boolean same = lossy.length == whole.length;
+        for (int i = 0; i < lossy.length && same; i++) {
+            same = lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_');
+        }
+        return same;
+    }
+
+    /** Each extended parameter has a verdict of its own, as has a value of encoded words; from left to right. */
+    private @Nullable Reason checkParameters() {
+        boolean plain = disposition.hasFilename();
+        boolean unreadable = !plain && extendedFilename == null && !joined;
         int extendedAt = disposition.extendedFilenameAt;
-        Deviation verdict = Deviation.UNUSABLE_EXTENDED_PARAMETER;
-        if (extended != null && !disposition.hasFilename()) {
+        Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
+        if (extendedFilename != null && !plain) {
             verdict = Deviation.EXTENDED_FILENAME;
-        } else if (extended != null) {
-            boolean same = extended.equals(disposition.filename(options.headerCharset()));
+        } else if (extendedFilename != null) {
+            boolean same = extendedFilename.equals(disposition.filename(options.headerCharset()));
             verdict = same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES;
             extendedAt = Math.max(extendedAt, disposition.filenameAt);
         }
         int[] positions = {
-            disposition.extendedNameAt, disposition.nameContinuationAt, extendedAt, disposition.continuationAt
+            disposition.hasName() ? disposition.extendedNameAt : ABSENT,
+            disposition.nameContinuationAt,
+            extendedAt,
+            disposition.continuationAt,
+            nameOfWords ? disposition.nameAt : ABSENT,
+            filenameOfWords ? disposition.filenameAt : ABSENT
         };
         Deviation[] verdicts = {
             Deviation.UNUSABLE_EXTENDED_PARAMETER,
             Deviation.UNUSABLE_EXTENDED_PARAMETER,
             verdict,
-            Deviation.PARAMETER_CONTINUATION
+            unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION,
+            Deviation.ENCODED_WORD,
+            Deviation.ENCODED_WORD
         };
+        boolean broken = unreadable && options.joinContinuations(); // pieces that were to be joined
         for (int next; (next = leftmost(positions)) >= 0; positions[next] = ABSENT) {
             int index = index(positions[next]);
-            if (!accept(verdicts[next], index)) {
+            if (broken && positions[next] == disposition.continuationAt || !accept(verdicts[next], index)) {
                 return refuse(
                         Reason.MALFORMED_CONTENT_DISPOSITION,
                         index,
@@ -295,7 +362,9 @@ final class PartRules {
     /** {@return the name of the part checked last, as far as it could be read; null where there is none} */
     @Nullable
     String knownName() {
-        return hasDisposition && disposition.hasName() ? escapes(disposition.name(options.headerCharset())) : null;
+        return otherName != null || !hasDisposition || !disposition.hasName()
+                ? otherName
+                : escapes(disposition.name(options.headerCharset()));
     }
 
     /** {@return the work of reading Content-Disposition fields so far} */
@@ -310,11 +379,14 @@ final class PartRules {
 
     /** {@return what is known of the part whose body starts at {@code offset}} */
     PartHead head(long offset) {
+        String plain = plainFilename();
         return new PartHead(
                 part,
                 offset,
                 name(),
-                filename(),
+                otherFilename != null ? otherFilename : plain,
+                plain,
+                extendedFilename,
                 section.copy(),
                 valueOf(typeField),
                 valueOf(encodingField),
@@ -328,16 +400,17 @@ final class PartRules {
     /** {@return the name; null only outside of form-data} */
     @Nullable
     String name() {
-        return hasName ? escapes(disposition.name(options.headerCharset())) : null;
+        return otherName != null || !hasName ? otherName : escapes(disposition.name(options.headerCharset()));
     }
 
     /** {@return the file name, or null where there is none} */
     @Nullable
     String filename() {
-        if (otherFilename != null || !hasFilename) {
-            return otherFilename;
-        }
-        return escapes(disposition.filename(options.headerCharset()));
+        return otherFilename != null ? otherFilename : plainFilename();
+    }
+
+    private @Nullable String plainFilename() {
+        return hasFilename && disposition.hasFilename() ? escapes(disposition.filename(options.headerCharset())) : null;
     }
 
     private String escapes(String text) {

@@ -35,14 +35,25 @@ public final class Preset {
                 Deviation.FOLDED_HEADER,
                 Deviation.TRANSFER_ENCODING,
                 Deviation.UNDECODABLE_HEADER,
+                Deviation.CONTROL_IN_DISPOSITION,
+                Deviation.LOOSE_PARAMETER,
+                Deviation.ESCAPED_BACKSLASH,
                 Deviation.EXTENDED_FILENAME,
                 Deviation.TWO_FILENAMES,
                 Deviation.CONFLICTING_FILENAMES,
                 Deviation.UNUSABLE_EXTENDED_PARAMETER,
                 Deviation.PARAMETER_CONTINUATION,
                 Deviation.UNKNOWN_CHARSET);
-        STANDARD = new Preset("STANDARD", bits(EnumSet.of(Deviation.NESTED_MULTIPART)), bits(reported), false);
-        STRICT = new Preset("STRICT", bit(Deviation.TWO_FILENAMES), bit(Deviation.UNKNOWN_CHARSET), false);
+        STANDARD = new Preset(
+                "STANDARD",
+                bits(EnumSet.of(Deviation.NESTED_MULTIPART, Deviation.BACKSLASH, Deviation.ENCODED_WORD)),
+                bits(reported),
+                false);
+        STRICT = new Preset(
+                "STRICT",
+                bits(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD)),
+                bit(Deviation.UNKNOWN_CHARSET),
+                false);
         COMPATIBLE = new Preset(
                 "COMPATIBLE",
                 bits(EnumSet.of(
@@ -56,6 +67,10 @@ public final class Preset {
                         Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE,
                         Deviation.FOLDED_HEADER,
                         Deviation.TRANSFER_ENCODING,
+                        Deviation.CONTROL_IN_DISPOSITION,
+                        Deviation.LOOSE_PARAMETER,
+                        Deviation.ESCAPED_BACKSLASH,
+                        Deviation.BACKSLASH,
                         Deviation.EXTENDED_FILENAME,
                         Deviation.PARAMETER_CONTINUATION,
                         Deviation.NESTED_MULTIPART)),
@@ -66,6 +81,9 @@ public final class Preset {
                         Deviation.UNDECODABLE_HEADER,
                         Deviation.DISPOSITION_TYPE,
                         Deviation.DISPOSITION_SYNTAX,
+                        Deviation.ENCODED_WORD,
+                        Deviation.EXTENDED_NAME,
+                        Deviation.UNREADABLE_FILENAME,
                         Deviation.TWO_FILENAMES,
                         Deviation.CONFLICTING_FILENAMES,
                         Deviation.UNUSABLE_EXTENDED_PARAMETER,
@@ -126,8 +144,8 @@ public final class Preset {
     }
 
     /**
-     * {@return whether what old clients encode is decoded, unless options say otherwise: transfer encodings, nested forms
-     * and continuations of parameters. Accepting, reporting and refusing change nothing of it}
+     * {@return whether what old clients encode is decoded, unless options say otherwise: transfer encodings, nested forms,
+     * continuations of parameters, encoded words, and {@code filename*} rather than {@code filename}. Accepting, reporting and refusing change nothing of it}
      */
     public boolean decodes() {
         return decodes;

@@ -19,6 +19,10 @@ public enum Setting {
     DECODE_TRANSFER_ENCODINGS(Scope.BODY, Kind.FLAG, -1),
     /** By default as {@link Preset#decodes()} says. */
     JOIN_CONTINUATIONS(Scope.BODY, Kind.FLAG, -1),
+    /** By default as {@link Preset#decodes()} says. */
+    DECODE_ENCODED_WORDS(Scope.BODY, Kind.FLAG, -1),
+    /** By default as {@link Preset#decodes()} says. */
+    PREFER_EXTENDED_FILENAME(Scope.BODY, Kind.FLAG, -1),
     MAX_BODY_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, 64 << 20, "unlimitedBodyBytes()"),
     MAX_PART_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, Long.MAX_VALUE, "unlimitedPartBytes()"),
     MAX_FIELD_BYTES(Scope.BODY, Kind.BYTES, 256 << 10, 256 << 10, "unlimitedFieldBytes()"),

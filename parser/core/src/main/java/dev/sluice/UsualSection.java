@@ -7,7 +7,7 @@ import dev.sluice.buffer.Text;
  *
  * <pre>
  * usual = "Content-Disposition: form-data; name=" plain [ "; filename=" plain ] [ CRLF "Content-Type: " type ] CRLF CRLF
- * plain = DQUOTE *( %x20-7E except DQUOTE and "\" ) DQUOTE
+ * plain = DQUOTE *( %x20-7E except DQUOTE and "\" ) DQUOTE, not starting with "=" as encoded words do
  * type  = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, nor starting as "multipart/" does
  * </pre>
  *
@@ -42,6 +42,9 @@ final class UsualSection {
         }
         nameStart = from + NAME.length();
         nameEnd = Text.indexOfUnplain(array, nameStart, to);
+        if (nameEnd == to || array[nameStart] == '=') {
+            return false;
+        }
         filenameStart = ABSENT;
         int at = nameEnd;
         if (FILENAME.isUsualAt(array, at, to)) {
@@ -49,7 +52,7 @@ final class UsualSection {
             filenameEnd = Text.indexOfUnplain(array, filenameStart, to);
             at = filenameEnd;
         }
-        if (at == to || array[at] != '"') {
+        if (at == to || array[at] != '"' || filenameStart >= 0 && array[filenameStart] == '=') {
             return false;
         }
         dispositionEnd = at + 1;

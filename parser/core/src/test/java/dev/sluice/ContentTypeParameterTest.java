@@ -41,7 +41,8 @@ class ContentTypeParameterTest {
 
     private static PartHead head(@Nullable String contentType) {
         byte[] section = Decoding.bytes("T:" + contentType + "\r\n\r\n");
-        return new PartHead(0, 0, null, null, section, contentType == null ? -1 : 2, -1, StandardCharsets.UTF_8);
+        return new PartHead(
+                0, 0, null, null, null, null, section, contentType == null ? -1 : 2, -1, StandardCharsets.UTF_8);
     }
 
     @Test

@@ -41,7 +41,7 @@ class StateHashTest {
             only counted: steps
             == HeaderSection
             in the hash: bytes state fields count scanned totalBefore limit endOfSection firstFold firstBareLf offset
-            never changes: preset maxFields maxSize maxTotalSize
+            never changes: preset formData maxFields maxSize maxTotalSize
             end the decoding, and are in its failure: error errorAt errorSeen errorDetail
             say the same as "fields" in another way: usual isUsual
             only counted: steps
@@ -50,6 +50,7 @@ class StateHashTest {
             never changes: options formData section deviations
             follow from the bytes of the section: disposition part dispositionField typeField encodingField origins hasName
             follow from the bytes of the section: hasDisposition hasFilename otherFilename errorOffset errorDetail
+            follow from the bytes of the section: otherName extendedFilename nameOfWords filenameOfWords joined
             == Deviations
             in the hash: reported count outside inside part
             never changes: preset
@@ -77,7 +78,8 @@ class StateHashTest {
             of the field being read, at once when the section is complete: at end valueStart valueEnd quoted escaped
             found anew in each part: bytes typeStart typeEnd nameStart nameEnd nameEscaped filenameStart filenameEnd
             found anew in each part: filenameEscaped extendedStart extendedEnd filenameAt extendedFilenameAt extendedNameAt
-            found anew in each part: nameContinuationAt continuationAt lenientAt errorAt errorDetail
+            found anew in each part: nameContinuationAt continuationAt errorAt errorDetail nameAt extendedEscaped
+            found anew in each part: extendedNameStart extendedNameEnd notedAt
             only counted: steps
             == ChunkMemory
             of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end records

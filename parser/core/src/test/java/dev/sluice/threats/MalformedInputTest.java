@@ -88,7 +88,7 @@ class MalformedInputTest {
     @Test
     void cve_2025_47944_emptyAndHalfNamesHaveAVerdictAndNothingRecurses() throws InterruptedException {
         for (Preset preset : Run.PRESETS) {
-            for (String value : List.of("form-data; name=\"\"", "form-data;name=\"\"", "form-data; x; name=\"\"")) {
+            for (String value : List.of("form-data; name=\"\"", "form-data;name=\"\"", "form-data; x=y; name=\"\"")) {
                 Run empty = Run.of("--x\r\nContent-Disposition: " + value + "\r\n\r\nv\r\n--x--", preset)
                         .assertAccepted();
                 assertEquals("", empty.parts.get(0).name());
@@ -96,9 +96,9 @@ class MalformedInputTest {
         }
         assertRefused("form-data; name=\"", Reason.MALFORMED_CONTENT_DISPOSITION);
         assertRefused("form-data; name=", Reason.MALFORMED_CONTENT_DISPOSITION);
-        assertRefused("form-data; name=\"\\\"", Reason.MALFORMED_CONTENT_DISPOSITION);
-        assertRefused("form-data; name", Reason.MISSING_NAME);
-        assertRefused("form-data; ;;;", Reason.MISSING_NAME);
+        assertRefused("form-data; name=\"\\", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRefused("form-data; name", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRefused("form-data; ", Reason.MISSING_NAME);
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         // Whatever recurses overflows a stack of this size.
         Thread small = new Thread(null, MalformedInputTest::nestDeeply, "small stack", 64 << 10);
@@ -155,13 +155,20 @@ class MalformedInputTest {
                     if (control == '\n' && preset == Preset.COMPATIBLE) {
                         continue; // a line end there
                     }
-                    for (String name : List.of("name=\"a\"", "name=a", "x; name=\"a\"")) {
+                    for (String quote : List.of("", "\"")) {
                         Run run = Run.of(
-                                        "--x\r\nContent-Disposition: form-data; " + name + "; filename=\"a.jsp"
-                                                + control + ".png\"\r\n\r\nv\r\n--x--",
-                                        preset)
-                                .assertRefused(Reason.MALFORMED_HEADER);
-                        assertEquals(400, run.failure.httpStatus());
+                                "--x\r\nContent-Disposition: form-data; name=a; filename=" + quote + "a.jsp" + control
+                                        + ".png" + quote + "\r\n\r\nv\r\n--x--",
+                                preset);
+                        boolean lineEnd = control == 0 || control == '\r' || control == '\n';
+                        if (quote.isEmpty() || lineEnd || preset == Preset.STRICT) {
+                            run.assertRefused(Reason.MALFORMED_HEADER);
+                            assertEquals(400, run.failure.httpStatus());
+                        } else {
+                            run.assertAccepted();
+                            assertEquals(
+                                    "a.jsp" + control + ".png", run.parts.get(0).filename());
+                        }
                     }
                 }
             }

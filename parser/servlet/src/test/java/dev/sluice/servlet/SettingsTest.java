@@ -99,7 +99,11 @@ class SettingsTest {
         String encoded = A + "\r\nContent-Transfer-Encoding: base64\r\n\r\ndnY=" + END;
         cases.add(butDecoder(Setting.DECODE_TRANSFER_ENCODINGS, "TRUE", encoded, "a=dnY=", "a=vv"));
         String pieces = A + "; filename*0=f; filename*1=g\r\n\r\nv" + END;
-        cases.add(everywhere(Setting.JOIN_CONTINUATIONS, "true", pieces, "a=v", "a(fg)=v"));
+        cases.add(everywhere(Setting.JOIN_CONTINUATIONS, "true", pieces, "!MALFORMED_CONTENT_DISPOSITION", "a(fg)=v"));
+        String both = A + "; filename=f; filename*=utf-8''g\r\n\r\nv" + END;
+        cases.add(everywhere(Setting.PREFER_EXTENDED_FILENAME, "true", both, "a(f)=v", "a(g)=v"));
+        String words = "--x\r\nContent-Disposition: form-data; name=\"=?utf-8?q?b?=\"\r\n\r\nv" + END;
+        cases.add(everywhere(Setting.DECODE_ENCODED_WORDS, "true", words, "=?utf-8?q?b?==v", "b=v"));
         cases.add(everywhere(Setting.MAX_BODY_BYTES, "10", BODY, USUAL, "!BODY_TOO_LARGE"));
         cases.add(everywhere(Setting.MAX_PART_BYTES, "1", BODY, USUAL, "!PART_TOO_LARGE"));
         cases.add(butDecoder(Setting.MAX_FIELD_BYTES, "1", BODY, USUAL, "!FIELD_TOO_LARGE"));

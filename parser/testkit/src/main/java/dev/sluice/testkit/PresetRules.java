@@ -31,18 +31,25 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "FOLDED_HEADER",
             "TRANSFER_ENCODING",
             "UNDECODABLE_HEADER",
+            "CONTROL_IN_DISPOSITION",
             "DISPOSITION_TYPE",
             "DISPOSITION_SYNTAX",
+            "LOOSE_PARAMETER",
+            "ESCAPED_BACKSLASH",
+            "BACKSLASH",
+            "ENCODED_WORD",
+            "EXTENDED_NAME",
             "EXTENDED_FILENAME",
             "TWO_FILENAMES",
             "CONFLICTING_FILENAMES",
             "UNUSABLE_EXTENDED_PARAMETER",
             "PARAMETER_CONTINUATION",
+            "UNREADABLE_FILENAME",
             "NESTED_MULTIPART");
 
     private static final PresetRules STANDARD = new PresetRules(
             "STANDARD",
-            Set.of("NESTED_MULTIPART"),
+            Set.of("NESTED_MULTIPART", "BACKSLASH", "ENCODED_WORD"),
             Set.of(
                     "BOUNDARY_CHARACTERS",
                     "LOOKALIKE_BOUNDARY",
@@ -51,12 +58,16 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "FOLDED_HEADER",
                     "TRANSFER_ENCODING",
                     "UNDECODABLE_HEADER",
+                    "CONTROL_IN_DISPOSITION",
+                    "LOOSE_PARAMETER",
+                    "ESCAPED_BACKSLASH",
                     "EXTENDED_FILENAME",
                     "TWO_FILENAMES",
                     "CONFLICTING_FILENAMES",
                     "UNUSABLE_EXTENDED_PARAMETER",
                     "PARAMETER_CONTINUATION"));
-    private static final PresetRules STRICT = new PresetRules("STRICT", Set.of("TWO_FILENAMES"), Set.of());
+    private static final PresetRules STRICT =
+            new PresetRules("STRICT", Set.of("TWO_FILENAMES", "ENCODED_WORD"), Set.of());
     private static final PresetRules COMPATIBLE = new PresetRules(
             "COMPATIBLE",
             Set.of(
@@ -70,6 +81,10 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "CLOSE_DELIMITER_AFTER_PREAMBLE",
                     "FOLDED_HEADER",
                     "TRANSFER_ENCODING",
+                    "CONTROL_IN_DISPOSITION",
+                    "LOOSE_PARAMETER",
+                    "ESCAPED_BACKSLASH",
+                    "BACKSLASH",
                     "EXTENDED_FILENAME",
                     "PARAMETER_CONTINUATION",
                     "NESTED_MULTIPART"),
@@ -80,6 +95,9 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "UNDECODABLE_HEADER",
                     "DISPOSITION_TYPE",
                     "DISPOSITION_SYNTAX",
+                    "ENCODED_WORD",
+                    "EXTENDED_NAME",
+                    "UNREADABLE_FILENAME",
                     "TWO_FILENAMES",
                     "CONFLICTING_FILENAMES",
                     "UNUSABLE_EXTENDED_PARAMETER"));
@@ -104,6 +122,11 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
         Set<String> all = new HashSet<>(reported);
         all.addAll(silent);
         return new PresetRules(name + " (reporting all)", Set.of(), all);
+    }
+
+    /** {@return whether what old clients encode is decoded} */
+    boolean decodes() {
+        return name.startsWith("COMPATIBLE");
     }
 
     boolean accepts(String deviation) {

@@ -7,14 +7,18 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Rows 28 to 42 of the policy: {@code Content-Disposition} of a form-data part. */
 final class ReferenceDisposition {
     private static final String MALFORMED = "MALFORMED_CONTENT_DISPOSITION";
+    private static final Pattern ENCODED_WORD = Pattern.compile("=\\?([^?]*)\\?([BbQq])\\?([^?]*)\\?=");
 
     private final ReferenceField field;
     private final int part;
@@ -39,6 +43,7 @@ final class ReferenceDisposition {
     /** @param offset of the first byte of its name */
     private record Parameter(String name, byte[] value, int offset) {}
 
+    /** @param deviation of a value that is read all the same; empty for one that is not */
     private record Verdict(String deviation, int offset) {}
 
     @Nullable
@@ -62,14 +67,80 @@ final class ReferenceDisposition {
     void parse() {
         type();
         parameters();
-        Parameter nameParameter = parameter("name");
-        if (nameParameter != null) {
-            rawName = nameParameter.value;
-            name = utf8(rawName);
-        } else if (formData) {
-            throw new Failure("MISSING_NAME", field.offset(0), part);
+        List<Verdict> verdicts = new ArrayList<>(2);
+        name(verdicts);
+        fileNames(verdicts);
+        verdicts.sort(Comparator.comparingInt(Verdict::offset));
+        for (Verdict verdict : formData ? verdicts : List.<Verdict>of()) {
+            if (verdict.deviation.isEmpty()) {
+                throw new Failure(MALFORMED, verdict.offset, part);
+            }
+            log.met(verdict.deviation, MALFORMED, part, verdict.offset);
         }
-        fileNames();
+    }
+
+    private void name(List<Verdict> verdicts) {
+        Parameter plain = parameter("name");
+        Parameter extended = parameter("name*");
+        if (plain != null) {
+            rawName = plain.value;
+            name = inWords(plain, verdicts);
+        } else if (formData) {
+            Extended decoded = extended == null ? null : Extended.decode(extended.value);
+            if (decoded == null) {
+                throw new Failure("MISSING_NAME", field.offset(0), part);
+            }
+            log.met("EXTENDED_NAME", "MISSING_NAME", part, field.offset(0));
+            rawName = decoded.bytes;
+            name = decoded.text;
+        }
+        for (Parameter parameter : parameters) {
+            if (parameter == extended && plain != null || isContinuation(parameter.name, "name*")) {
+                verdicts.add(new Verdict("UNUSABLE_EXTENDED_PARAMETER", parameter.offset));
+            }
+        }
+    }
+
+    /** Row 41: the value as text, decoded where it consists of encoded words and the preset decodes. */
+    private String inWords(Parameter parameter, List<Verdict> verdicts) {
+        String text = utf8(parameter.value);
+        StringBuilder decoded = new StringBuilder();
+        for (String word : text.split("[ \t]+", -1)) {
+            Matcher matcher = ENCODED_WORD.matcher(word);
+            String said = matcher.matches() ? word(matcher.group(1), matcher.group(2), matcher.group(3)) : null;
+            if (said == null) {
+                return text;
+            }
+            decoded.append(said);
+        }
+        verdicts.add(new Verdict("ENCODED_WORD", parameter.offset));
+        return rules.decodes() ? decoded.toString() : text;
+    }
+
+    private static @Nullable String word(String charsetName, String encoding, String text) {
+        boolean quote = charsetName.contains("'");
+        Charset charset = quote ? null : Extended.charset((charsetName + "'").getBytes(StandardCharsets.ISO_8859_1));
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        if (encoding.equalsIgnoreCase("B")) {
+            try {
+                bytes.writeBytes(Base64.getDecoder().decode(text));
+            } catch (IllegalArgumentException e) {
+                return null;
+            }
+        } else {
+            if (!text.matches("[!-~]*")) {
+                return null;
+            }
+            Matcher escapes = Pattern.compile("=([0-9A-Fa-f]{2})|(.)").matcher(text.replace('_', ' '));
+            while (escapes.find()) {
+                if (escapes.group().equals("=")) {
+                    return null;
+                }
+                bytes.write(
+                        escapes.group(1) == null ? escapes.group().charAt(0) : Integer.parseInt(escapes.group(1), 16));
+            }
+        }
+        return charset == null ? null : Extended.strict(bytes.toByteArray(), charset);
     }
 
     private void type() {
@@ -92,7 +163,9 @@ final class ReferenceDisposition {
                 throw malformed(at);
             }
             at = afterBlanks(at + 1);
-            if (at < field.length() && !is(at, ';')) {
+            if (is(at, ';')) {
+                met("LOOSE_PARAMETER", at);
+            } else if (at < field.length()) {
                 parameter();
             }
         }
@@ -106,7 +179,10 @@ final class ReferenceDisposition {
         }
         int equals = afterBlanks(at);
         if (equals == field.length() || is(equals, ';')) {
-            at = equals;
+            if (key.matches("(file)?name(\\*([0-9]+\\*?)?)?")) {
+                throw malformed(at);
+            }
+            met("LOOSE_PARAMETER", at);
             return;
         }
         if (!is(equals, '=') || equals > at && !rules.accepts("DISPOSITION_SYNTAX")) {
@@ -129,8 +205,8 @@ final class ReferenceDisposition {
 
     private byte[] unquoted() {
         int start = at;
-        while (isUnquoted(at)) {
-            at++;
+        for (; isUnquoted(at); at++) {
+            tokenOrLoose(at);
         }
         int end = at;
         int next = afterBlanks(at);
@@ -138,6 +214,7 @@ final class ReferenceDisposition {
             oddSyntax(next);
             for (at = next; at < field.length() && !is(at, ';'); at++) {
                 if (isUnquoted(at)) {
+                    tokenOrLoose(at);
                     end = at + 1;
                 } else if (!Bytes.isBlank(field.b(at))) {
                     throw malformed(at);
@@ -153,37 +230,88 @@ final class ReferenceDisposition {
         return value.toByteArray();
     }
 
-    private boolean isUnquoted(int i) {
-        return i < field.length() && field.b(i) > ' ' && "\";,".indexOf(field.b(i)) < 0;
+    private void tokenOrLoose(int i) {
+        if (!Bytes.isToken(field.b(i))) {
+            met("LOOSE_PARAMETER", i);
+        }
     }
 
+    private boolean isUnquoted(int i) {
+        return i < field.length() && field.b(i) > ' ' && field.b(i) != 0x7F && !is(i, '"') && !is(i, ';');
+    }
+
+    /** Finds the end of the value, judges what is odd in it from left to right, and undoes its escapes. */
     private byte[] quoted() {
-        ByteArrayOutputStream value = new ByteArrayOutputStream();
+        int start = ++at;
         int junk = -1;
-        for (at++; at < field.length(); at++) {
-            if (is(at, '"')) {
-                if (junk >= 0 && is(at - 1, '=')) {
+        int end = -1;
+        for (int i = start; i < field.length() && end < 0; i++) {
+            if (is(i, '\\')) {
+                i += isPair(i) ? 1 : 0;
+            } else if (is(i, '"')) {
+                if (junk >= 0 && is(i - 1, '=')) {
                     break; // a second parameter to some readers
                 }
-                if (isValueEnd(at + 1)) {
-                    if (junk >= 0) {
-                        oddSyntax(junk);
-                    }
-                    at++;
-                    return value.toByteArray();
-                }
-                if (junk < 0) {
-                    junk = afterBlanks(at + 1);
-                }
-                if (!rules.accepts("DISPOSITION_SYNTAX")) {
+                end = isValueEnd(i + 1) ? i : -1;
+                junk = end < 0 && junk < 0 ? afterBlanks(i + 1) : junk;
+                if (end < 0 && !rules.accepts("DISPOSITION_SYNTAX")) {
                     break;
                 }
-            } else if (is(at, '\\') && (is(at + 1, '"') || is(at + 1, '\\'))) {
-                at++;
             }
-            value.write(field.b(at));
         }
-        throw malformed(junk >= 0 ? junk : field.length());
+        int odd = junk;
+        if (end < 0 && junk < 0 && rules.accepts("DISPOSITION_SYNTAX")) {
+            for (int i = start; i < field.length(); i++) {
+                end = is(i, '"') && isValueEnd(i + 1) ? i : end; // all of them are escaped
+            }
+            odd = end - 1;
+        }
+        int failure = end >= 0 ? -1 : junk >= 0 ? junk : field.length();
+        byte[] value = judged(start, end >= 0 ? end : failure, end >= 0 ? odd : -1);
+        if (failure >= 0) {
+            throw malformed(failure);
+        }
+        at = end + 1;
+        return value;
+    }
+
+    private boolean isPair(int i) {
+        return is(i + 1, '"') || is(i + 1, '\\');
+    }
+
+    /** @param odd where there is what has one reading only with some tolerance, or -1 */
+    private byte[] judged(int from, int to, int odd) {
+        ByteArrayOutputStream value = new ByteArrayOutputStream();
+        for (int i = from; i < to; i++) {
+            if (i == odd) {
+                oddSyntax(odd);
+            }
+            if (is(i, '\\')) {
+                met(is(i + 1, '\\') ? "ESCAPED_BACKSLASH" : "BACKSLASH", i);
+                if (isPair(i) && i + 1 < to) {
+                    i++;
+                    if (i == odd) {
+                        oddSyntax(odd);
+                    }
+                }
+            } else if (Bytes.isControl(field.b(i))) {
+                if (formData) {
+                    log.met("CONTROL_IN_DISPOSITION", "MALFORMED_HEADER", part, field.offset(i));
+                }
+            }
+            value.write(field.b(i));
+        }
+        if (odd == to) {
+            oddSyntax(odd);
+        }
+        return value.toByteArray();
+    }
+
+    /** Nothing of this is judged outside of form-data. */
+    private void met(String kind, int i) {
+        if (formData) {
+            log.met(kind, MALFORMED, part, field.offset(i));
+        }
     }
 
     private boolean isValueEnd(int from) {
@@ -192,8 +320,7 @@ final class ReferenceDisposition {
     }
 
     /** RFC 7578 section 4.2 and what became of it. */
-    private void fileNames() {
-        List<Verdict> verdicts = new ArrayList<>(2);
+    private void fileNames(List<Verdict> verdicts) {
         Parameter plain = parameter("filename");
         Parameter extended = parameter("filename*");
         Extended decoded = extended == null ? null : Extended.decode(extended.value);
@@ -201,15 +328,7 @@ final class ReferenceDisposition {
         for (Parameter parameter : parameters) {
             if (isContinuation(parameter.name, "filename*")) {
                 pieces.add(parameter);
-            } else if (parameter.name.equals("name*") || isContinuation(parameter.name, "name*")) {
-                verdicts.add(new Verdict("UNUSABLE_EXTENDED_PARAMETER", parameter.offset));
             }
-        }
-        if (extended != null && decoded == null) {
-            verdicts.add(new Verdict("UNUSABLE_EXTENDED_PARAMETER", extended.offset));
-        }
-        if (!pieces.isEmpty()) {
-            verdicts.add(new Verdict("PARAMETER_CONTINUATION", pieces.get(0).offset));
         }
         if (plain != null) {
             rawFilename = plain.value;
@@ -223,18 +342,46 @@ final class ReferenceDisposition {
                 verdicts.add(new Verdict(
                         same ? "TWO_FILENAMES" : "CONFLICTING_FILENAMES", Math.max(plain.offset, extended.offset)));
             }
-            if (plain == null || isEncodedWord(plain.value)) {
+            if (plain == null
+                    || rules.decodes()
+                    || isEncodedWord(plain.value)
+                    || isLossy(utf8(plain.value), decoded.text)) {
                 rawFilename = decoded.bytes;
                 filename = decoded.text;
+                plain = null;
             }
         }
-        if (plain == null && decoded == null && rules.silent().contains("PARAMETER_CONTINUATION")) {
+        boolean lone = parameter("filename") == null && decoded == null;
+        if (plain != null) {
+            filename = inWords(plain, verdicts);
+        } else if (lone && !pieces.isEmpty() && rules.decodes()) {
             join(pieces);
+            if (filename == null) {
+                verdicts.add(new Verdict("", pieces.get(0).offset));
+            }
+        } else if (lone && extended != null && rules.accepts("UNREADABLE_FILENAME")) {
+            rawFilename = extended.value;
+            filename = utf8(extended.value);
         }
-        verdicts.sort(Comparator.comparingInt(Verdict::offset));
-        for (Verdict verdict : formData ? verdicts : List.<Verdict>of()) {
-            log.met(verdict.deviation, MALFORMED, part, verdict.offset);
+        lone &= filename == null || pieces.isEmpty() || !rules.decodes();
+        if (extended != null && decoded == null) {
+            verdicts.add(new Verdict(lone ? "UNREADABLE_FILENAME" : "UNUSABLE_EXTENDED_PARAMETER", extended.offset));
         }
+        if (!pieces.isEmpty()) {
+            verdicts.add(new Verdict(lone ? "UNREADABLE_FILENAME" : "PARAMETER_CONTINUATION", pieces.get(0).offset));
+        }
+    }
+
+    /** Whether {@code plain} is {@code whole} with {@code ?} or {@code _} for characters that are not ASCII. */
+    private static boolean isLossy(String plain, String whole) {
+        StringBuilder pattern = new StringBuilder();
+        whole.codePoints().forEach(c -> {
+            String same = Pattern.quote(Character.toString(c));
+            pattern.append(c < 128 ? same : "(?:[?_]|" + same + ")");
+        });
+        return Pattern.compile(pattern.toString(), Pattern.DOTALL)
+                .matcher(plain)
+                .matches();
     }
 
     /** RFC 2231 section 3: pieces 0, 1, 2 and so on, in any order, none twice and none missing. */
@@ -341,7 +488,8 @@ final class ReferenceDisposition {
     }
 
     private Failure malformed(int i) {
-        return new Failure(MALFORMED, field.offset(i), part);
+        boolean control = i < field.length() && Bytes.isControl(field.b(i));
+        return new Failure(control ? "MALFORMED_HEADER" : MALFORMED, field.offset(i), part);
     }
 
     private static String utf8(byte[] bytes) {

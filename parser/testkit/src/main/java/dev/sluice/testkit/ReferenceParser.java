@@ -360,7 +360,7 @@ public final class ReferenceParser {
                 throw malformed(i);
             }
             ReferenceField field = new ReferenceField(body, nameStart, i);
-            int lineEnd = lineEnd(i + 1);
+            int lineEnd = lineEnd(i + 1, field);
             field.addLine(i + 1, lineEnd);
             fields.add(field);
             return afterLineEnd(lineEnd);
@@ -374,15 +374,17 @@ public final class ReferenceParser {
             if (header(i) == CR || header(i) == LF) {
                 throw malformed(i);
             }
-            int lineEnd = lineEnd(i);
+            int lineEnd = lineEnd(i, fields.get(fields.size() - 1));
             fields.get(fields.size() - 1).addLine(lineStart, lineEnd);
             return afterLineEnd(lineEnd);
         }
 
-        private int lineEnd(int from) {
+        /** Control characters in a Content-Disposition are judged with it; but for NUL. */
+        private int lineEnd(int from, ReferenceField field) {
+            boolean controls = formData && field.isNamed("Content-Disposition");
             int i = from;
             while (header(i) != CR && header(i) != LF) {
-                if (Bytes.isControl(header(i))) {
+                if (Bytes.isControl(header(i)) && !(controls && header(i) != 0)) {
                     throw malformed(i);
                 }
                 i++;

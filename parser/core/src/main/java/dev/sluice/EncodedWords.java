@@ -1,0 +1,87 @@
+package dev.sluice;
+
+import dev.sluice.buffer.Text;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/** A text that consists of RFC 2047 encoded words, {@code =?utf-8?B?w7w=?=}, with blanks between them. */
+final class EncodedWords {
+    private EncodedWords() {}
+
+    /** {@return what the words of {@code text} say, or null where it has none, or anything else, or one that cannot be decoded} */
+    static @Nullable String in(String text) {
+        return text.startsWith("=?") ? decode(text) : null;
+    }
+
+    private static @Nullable String decode(String text) {
+        StringBuilder decoded = new StringBuilder();
+        int at = 0;
+        while (at < text.length()) {
+            int encoding = text.indexOf('?', at + 2) + 1;
+            int start = encoding + 2;
+            int end = text.indexOf("?=", start);
+            if (!text.startsWith("=?", at) || encoding == 0 || end < 0 || text.charAt(encoding + 1) != '?') {
+                return null;
+            }
+            String word = word(text.substring(at + 2, encoding - 1), text.charAt(encoding), text.substring(start, end));
+            if (word == null) {
+                return null;
+            }
+            decoded.append(word);
+            at = end + 2;
+            int afterBlanks = at;
+            while (afterBlanks < text.length() && Bytes.isBlank(text.charAt(afterBlanks))) {
+                afterBlanks++;
+            }
+            if (afterBlanks == at && at < text.length() || afterBlanks > at && afterBlanks == text.length()) {
+                return null;
+            }
+            at = afterBlanks;
+        }
+        return decoded.toString();
+    }
+
+    private static @Nullable String word(String charsetName, char encoding, String text) {
+        Charset charset = charsetName.equalsIgnoreCase("UTF-8")
+                ? StandardCharsets.UTF_8
+                : charsetName.equalsIgnoreCase("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
+        byte[] raw = encoding == 'B' || encoding == 'b'
+                ? base64(text)
+                : encoding == 'Q' || encoding == 'q' ? quotedPrintable(text) : null;
+        return charset == null || raw == null || Text.malformedAt(raw, 0, raw.length, charset) >= 0
+                ? null
+                : Text.decode(raw, 0, raw.length, charset);
+    }
+
+    private static byte @Nullable [] base64(String text) {
+        try {
+            return Base64.getDecoder().decode(text);
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    private static byte @Nullable [] quotedPrintable(String text) {
+        ByteArrayOutputStream raw = new ByteArrayOutputStream(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '=') {
+                int high = i + 2 < text.length() ? Bytes.hex((byte) text.charAt(i + 1)) : -1;
+                int low = i + 2 < text.length() ? Bytes.hex((byte) text.charAt(i + 2)) : -1;
+                if (high < 0 || low < 0) {
+                    return null;
+                }
+                raw.write(high << 4 | low);
+                i += 2;
+            } else if (c > ' ' && c < 0x7F && c != '?') {
+                raw.write(c == '_' ? ' ' : c);
+            } else {
+                return null;
+            }
+        }
+        return raw.toByteArray();
+    }
+}
