@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>a direct buffer as its allocator made it: its own internal NIO buffer. Opening allocates nothing once netty has
  *       made that.
  *   <li>other direct buffers over one piece of memory (slices, duplicates, read-only views, a composite buffer of one
- *       component): an NIO view, two small objects per chunk.
+ *       component): an NIO view of all of that piece, made for this object alone, because the one that netty keeps belongs
+ *       to whoever reads from the network into it. The view, not the memory, is kept when the chunk is closed: it serves
+ *       all chunks over that piece. Two small objects per piece; or per chunk, where netty cannot tell the address.
  *   <li>all others (composite buffers of several components): the {@link ByteBuf} itself, with its own searches and
  *       byte by byte. An unmodifiable composite keeps its components' leak-aware wrappers, and they record.
  * </ol>
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * the writer index at the time of {@link #open} are read; the chunk's bytes and indices are never changed.
  */
 public final class ChunkMemory {
+    private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
+
     private @Nullable ByteBuf chunk;
     private @Nullable ByteBuf inner;
     private byte @Nullable [] array;
@@ -35,6 +39,11 @@ public final class ChunkMemory {
 
     /** What to add to an index of the chunk to get the index in the array or the view. */
     private int shift;
+
+    /** What the last chunks that were no roots are parts of. By now it may be given back, or be part of something else. */
+    private ByteBuffer kept = NOTHING;
+
+    private long keptAddress;
 
     private int viewLimit;
     private int start;
@@ -81,8 +90,7 @@ public final class ChunkMemory {
             // The internal buffer of a derived or composite buffer would be that of a root others may use at the same
             // time.
             boolean root = memory.unwrap() == null && memory.isContiguous();
-            ByteBuffer seen = root ? memory.internalNioBuffer(from, to - from) : memory.nioBuffer(from, to - from);
-            shift = seen.position() - from;
+            ByteBuffer seen = root ? based(memory.internalNioBuffer(from, to - from), from) : shared(memory, from, to);
             viewLimit = seen.limit();
             view = seen;
         }
@@ -90,6 +98,49 @@ public final class ChunkMemory {
         records = Wrappers.records(next);
         start = from;
         end = to;
+    }
+
+    /** {@return a view of memory that others may be using too, which nobody else moves; sets {@link #shift}} */
+    private ByteBuffer shared(ByteBuf memory, int from, int to) {
+        if (memory.hasMemoryAddress()) {
+            long address = memory.memoryAddress();
+            if (!keeps(address + from, address + to)) {
+                keep(memory);
+            }
+            if (keeps(address + from, address + to)) { // as with all buffers that netty makes
+                shift = (int) (address - keptAddress);
+                return kept;
+            }
+        }
+        return based(memory.nioBuffer(from, to - from), from);
+    }
+
+    private ByteBuffer based(ByteBuffer seen, int from) {
+        shift = seen.position() - from;
+        return seen;
+    }
+
+    private void keep(ByteBuf derived) {
+        ByteBuf whole = derived;
+        for (ByteBuf next = whole; next != null && next.hasMemoryAddress(); next = next.unwrap()) {
+            whole = next;
+        }
+        kept = whole.nioBuffer(0, whole.capacity());
+        keptAddress = whole.memoryAddress();
+    }
+
+    private boolean keeps(long from, long to) {
+        return from >= keptAddress && to <= keptAddress + kept.capacity() && isThere(kept);
+    }
+
+    /** {@return false for a view of memory that was given back with its arena, which a JDK notices} */
+    static boolean isThere(ByteBuffer view) {
+        try {
+            view.get(0);
+            return true;
+        } catch (RuntimeException e) {
+            return false;
+        }
     }
 
     /** {@return whether there is a chunk} */

@@ -16,18 +16,23 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetector.Level;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -222,6 +227,87 @@ class ChunkMemoryTest {
         memory.close();
     }
 
+    /** As an HTTP decoder does: what is behind the bytes that it handed on is written while these are read. */
+    @Test
+    void readsSlicesWhileMoreIsReceivedIntoTheirRoot() throws Exception {
+        int piece = 50;
+        for (int round = 0; round < 200; round++) {
+            ByteBuf root = PooledByteBufAllocator.DEFAULT.directBuffer(BODY.length);
+            BlockingQueue<ByteBuf> received = new LinkedBlockingQueue<>();
+            Thread loop = new Thread(() -> {
+                for (int at = 0; at < BODY.length; at += piece) {
+                    root.internalNioBuffer(at, piece).put(BODY, at, piece);
+                    root.writerIndex(at + piece);
+                    received.add(root.readRetainedSlice(piece));
+                    root.internalNioBuffer(0, 1); // as a decoder may that looks at what it has
+                }
+            });
+            loop.start();
+            for (int at = 0; at < BODY.length; at += piece) {
+                memory.open(received.take());
+                byte[] copy = new byte[piece];
+                memory.copyTo(0, copy, 0, piece);
+                assertEquals(Unpooled.wrappedBuffer(BODY, at, piece), Unpooled.wrappedBuffer(copy));
+                assertEquals(BODY[at + piece - 1], memory.getByte(piece - 1));
+                memory.close();
+            }
+            loop.join();
+            root.release();
+        }
+    }
+
+    @Test
+    void readsMemoryThatIsGivenBackAndTakenAgain() {
+        Random random = new Random(7);
+        for (int round = 0; round < 500; round++) {
+            int size = 1 + random.nextInt(100_000);
+            ByteBuf root = (round % 2 == 0 ? PooledByteBufAllocator.DEFAULT : UnpooledByteBufAllocator.DEFAULT)
+                    .directBuffer(size);
+            root.setByte(size - 1, round).setIndex(size - 1, size);
+            memory.open(round % 3 == 0 ? root.slice() : root.duplicate());
+            assertEquals((byte) round, memory.getByte(memory.end() - 1));
+            memory.close();
+        }
+    }
+
+    /** With the arenas of JDK 25 no view of it can be read; here it is one of nothing. */
+    @Test
+    void readsNothingThroughAViewOfMemoryThatIsGone() {
+        assertTrue(ChunkMemory.isThere(ByteBuffer.allocateDirect(1)));
+        assertFalse(ChunkMemory.isThere(ByteBuffer.allocateDirect(0)));
+        memory.open(Unpooled.directBuffer(0).duplicate());
+        assertTrue(memory.isFlat());
+        memory.close();
+    }
+
+    /** Of another make, with another idea of what is inside. */
+    @ParameterizedTest
+    @CsvSource({"true, true", "true, false", "false, true"})
+    void readsABufferThatIsNotPartOfWhatItUnwrapsTo(boolean address, boolean direct) {
+        ByteBuf inside = direct ? Unpooled.directBuffer(8) : Unpooled.buffer(8);
+        ByteBuf chunk = new UnpooledDirectByteBuf(UnpooledByteBufAllocator.DEFAULT, 1000, 1000) {
+            @Override
+            public boolean hasMemoryAddress() {
+                return address;
+            }
+
+            @Override
+            public long memoryAddress() {
+                return 1000;
+            }
+
+            @Override
+            public ByteBuf unwrap() {
+                return inside;
+            }
+        };
+        memory.open(chunk.writeBytes(BODY));
+        assertTrue(memory.isFlat());
+        assertEquals(BODY[999], memory.getByte(999));
+        memory.close();
+        inside.release();
+    }
+
     @Test
     void knowsWhichMemoryItCanReach() {
         for (BufferKind kind : BufferKind.values()) {
@@ -365,6 +451,12 @@ class ChunkMemoryTest {
                 PooledByteBufAllocator.DEFAULT.directBuffer(1000).writeBytes(BODY),
                 BufferKind.ADAPTIVE_DIRECT.of(BODY),
                 BufferKind.DIRECT.of(BODY),
+                PooledByteBufAllocator.DEFAULT.directBuffer(2000).writeBytes(BODY).slice(0, 1000),
+                PooledByteBufAllocator.DEFAULT
+                        .directBuffer(2000)
+                        .writeZero(10)
+                        .writeBytes(BODY)
+                        .slice(10, 1000),
             };
             Delimiter delimiter = Delimiter.of("----WebKitFormBoundary7MA4YWxkTrZu0gW".getBytes(US_ASCII));
             DelimiterSearch search = new DelimiterSearch(delimiter, false);

@@ -8,6 +8,8 @@ public enum Memory implements Named {
     HEAP,
     /** Made before the clock runs: pooled direct buffers. */
     DIRECT,
+    /** As Netty's HTTP decoder hands them on: retained slices of pooled direct buffers of 64 KiB, sliced in each operation. */
+    SLICES,
     /** Unpooled wrappers around arrays, made anew in each operation, as netty's own benchmark does. */
     WRAPPED_EACH,
     /** Pooled direct buffers, allocated, filled and released in each operation: what a server sees. */

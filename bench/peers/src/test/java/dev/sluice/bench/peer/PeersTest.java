@@ -26,7 +26,7 @@ class PeersTest {
     void everyParserReadsOrdinaryBodiesRightly(PeerKind kind) {
         for (Scenario scenario : List.of(Scenario.FORM, Scenario.FIELDS_100, Scenario.DEFNULL_SIMPLE)) {
             Body body = scenario.body();
-            for (Memory memory : kind.takesDirect ? List.of(Memory.HEAP, Memory.DIRECT) : List.of(Memory.HEAP)) {
+            for (Memory memory : kind.takesDirect ? List.of(Memory.HEAP, Memory.DIRECT, Memory.SLICES) : List.of(Memory.HEAP)) {
                 assertEquals(Optional.empty(), verdict(kind, body, 8192, memory), scenario + " " + memory);
             }
         }
@@ -38,7 +38,7 @@ class PeersTest {
         int turn = 0;
         for (Scenario scenario : modest()) {
             Body body = scenario.body();
-            Memory memory = Memory.values()[turn % 4];
+            Memory memory = Memory.values()[turn % Memory.values().length];
             int chunk = chunks(body)[turn++ % 3];
             assertRight(turn % 5 == 0 ? PeerKind.SLUICE_PULL : PeerKind.SLUICE_PUSH, body, chunk, memory, scenario);
         }

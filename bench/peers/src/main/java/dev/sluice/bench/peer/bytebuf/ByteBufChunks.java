@@ -8,26 +8,51 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** A body as netty buffers. */
 public final class ByteBufChunks {
+    /** What one read from a socket may bring. */
+    private static final int READ = 64 << 10;
+
     private final List<Slice> slices;
     private final Memory memory;
     private final List<ByteBuf> ready = new ArrayList<>();
     private final Map<Slice, ByteBuf> made = new HashMap<>();
+    /** Where in its buffer a chunk begins. */
+    private final int[] starts;
 
     public ByteBufChunks(List<Slice> slices, Memory memory) {
         this.slices = slices;
         this.memory = memory;
-        if (memory == Memory.HEAP || memory == Memory.DIRECT) {
-            for (Slice slice : slices) {
-                // Equal slices share one buffer: a generated body repeats one block, and tiny chunks are to be hot.
-                ready.add(made.computeIfAbsent(slice, bytes -> filled(bytes, bytes.length())));
+        this.starts = new int[slices.size()];
+        if (memory == Memory.HEAP || memory == Memory.DIRECT || memory == Memory.SLICES) {
+            int most = memory == Memory.SLICES ? READ : 0;
+            while (ready.size() < slices.size()) {
+                read(most);
             }
         }
+    }
+
+    /** The next chunk, and those behind it in the body as long as all are at most so many bytes, as one buffer. */
+    private void read(int most) {
+        Slice first = slices.get(ready.size());
+        int length = 0;
+        int to = ready.size();
+        do {
+            starts[to] = length;
+            length += slices.get(to++).length();
+        } while (to < slices.size()
+                && slices.get(to).array() == first.array()
+                && slices.get(to).offset() == first.offset() + length
+                && length + slices.get(to).length() <= most);
+        // Equal bytes share one buffer: a generated body repeats one block, and tiny chunks are to be hot.
+        ByteBuf buffer = made.computeIfAbsent(
+                new Slice(first.array(), first.offset(), length), bytes -> filled(bytes, bytes.length()));
+        ready.addAll(Collections.nCopies(to - ready.size(), buffer));
     }
 
     public int count() {
@@ -43,6 +68,9 @@ public final class ByteBufChunks {
             }
             case POOLED_EACH -> {
                 return filled(slices.get(index), Integer.MAX_VALUE);
+            }
+            case SLICES -> {
+                return ready.get(index).retainedSlice(starts[index], slices.get(index).length());
             }
             default -> {
                 ByteBuf chunk = ready.get(index);
