@@ -12,6 +12,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.netty.NettyServer.Transport;
 import io.netty.handler.codec.http.HttpServerCodec;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,11 +30,15 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Handlers behind real sockets of HTTP/1.1, on NIO. */
+/** Handlers behind real sockets of HTTP/1.1. */
 @Timeout(60)
+@ParameterizedClass
+@MethodSource("transports")
 class ConnectionTest {
     private static final String HEAD =
             "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE + "\r\nContent-Length: ";
@@ -41,15 +46,25 @@ class ConnectionTest {
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
     private final Upload upload = new Upload();
+    private final Transport transport;
     private MultipartHandlers handlers;
     private NettyServer server;
+
+    ConnectionTest(Transport transport) {
+        this.transport = transport;
+    }
+
+    static Transport[] transports() {
+        return Transport.here();
+    }
 
     private void start(UnaryOperator<MultipartHandlers.Builder> change, UnaryOperator<FormOptions.Builder> options) {
         Forms forms = Forms.of(options.apply(FormOptions.inMemory(memory)).build());
         handlers = change.apply(MultipartHandlers.builder(
                         forms, request -> request.uri().equals("/upload") ? upload : null, workers))
                 .build();
-        server = new NettyServer(channel -> channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler()));
+        server = new NettyServer(
+                transport, channel -> channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler()));
     }
 
     private void start() {
@@ -226,7 +241,7 @@ class ConnectionTest {
                 socket.setSoLinger(true, 0);
             }
         }
-        Throwable found = upload.failure.get(10, TimeUnit.SECONDS);
+        Throwable found = upload.failure.get(4, TimeUnit.SECONDS);
         assertEquals(
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, found).reason());

@@ -63,7 +63,7 @@ class Http2Test {
         MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(), workers)
                 .drain(1 << 20, Duration.ofMillis(300))
                 .build();
-        server = new NettyServer(connection -> {
+        server = new NettyServer(NettyServer.Transport.NIO, connection -> {
             connection
                     .pipeline()
                     .addLast(

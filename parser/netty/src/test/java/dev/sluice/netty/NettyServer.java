@@ -4,6 +4,9 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -12,22 +15,36 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** A server on one event loop of NIO. */
+/** A server on one event loop. */
 final class NettyServer implements AutoCloseable {
     static final String LOOP = "event-loop";
 
-    @SuppressWarnings("deprecation") // what takes its place there is not in Netty 4.1
-    final EventLoopGroup loop = new NioEventLoopGroup(1, new DefaultThreadFactory(LOOP));
+    enum Transport {
+        NIO,
+        EPOLL;
+
+        /** {@return those that this machine has} */
+        static Transport[] here() {
+            return Epoll.isAvailable() ? values() : new Transport[] {NIO};
+        }
+    }
+
+    final EventLoopGroup loop;
 
     private final Channel acceptor;
 
-    NettyServer(Consumer<Channel> pipeline) {
+    @SuppressWarnings("deprecation") // what takes its place there is not in Netty 4.1
+    NettyServer(Transport transport, Consumer<Channel> pipeline) {
+        ThreadFactory threads = new DefaultThreadFactory(LOOP);
+        boolean epoll = transport == Transport.EPOLL;
+        loop = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
         acceptor = new ServerBootstrap()
                 .group(loop)
-                .channel(NioServerSocketChannel.class)
+                .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
