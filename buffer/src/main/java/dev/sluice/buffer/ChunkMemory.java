@@ -130,13 +130,17 @@ public final class ChunkMemory {
     }
 
     private boolean keeps(long from, long to) {
-        return from >= keptAddress && to <= keptAddress + kept.capacity() && isThere(kept);
+        return from >= keptAddress && to <= keptAddress + kept.capacity() && isThere(kept, (int) (from - keptAddress));
     }
 
-    /** {@return false for a view of memory that was given back with its arena, which a JDK notices} */
-    static boolean isThere(ByteBuffer view) {
+    /**
+     * {@return false for a view of memory that was given back with its arena, which a JDK notices}
+     *
+     * @param index of a byte of the open chunk: others may be gone without the JDK's noticing, and not be readable
+     */
+    static boolean isThere(ByteBuffer view, int index) {
         try {
-            view.get(0);
+            view.get(index);
             return true;
         } catch (RuntimeException e) {
             return false;

@@ -273,8 +273,8 @@ class ChunkMemoryTest {
     /** With the arenas of JDK 25 no view of it can be read; here it is one of nothing. */
     @Test
     void readsNothingThroughAViewOfMemoryThatIsGone() {
-        assertTrue(ChunkMemory.isThere(ByteBuffer.allocateDirect(1)));
-        assertFalse(ChunkMemory.isThere(ByteBuffer.allocateDirect(0)));
+        assertTrue(ChunkMemory.isThere(ByteBuffer.allocateDirect(2), 1));
+        assertFalse(ChunkMemory.isThere(ByteBuffer.allocateDirect(0), 0));
         memory.open(Unpooled.directBuffer(0).duplicate());
         assertTrue(memory.isFlat());
         memory.close();

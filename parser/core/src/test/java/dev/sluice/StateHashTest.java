@@ -83,6 +83,7 @@ class StateHashTest {
             only counted: steps
             == ChunkMemory
             of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end records
+            another way to the same bytes, asked whether it leads there before it is taken: kept keptAddress
             """;
 
     private static final Map<String, List<String>> IN_HASH = fields(true);
