@@ -1,0 +1,94 @@
+package dev.sluice.webflux;
+
+import dev.sluice.MultipartException;
+import dev.sluice.PartHead;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.codec.multipart.FilePartEvent;
+import org.springframework.http.codec.multipart.FormPartEvent;
+import org.springframework.http.codec.multipart.PartEvent;
+
+/** Makes one part events: one of a field, one for each buffer and an empty last one of everything else. */
+final class EventSink implements PartSink {
+    private static final byte[] NOTHING = {};
+
+    private final PartHead head;
+    private final HttpHeaders headers;
+    private final long maxFieldBytes;
+    private final EventGate gate;
+    private final @Nullable ByteArrayOutputStream field;
+
+    EventSink(PartHead head, long maxFieldBytes, EventGate gate) {
+        this.head = head;
+        this.headers = HeaderFields.of(head);
+        this.maxFieldBytes = maxFieldBytes;
+        this.gate = gate;
+        this.field = HeaderFields.isField(head) ? new ByteArrayOutputStream() : null;
+    }
+
+    @Override
+    public Readiness write(ByteBuf data) throws IOException {
+        int count = data.readableBytes();
+        if (field == null) {
+            return gate.send(event(ByteBufUtil.getBytes(data), false));
+        } else if (count > maxFieldBytes - field.size()) {
+            throw head.because(MultipartException.Reason.FIELD_TOO_LARGE)
+                    .limit(maxFieldBytes)
+                    .at(head.offset() + maxFieldBytes)
+                    .build();
+        }
+        data.readBytes(field, count);
+        return Readiness.READY;
+    }
+
+    @Override
+    public Readiness complete() {
+        if (field == null) {
+            return gate.send(event(NOTHING, true));
+        }
+        Charset charset = Objects.requireNonNullElse(head.charset(), StandardCharsets.UTF_8);
+        byte[] bytes = field.toByteArray();
+        return gate.send(new Field(name(), headers, buffer(bytes), new String(bytes, charset)));
+    }
+
+    @Override
+    public void close() {}
+
+    private PartEvent event(byte[] bytes, boolean last) {
+        String filename = head.filename();
+        return filename == null
+                ? new Other(name(), headers, buffer(bytes), last)
+                : new File(name(), filename, headers, buffer(bytes), last);
+    }
+
+    private String name() {
+        return Objects.requireNonNull(head.name(), "form-data parts have names");
+    }
+
+    private static DataBuffer buffer(byte[] bytes) {
+        return DefaultDataBufferFactory.sharedInstance.wrap(bytes);
+    }
+
+    private record Field(String name, HttpHeaders headers, DataBuffer content, String value) implements FormPartEvent {
+        @Override
+        public boolean isLast() {
+            return true;
+        }
+    }
+
+    private record File(String name, String filename, HttpHeaders headers, DataBuffer content, boolean isLast)
+            implements FilePartEvent {}
+
+    private record Other(String name, HttpHeaders headers, DataBuffer content, boolean isLast) implements PartEvent {}
+}

@@ -1,0 +1,44 @@
+package dev.sluice.webflux;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import java.util.Map;
+import org.springframework.core.ResolvableType;
+import org.springframework.http.ReactiveHttpInputMessage;
+import org.springframework.http.codec.multipart.PartEvent;
+import reactor.core.publisher.Flux;
+
+/** Reads forms as events, one after the other, as they come. */
+final class PartEventReader extends FormMessageReader<PartEvent> {
+    PartEventReader(Forms forms, boolean takesAll) {
+        super(forms, takesAll);
+    }
+
+    @Override
+    boolean serves(ResolvableType elementType) {
+        return elementType.toClass() == PartEvent.class;
+    }
+
+    @Override
+    public Flux<PartEvent> read(ResolvableType type, ReactiveHttpInputMessage message, Map<String, Object> hints) {
+        return Flux.create(events -> {
+            EventGate gate = new EventGate(events);
+            FormOptions options = forms.options().toBuilder()
+                    .decider(head -> PartDecision.to(
+                            new EventSink(head, forms.options().multipart().maxFieldBytes(), gate)))
+                    .build();
+            BodySource source = new BodySource(message, null, events.contextView());
+            events.onDispose(source);
+            SluiceWebFlux.endWithRequest(events.contextView(), source);
+            source.start(
+                    forms, options, form -> end(form, gate), failure -> events.error(Refusals.translated(failure)));
+        });
+    }
+
+    private static void end(MultipartForm form, EventGate gate) {
+        form.close();
+        gate.complete();
+    }
+}

@@ -1,0 +1,104 @@
+package dev.sluice.webflux;
+
+import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
+import java.io.IOException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+import org.springframework.http.MediaType;
+import org.springframework.http.ReactiveHttpInputMessage;
+import org.springframework.http.codec.multipart.DefaultPartHttpMessageReader;
+import org.springframework.http.codec.multipart.MultipartHttpMessageReader;
+import org.springframework.http.codec.multipart.Part;
+import org.springframework.util.LinkedMultiValueMap;
+import org.springframework.util.MultiValueMap;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Reads forms as parts: one by one, or all of them by their names. */
+final class PartReader extends FormMessageReader<Object> {
+    private static final ResolvableType BY_NAME =
+            ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
+
+    /** Reads other multipart bodies where they are not refused: there is one such reader in WebFlux. */
+    private final MultipartHttpMessageReader others =
+            new MultipartHttpMessageReader(new DefaultPartHttpMessageReader());
+
+    PartReader(Forms forms, boolean takesAll) {
+        super(forms, takesAll);
+    }
+
+    @Override
+    public boolean canRead(ResolvableType elementType, @Nullable MediaType mediaType) {
+        return super.canRead(elementType, mediaType) || !takesAll && others.canRead(elementType, mediaType);
+    }
+
+    private static boolean isPart(ResolvableType type) {
+        return type.toClass() == Part.class;
+    }
+
+    @Override
+    boolean serves(ResolvableType elementType) {
+        return isPart(elementType) || BY_NAME.isAssignableFrom(elementType);
+    }
+
+    @Override
+    public Flux<Object> read(ResolvableType type, ReactiveHttpInputMessage message, Map<String, Object> hints) {
+        if (!isPart(type)) {
+            return readMono(type, message, hints).flux();
+        }
+        return form(message)
+                .flatMapIterable(ReceivedForm::parts)
+                .doOnDiscard(ReceivedPart.class, ReceivedPart::discard)
+                .doOnDiscard(ReceivedForm.class, ReceivedForm::dispose)
+                .cast(Object.class);
+    }
+
+    @Override
+    public Mono<Object> readMono(ResolvableType type, ReactiveHttpInputMessage message, Map<String, Object> hints) {
+        if (isPart(type)) {
+            return super.readMono(type, message, hints);
+        } else if (!takesAll && !isForm(message.getHeaders().getContentType())) {
+            return others.readMono(type, message, hints).cast(Object.class);
+        }
+        return form(message).<Object>map(PartReader::byName).doOnDiscard(ReceivedForm.class, ReceivedForm::dispose);
+    }
+
+    private static MultiValueMap<String, Part> byName(ReceivedForm form) {
+        MultiValueMap<String, Part> parts =
+                new LinkedMultiValueMap<>(form.parts().size());
+        form.parts().forEach(part -> parts.add(part.name(), part));
+        return parts;
+    }
+
+    private Mono<ReceivedForm> form(ReactiveHttpInputMessage message) {
+        return Mono.create(form -> {
+            Scheduler workers = Schedulers.boundedElastic();
+            BodySource source = new BodySource(message, workers, form.contextView());
+            form.onDispose(source);
+            SluiceWebFlux.endWithRequest(form.contextView(), source);
+            source.start(
+                    forms,
+                    forms.options(),
+                    received -> pass(received, workers, form),
+                    failure -> form.error(Refusals.translated(failure)));
+        });
+    }
+
+    private static void pass(MultipartForm received, Scheduler workers, MonoSink<ReceivedForm> to) {
+        ReceivedForm form;
+        try {
+            form = new ReceivedForm(received, workers);
+        } catch (IOException | RuntimeException | Error e) {
+            received.close();
+            to.error(Refusals.translated(e));
+            return;
+        }
+        SluiceWebFlux.endWithRequest(to.contextView(), form);
+        to.success(form);
+    }
+}

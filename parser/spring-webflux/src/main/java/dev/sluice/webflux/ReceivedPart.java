@@ -1,0 +1,124 @@
+package dev.sluice.webflux;
+
+import dev.sluice.form.FormPart;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.codec.multipart.FilePart;
+import org.springframework.http.codec.multipart.FormFieldPart;
+import org.springframework.http.codec.multipart.Part;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A part of a whole form, in memory or in a file. Its buffers are on the heap: nobody has to release them. */
+class ReceivedPart implements Part {
+    private static final int BUFFER = 16 << 10;
+
+    final FormPart part;
+    private final ReceivedForm form;
+    private final HttpHeaders headers;
+    private final AtomicBoolean deleted = new AtomicBoolean();
+
+    private ReceivedPart(FormPart part, ReceivedForm form) {
+        this.part = part;
+        this.form = form;
+        this.headers = HeaderFields.of(part.head());
+    }
+
+    static ReceivedPart of(FormPart part, ReceivedForm form) throws IOException {
+        if (part.isFile()) {
+            return new OfFile(part, form);
+        }
+        return HeaderFields.isField(part.head()) ? new OfField(part, form) : new ReceivedPart(part, form);
+    }
+
+    @Override
+    public String name() {
+        return part.name();
+    }
+
+    @Override
+    public HttpHeaders headers() {
+        return headers;
+    }
+
+    /** As often as wanted, until the request ends. */
+    @Override
+    public Flux<DataBuffer> content() {
+        Flux<DataBuffer> content =
+                DataBufferUtils.readInputStream(part::inputStream, DefaultDataBufferFactory.sharedInstance, BUFFER);
+        return part.isInMemory() ? content : content.subscribeOn(form.workers());
+    }
+
+    @Override
+    public Mono<Void> delete() {
+        Mono<Void> delete = Mono.fromRunnable(this::discard);
+        return part.isInMemory() ? delete : delete.subscribeOn(form.workers());
+    }
+
+    void discard() {
+        if (deleted.compareAndSet(false, true)) {
+            part.delete();
+            form.partDeleted();
+        }
+    }
+
+    /** Says nothing that the client sent: it is for logs. */
+    @Override
+    public String toString() {
+        return part.toString();
+    }
+
+    private static final class OfField extends ReceivedPart implements FormFieldPart {
+        private final String value;
+
+        OfField(FormPart part, ReceivedForm form) throws IOException {
+            super(part, form);
+            this.value = part.text();
+        }
+
+        @Override
+        public String value() {
+            return value;
+        }
+    }
+
+    private static final class OfFile extends ReceivedPart implements FilePart {
+        OfFile(FormPart part, ReceivedForm form) {
+            super(part, form);
+        }
+
+        @Override
+        public String filename() {
+            return String.valueOf(part.filename());
+        }
+
+        /** A copy, in place of what was there; the part stays. Nothing is left of one that fails. */
+        @Override
+        public Mono<Void> transferTo(Path target) {
+            return Mono.<Void>fromCallable(() -> {
+                        copyTo(target);
+                        return null;
+                    })
+                    .subscribeOn(super.form.workers());
+        }
+
+        private void copyTo(Path target) throws IOException {
+            try (InputStream in = part.inputStream()) {
+                try {
+                    Files.copy(in, target, StandardCopyOption.REPLACE_EXISTING);
+                } catch (IOException e) {
+                    Files.deleteIfExists(target);
+                    throw e;
+                }
+            }
+        }
+    }
+}

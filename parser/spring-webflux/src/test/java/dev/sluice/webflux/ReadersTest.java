@@ -1,0 +1,461 @@
+package dev.sluice.webflux;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.LeakCheck;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferFactory;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.http.ReactiveHttpInputMessage;
+import org.springframework.http.codec.HttpMessageReader;
+import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.http.codec.multipart.FilePart;
+import org.springframework.http.codec.multipart.FilePartEvent;
+import org.springframework.http.codec.multipart.FormFieldPart;
+import org.springframework.http.codec.multipart.FormPartEvent;
+import org.springframework.http.codec.multipart.Part;
+import org.springframework.http.codec.multipart.PartEvent;
+import org.springframework.util.MultiValueMap;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.server.ServerWebInputException;
+import org.springframework.web.server.UnsupportedMediaTypeStatusException;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
+
+/** The readers as WebFlux asks for them, over pooled buffers of which each is tracked; nothing may be left of any form. */
+@Timeout(60)
+@ExtendWith(LeakCheck.class)
+class ReadersTest {
+    private static final String FORM_DATA = "multipart/form-data; boundary=B";
+    private static final ResolvableType PART = ResolvableType.forClass(Part.class);
+    private static final ResolvableType EVENT = ResolvableType.forClass(PartEvent.class);
+    private static final ResolvableType BY_NAME =
+            ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
+    private static final DataBufferFactory POOLED = new NettyDataBufferFactory(PooledByteBufAllocator.DEFAULT);
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    @TempDir
+    private Path directory;
+
+    private final MemoryBudget memory = MemoryBudget.of(64 << 20);
+    private SpoolDirectory spool;
+
+    @BeforeEach
+    void open() throws IOException {
+        spool = SpoolDirectory.open(directory);
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
+            Thread.onSpinWait(); // deleted by workers
+        }
+        assertEquals(0, spool.files());
+        assertEquals(0, memory.used());
+        spool.close();
+    }
+
+    private SluiceWebFlux sluice(UnaryOperator<FormOptions.Builder> change) {
+        return SluiceWebFlux.of(change.apply(FormOptions.builder(spool, memory)).build());
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> HttpMessageReader<T> reader(SluiceWebFlux sluice, ResolvableType type, String contentType) {
+        ServerCodecConfigurer codecs = ServerCodecConfigurer.create();
+        sluice.configureHttpMessageCodecs(codecs);
+        List<HttpMessageReader<?>> readers = codecs.getReaders().stream()
+                .filter(reader -> reader.canRead(type, MediaType.parseMediaType(contentType)))
+                .toList();
+        return (HttpMessageReader<T>)
+                readers.get(type == BY_NAME ? readers.size() - 1 : 0); // an exchange takes the last
+    }
+
+    private Flux<Part> parts(Flux<DataBuffer> body) {
+        return ReadersTest.<Part>reader(sluice(o -> o.spillThreshold(100)), PART, FORM_DATA)
+                .read(PART, new Request(FORM_DATA, body), Map.of());
+    }
+
+    private Mono<MultiValueMap<String, Part>> byName(Flux<DataBuffer> body) {
+        return ReadersTest.<MultiValueMap<String, Part>>reader(sluice(o -> o.spillThreshold(100)), BY_NAME, FORM_DATA)
+                .readMono(BY_NAME, new Request(FORM_DATA, body), Map.of());
+    }
+
+    private Flux<PartEvent> events(Flux<DataBuffer> body) {
+        return ReadersTest.<PartEvent>reader(sluice(o -> o), EVENT, FORM_DATA)
+                .read(EVENT, new Request(FORM_DATA, body), Map.of());
+    }
+
+    private record Request(HttpHeaders getHeaders, Flux<DataBuffer> getBody) implements ReactiveHttpInputMessage {
+        Request(String contentType, Flux<DataBuffer> body) {
+            this(new HttpHeaders(), body);
+            getHeaders.add(HttpHeaders.CONTENT_TYPE, contentType);
+        }
+    }
+
+    private static byte[] noise(int size) {
+        byte[] noise = new byte[size];
+        new Random(size).nextBytes(noise);
+        return noise;
+    }
+
+    private static byte[] form(int size) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        String field = "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n\u2603\r\n";
+        String json =
+                "--B\r\nContent-Disposition: form-data; name=\"json\"\r\nContent-Type: application/json\r\n\r\n{}\r\n";
+        String file = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../a b\"\r\nX-Y: z\r\n\r\n";
+        out.writeBytes((field + json + file).getBytes(StandardCharsets.UTF_8));
+        out.writeBytes(noise(size));
+        out.writeBytes("\r\n--B--\r\n".getBytes(StandardCharsets.UTF_8));
+        return out.toByteArray();
+    }
+
+    /** Buffers made when they are requested, so that those which are not are no leak. */
+    private static Flux<DataBuffer> body(byte[] bytes, int chunk, DataBufferFactory buffers) {
+        return Flux.range(0, (bytes.length + chunk - 1) / chunk).map(i -> {
+            int size = Math.min(chunk, bytes.length - i * chunk);
+            return buffers.allocateBuffer(size).write(bytes, i * chunk, size);
+        });
+    }
+
+    private static byte[] bytes(Part part) {
+        return DataBufferUtils.join(part.content())
+                .map(ReadersTest::bytes)
+                .defaultIfEmpty(new byte[0])
+                .block(LONG);
+    }
+
+    private static byte[] bytes(DataBuffer buffer) {
+        byte[] bytes = new byte[buffer.readableByteCount()];
+        buffer.read(bytes);
+        DataBufferUtils.release(buffer);
+        return bytes;
+    }
+
+    private static void assertWhole(MultiValueMap<String, Part> parts, int size) {
+        assertEquals(List.of("title", "json", "file"), List.copyOf(parts.keySet()));
+        assertEquals(
+                "\u2603",
+                assertInstanceOf(FormFieldPart.class, parts.getFirst("title")).value());
+        assertEquals("{}", new String(bytes(parts.getFirst("json")), StandardCharsets.UTF_8));
+        FilePart file = assertInstanceOf(FilePart.class, parts.getFirst("file"));
+        assertEquals("../a b", file.filename());
+        assertEquals("z", file.headers().getFirst("x-y"));
+        assertEquals(size, bytes(file).length);
+        org.junit.jupiter.api.Assertions.assertArrayEquals(noise(size), bytes(file), "a second time");
+    }
+
+    private static void delete(Iterable<Part> parts) {
+        Flux.fromIterable(parts).flatMap(Part::delete).blockLast(LONG);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true", "7, true", "1000, true", "7, false", "100000, false"})
+    void partsAreSpringsOwn(int chunk, boolean pooled) throws IOException {
+        DataBufferFactory buffers = pooled ? POOLED : DefaultDataBufferFactory.sharedInstance;
+        MultiValueMap<String, Part> parts =
+                byName(body(form(3000), chunk, buffers)).block(LONG);
+        assertWhole(parts, 3000);
+        assertEquals(1, spool.files());
+
+        Path target = Files.writeString(directory.resolve("target"), "was there");
+        ((FilePart) parts.getFirst("file")).transferTo(target).block(LONG);
+        assertEquals(3000, Files.size(target));
+        assertWhole(parts, 3000);
+        parts.values().forEach(ReadersTest::delete);
+        parts.values().forEach(ReadersTest::delete); // once more does nothing
+        assertThrows(IllegalStateException.class, () -> bytes(parts.getFirst("file")));
+        assertThrows(
+                IllegalStateException.class,
+                () -> ((FilePart) parts.getFirst("file")).transferTo(target).block(LONG));
+        assertEquals(3000, Files.size(target));
+
+        List<Part> one = parts(body(form(10), chunk, buffers)).collectList().block(LONG);
+        assertEquals(3, one.size());
+        delete(one);
+    }
+
+    @Test
+    void aTransferThatFailsLeavesNothing() {
+        MultiValueMap<String, Part> parts = byName(body(form(10), 50, POOLED)).block(LONG);
+        FilePart file = (FilePart) parts.getFirst("file");
+        assertThrows(
+                Exception.class,
+                () -> file.transferTo(directory.resolve("no/such")).block(LONG));
+        parts.values().forEach(ReadersTest::delete);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 13, 4096, 100_000})
+    void eventsAreSpringsOwn(int chunk) {
+        List<PartEvent> events =
+                events(body(form(3000), chunk, POOLED)).collectList().block(LONG);
+        FormPartEvent title = assertInstanceOf(FormPartEvent.class, events.get(0));
+        assertEquals("title \u2603 true", title.name() + " " + title.value() + " " + title.isLast());
+        String json = events.stream()
+                .filter(event -> event.name().equals("json"))
+                .map(event -> event.content().toString(StandardCharsets.UTF_8))
+                .collect(Collectors.joining());
+        assertEquals("{}", json);
+        List<PartEvent> file =
+                events.stream().filter(FilePartEvent.class::isInstance).toList();
+        assertEquals("../a b", ((FilePartEvent) file.get(0)).filename());
+        assertEquals("z", file.get(0).headers().getFirst("X-Y"));
+        assertEquals(
+                2,
+                events.stream()
+                        .filter(event -> event.isLast() && !(event instanceof FormPartEvent))
+                        .count());
+        assertTrue(file.get(file.size() - 1).isLast());
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        file.forEach(event -> content.writeBytes(bytes(event.content())));
+        org.junit.jupiter.api.Assertions.assertArrayEquals(noise(3000), content.toByteArray());
+    }
+
+    @Test
+    void anEventThatIsNotRequestedIsNotRead() {
+        AtomicLong sent = new AtomicLong();
+        Flux<DataBuffer> body =
+                body(form(1 << 20), 1000, POOLED).doOnNext(buffer -> sent.addAndGet(buffer.readableByteCount()));
+        List<PartEvent> seen = new ArrayList<>();
+        BaseSubscriber<PartEvent> slow = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {}
+
+            @Override
+            protected void hookOnNext(PartEvent event) {
+                seen.add(event);
+            }
+        };
+        events(body).subscribe(slow);
+        long ahead = 0;
+        for (int wanted = 0; wanted < 100; wanted++) {
+            assertEquals(wanted, seen.size());
+            ahead = Math.max(ahead, sent.get() - 1000L * wanted);
+            slow.request(1);
+        }
+        assertTrue(ahead < 256 << 10, ahead + " bytes were read ahead");
+        slow.request(Long.MAX_VALUE);
+        assertTrue(seen.get(seen.size() - 1).isLast());
+        assertTrue(sent.get() > 1 << 20);
+    }
+
+    /** Body and subscriber on threads of their own, and a subscriber that asks for a few events at a time. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 256})
+    void eventsCrossThreads(int prefetch) {
+        for (int round = 0; round < 100; round++) {
+            long size = events(body(form(200_000), 700, POOLED).subscribeOn(Schedulers.parallel()))
+                    .publishOn(Schedulers.boundedElastic(), prefetch)
+                    .filter(FilePartEvent.class::isInstance)
+                    .map(event -> bytes(event.content()).length)
+                    .reduce(0, Integer::sum)
+                    .block(LONG);
+            assertEquals(200_000, size);
+        }
+    }
+
+    private static final List<String> BROKEN = List.of(
+            "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n" + "x".repeat(5000),
+            "--B\r\nContent-Disposition form-data\r\n\r\n" + "x".repeat(5000) + "\r\n--B--",
+            "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n" + "x".repeat(5000)
+                    + "\r\n--B\r\nno header\r\n\r\n" + "x".repeat(5000),
+            "x".repeat(3000));
+
+    @Test
+    void spring33741_aMalformedBodyLeaksNothing() {
+        for (String broken : BROKEN) {
+            for (int chunk : new int[] {1, 100, 10_000}) {
+                byte[] bytes = broken.getBytes(StandardCharsets.UTF_8);
+                for (Flux<?> read : List.of(
+                        parts(body(bytes, chunk, POOLED)),
+                        byName(body(bytes, chunk, POOLED)).flux(),
+                        events(body(bytes, chunk, POOLED)))) {
+                    ServerWebInputException refused =
+                            assertThrows(ServerWebInputException.class, () -> read.blockLast(LONG));
+                    assertInstanceOf(dev.sluice.MultipartException.class, refused.getCause());
+                }
+            }
+        }
+    }
+
+    /** Of the client, at each chunk: what comes first of it is in memory, in a file or not decoded. */
+    @Test
+    void spring36262And28740_aClientThatGoesAwayLeavesNothing() {
+        byte[] form = form(3000);
+        for (int after = 0; after <= form.length / 100; after++) {
+            IOException gone = new IOException("gone");
+            Flux<DataBuffer> body = body(form, 100, POOLED).take(after).concatWith(Flux.error(gone));
+            for (Flux<?> read : List.of(parts(body), byName(body).flux(), events(body))) {
+                RuntimeException seen = assertThrows(RuntimeException.class, () -> read.blockLast(LONG));
+                assertEquals(gone, seen.getCause());
+            }
+        }
+    }
+
+    /** Of the application, at each chunk, before the body ends, and at the same time as it does. */
+    @Test
+    void spring36262And28740_aCancelAtAnyTimeLeavesNothing() {
+        byte[] form = form(3000);
+        for (int after = 0; after <= form.length / 100; after++) {
+            Flux<DataBuffer> body = body(form, 100, POOLED).take(after).concatWith(Flux.never());
+            for (Flux<?> read : List.of(parts(body), byName(body).flux(), events(body))) {
+                read.subscribe().dispose();
+            }
+        }
+        for (int round = 0; round < 300; round++) {
+            Flux<DataBuffer> body = body(form, 500, POOLED).subscribeOn(Schedulers.parallel());
+            for (Flux<?> read :
+                    List.of(parts(body), byName(body).flux(), events(body).publishOn(Schedulers.single(), 1))) {
+                Disposable.Composite request = Disposables.composite();
+                Disposable subscribed = read.contextWrite(Context.of(SluiceWebFlux.class, request))
+                        .subscribe();
+                Mono.fromRunnable(() -> {
+                            subscribed.dispose();
+                            request.dispose();
+                        })
+                        .delaySubscription(Duration.ofNanos(round * 3000L))
+                        .block(LONG);
+            }
+        }
+    }
+
+    /** The parts are in the hands of an application that is cancelled: nobody deletes them but the end of the request. */
+    @Test
+    void spring31217_filesOfParallelUploadsEndWithTheirRequests() {
+        Flux.range(0, 60)
+                .flatMap(
+                        i -> {
+                            Disposable.Composite request = Disposables.composite();
+                            return byName(body(form(50_000), 1000, POOLED).subscribeOn(Schedulers.parallel()))
+                                    .flatMap(parts -> i % 2 == 0
+                                            ? Mono.delay(Duration.ofMillis(5)).thenReturn(i)
+                                            : Mono.<Integer>error(new IllegalStateException("of the application")))
+                                    .onErrorComplete()
+                                    .contextWrite(Context.of(SluiceWebFlux.class, request))
+                                    .doFinally(signal -> request.dispose());
+                        },
+                        30)
+                .blockLast(LONG);
+    }
+
+    /** There the state of a part changed while a file was opened, and the next bytes met the wrong one. */
+    @Test
+    void spring36694_formsAreWholeHoweverTheirChunksMeetTheThreshold() {
+        Random random = new Random(36694);
+        List<Mono<Integer>> all = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            int size = random.nextInt(2000);
+            int chunk = 1 + random.nextInt(300);
+            all.add(byName(body(form(size), chunk, POOLED).subscribeOn(Schedulers.parallel()))
+                    .publishOn(Schedulers.boundedElastic())
+                    .map(parts -> {
+                        assertWhole(parts, size);
+                        parts.values().forEach(ReadersTest::delete);
+                        return 1;
+                    }));
+        }
+        assertEquals(300, Flux.fromIterable(all).flatMap(one -> one, 8).count().block(LONG));
+    }
+
+    @Test
+    void whatIsRefusedIsWhatWebFluxKnows() {
+        String mixed = "multipart/mixed; boundary=B";
+        SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).maxFieldBytes(1));
+        for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
+            ResponseStatusException tooLarge = assertThrows(
+                    ResponseStatusException.class,
+                    () -> reader(small, type, FORM_DATA)
+                            .read(type, new Request(FORM_DATA, body(form(2000), 100, POOLED)), Map.of())
+                            .blockLast(LONG));
+            assertEquals(413, tooLarge.getStatusCode().value());
+            Object limit = tooLarge.getBody().getProperties().get("limit");
+            assertTrue(List.of("maxPartBytes", "maxFieldBytes").contains(limit), String.valueOf(limit));
+
+            assertThrows(
+                    UnsupportedMediaTypeStatusException.class,
+                    () -> reader(small, type, mixed)
+                            .read(type, new Request(mixed, body(form(2), 100, POOLED)), Map.of())
+                            .blockLast(LONG));
+        }
+        SluiceWebFlux onlyForms =
+                SluiceWebFlux.onlyForms(FormOptions.builder(spool, memory).build());
+        MultiValueMap<String, Part> others = ReadersTest.<MultiValueMap<String, Part>>reader(onlyForms, BY_NAME, mixed)
+                .readMono(BY_NAME, new Request(mixed, body(form(2), 100, POOLED)), Map.of())
+                .block(LONG);
+        assertEquals(3, others.size());
+        assertTrue(others.toString().contains("DefaultFilePart"), others::toString);
+        assertThrows(
+                UnsupportedOperationException.class,
+                () -> reader(small, PART, FORM_DATA)
+                        .readMono(PART, new Request(FORM_DATA, Flux.empty()), Map.of())
+                        .block(LONG));
+    }
+
+    @Test
+    void aClientThatSendsNothingAndASubscriberThatWantsNothingAreNotWaitedForForEver() {
+        SluiceWebFlux strict =
+                sluice(o -> o.minRateGrace(Duration.ofMillis(100)).maxSinkWait(Duration.ofMillis(100)));
+        for (ResolvableType type : List.of(PART, EVENT)) {
+            ResponseStatusException slow = assertThrows(
+                    ResponseStatusException.class,
+                    () -> reader(strict, type, FORM_DATA)
+                            .read(type, new Request(FORM_DATA, Flux.never()), Map.of())
+                            .blockLast(LONG));
+            assertEquals(408, slow.getStatusCode().value());
+        }
+        Throwable stalled = ReadersTest.<PartEvent>reader(strict, EVENT, FORM_DATA)
+                .read(EVENT, new Request(FORM_DATA, body(form(3000), 1000, POOLED)), Map.of())
+                .limitRate(1)
+                .concatMap(event -> Mono.delay(Duration.ofMillis(500)), 1)
+                .then()
+                .map(any -> new Throwable())
+                .onErrorResume(Mono::just)
+                .block(LONG);
+        assertEquals(
+                503,
+                assertInstanceOf(ResponseStatusException.class, stalled)
+                        .getStatusCode()
+                        .value());
+    }
+}
