@@ -13,6 +13,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.netty.NettyServer.Transport;
+import dev.sluice.testkit.CountingAllocator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,7 +21,9 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -45,6 +48,7 @@ class ConnectionTest {
 
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
+    private final CountingAllocator buffers = new CountingAllocator();
     private final Upload upload = new Upload();
     private final Transport transport;
     private MultipartHandlers handlers;
@@ -63,8 +67,10 @@ class ConnectionTest {
         handlers = change.apply(MultipartHandlers.builder(
                         forms, request -> request.uri().equals("/upload") ? upload : null, workers))
                 .build();
-        server = new NettyServer(
-                transport, channel -> channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler()));
+        server = new NettyServer(transport, channel -> {
+            channel.config().setAllocator(buffers);
+            channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler());
+        });
     }
 
     private void start() {
@@ -77,6 +83,7 @@ class ConnectionTest {
         workers.shutdown();
         assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
         assertEquals(0, memory.used());
+        assertEquals(List.of(), buffers.unreleased());
     }
 
     private static String answer(Socket from) throws IOException {
@@ -118,10 +125,11 @@ class ConnectionTest {
     }
 
     @Test
-    void aSinkThatIsNotReadyStopsTheClient() throws Exception {
+    void aSinkThatIsSlowerThanTheClientStopsIt() throws Exception {
         start(handlers -> handlers, options -> options.maxBodyBytes(128 << 20));
         upload.shut();
-        byte[] body = Upload.body(64 << 20);
+        int size = 64 << 20;
+        byte[] body = Upload.body(size);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
             CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
@@ -132,10 +140,44 @@ class ConnectionTest {
                 }
             });
             assertThrows(TimeoutException.class, () -> sent.get(2, TimeUnit.SECONDS));
-            assertTrue(memory.used() <= 1 << 20, "held: " + memory.used());
+            long most = 0;
+            for (long taken = 0; taken < size - 1; ) {
+                while (upload.bytes.get() == taken) {
+                    Thread.onSpinWait();
+                }
+                taken = upload.bytes.get();
+                most = Math.max(most, buffers.liveBytes());
+                upload.openForOne();
+            }
             upload.open();
             assertAnswer(200, false, socket);
-            assertEquals(64 << 20, upload.bytes.get());
+            assertTrue(most <= 1 << 20, "held: " + most);
+        }
+    }
+
+    @Test
+    void aThousandFormsComeInAtOnce() throws Exception {
+        start();
+        byte[] body = Upload.body(2000);
+        List<Socket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < 1000; i++) {
+                Socket socket = server.connect();
+                sockets.add(socket);
+                NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+                socket.getOutputStream().write(body, 0, 1000);
+            }
+            for (Socket socket : sockets) {
+                socket.getOutputStream().write(body, 1000, body.length - 1000);
+            }
+            for (Socket socket : sockets) {
+                assertAnswer(200, false, socket);
+            }
+            assertEquals(2_000_000, upload.bytes.get());
+        } finally {
+            for (Socket socket : sockets) {
+                socket.close();
+            }
         }
     }
 

@@ -10,6 +10,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.testkit.CountingAllocator;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -35,10 +36,11 @@ import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Deque;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -53,17 +55,20 @@ import org.junit.jupiter.api.Timeout;
 class Http2Test {
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
-    private final Deque<Upload> uploads = new ArrayDeque<>();
+    private final CountingAllocator buffers = new CountingAllocator();
+    /** By the path, until they are asked for. */
+    private final Map<String, Upload> uploads = new ConcurrentHashMap<>();
     private NettyServer server;
     private Channel client;
 
     @BeforeEach
     void start() {
         Forms forms = Forms.of(FormOptions.inMemory(memory).build());
-        MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(), workers)
+        MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(request.uri()), workers)
                 .drain(1 << 20, Duration.ofMillis(300))
                 .build();
         server = new NettyServer(NettyServer.Transport.NIO, connection -> {
+            connection.config().setAllocator(buffers);
             connection
                     .pipeline()
                     .addLast(
@@ -102,6 +107,7 @@ class Http2Test {
         workers.shutdown();
         assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
         assertEquals(0, memory.used());
+        assertEquals(List.of(), buffers.unreleased());
     }
 
     /** A stream of the client, and what has come on it. */
@@ -132,10 +138,11 @@ class Http2Test {
                 .getNow();
 
         Stream(Upload to, String... fields) {
-            uploads.add(to);
+            String path = "/" + System.identityHashCode(to);
+            uploads.put(path, to);
             Http2Headers headers = new DefaultHttp2Headers()
                     .method("POST")
-                    .path("/upload")
+                    .path(path)
                     .scheme("http")
                     .authority("x")
                     .set("content-type", Upload.TYPE);
@@ -220,6 +227,26 @@ class Http2Test {
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, failure).reason());
         assertEquals(0, upload.published);
+    }
+
+    @Test
+    void aStreamThatIsResetAfterAnyFrameLeavesNothing() throws Exception {
+        byte[] body = Upload.body(30_000);
+        int frame = 1000;
+        for (int frames = 0; frames * frame < body.length; frames++) {
+            Upload upload = new Upload();
+            Stream stream = new Stream(upload);
+            while (uploads.containsValue(upload)) { // what is reset sooner is no request yet
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < frames; i++) {
+                stream.send(Arrays.copyOfRange(body, i * frame, (i + 1) * frame), false);
+            }
+            stream.channel.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.CANCEL));
+            assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
+            assertEquals(0, upload.published);
+        }
+        new Stream(new Upload()).send(body, true).assertNext("status 200");
     }
 
     @Test

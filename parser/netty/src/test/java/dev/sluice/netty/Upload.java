@@ -64,6 +64,11 @@ final class Upload implements FormReceiver, PartSink {
         return this;
     }
 
+    /** Takes one more piece. */
+    void openForOne() {
+        gate.getAndSet(Readiness.pending()).ready();
+    }
+
     void open() {
         gate.getAndSet(Readiness.READY).ready();
     }
