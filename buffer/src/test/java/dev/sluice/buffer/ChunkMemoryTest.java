@@ -451,7 +451,10 @@ class ChunkMemoryTest {
                 PooledByteBufAllocator.DEFAULT.directBuffer(1000).writeBytes(BODY),
                 BufferKind.ADAPTIVE_DIRECT.of(BODY),
                 BufferKind.DIRECT.of(BODY),
-                PooledByteBufAllocator.DEFAULT.directBuffer(2000).writeBytes(BODY).slice(0, 1000),
+                PooledByteBufAllocator.DEFAULT
+                        .directBuffer(2000)
+                        .writeBytes(BODY)
+                        .slice(0, 1000),
                 PooledByteBufAllocator.DEFAULT
                         .directBuffer(2000)
                         .writeZero(10)

@@ -58,6 +58,7 @@ class Http2Test {
     private final CountingAllocator buffers = new CountingAllocator();
     /** By the path, until they are asked for. */
     private final Map<String, Upload> uploads = new ConcurrentHashMap<>();
+
     private NettyServer server;
     private Channel client;
 

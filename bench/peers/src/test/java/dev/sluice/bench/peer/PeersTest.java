@@ -26,7 +26,8 @@ class PeersTest {
     void everyParserReadsOrdinaryBodiesRightly(PeerKind kind) {
         for (Scenario scenario : List.of(Scenario.FORM, Scenario.FIELDS_100, Scenario.DEFNULL_SIMPLE)) {
             Body body = scenario.body();
-            for (Memory memory : kind.takesDirect ? List.of(Memory.HEAP, Memory.DIRECT, Memory.SLICES) : List.of(Memory.HEAP)) {
+            for (Memory memory :
+                    kind.takesDirect ? List.of(Memory.HEAP, Memory.DIRECT, Memory.SLICES) : List.of(Memory.HEAP)) {
                 assertEquals(Optional.empty(), verdict(kind, body, 8192, memory), scenario + " " + memory);
             }
         }

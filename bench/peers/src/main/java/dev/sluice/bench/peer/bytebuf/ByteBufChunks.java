@@ -70,7 +70,8 @@ public final class ByteBufChunks {
                 return filled(slices.get(index), Integer.MAX_VALUE);
             }
             case SLICES -> {
-                return ready.get(index).retainedSlice(starts[index], slices.get(index).length());
+                return ready.get(index)
+                        .retainedSlice(starts[index], slices.get(index).length());
             }
             default -> {
                 ByteBuf chunk = ready.get(index);
