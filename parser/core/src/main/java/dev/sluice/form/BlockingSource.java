@@ -41,7 +41,7 @@ final class BlockingSource implements FormSource {
      */
     MultipartForm read(FormIntake intake, InputStream in, boolean drops) throws IOException {
         try {
-            while ((drops || !intake.isOver()) && awaitDemand(intake) && intake.read(in) >= 0) {}
+            while ((drops || !intake.isOver()) && awaitDemand(intake) && intake.read(in, true) >= 0) {}
             while (!intake.future().isDone()) {
                 await(intake);
             }

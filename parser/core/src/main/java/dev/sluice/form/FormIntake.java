@@ -30,11 +30,14 @@ import org.jspecify.annotations.Nullable;
  * by any thread. Sinks are called by one thread at a time: see {@link FormSource#run} and {@link FormSource#resume}.
  */
 public final class FormIntake {
-    /** Why the form is to end before its time. */
-    private record Ending(Throwable reason, boolean aborted) {}
+    /** Why the form is to end before its time; where it is not due, a thread of the source has been asked for that first. */
+    private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
     /** How many bytes may wait to be decoded. */
     private static final long WINDOW = 128 << 10;
+
+    /** What a stream has at hand that only knows that it is not at its end, as those that decompress. */
+    private static final int ANYTHING = 1;
 
     private final FormSource source;
     private final FormOptions options;
@@ -47,7 +50,6 @@ public final class FormIntake {
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
-    private final AtomicBoolean endsLater = new AtomicBoolean();
     private final AtomicLong drainLeft = new AtomicLong();
 
     /** Counts calls for attention: whoever makes it 1 works until it is 0 again. */
@@ -148,8 +150,8 @@ public final class FormIntake {
             drainLeft.set(tooSlow ? 0 : drainLeft.get() - size);
             return;
         }
-        if (tooSlow && !endsLater.get()) {
-            ending.compareAndSet(null, new Ending(tooSlow(), false));
+        if (tooSlow) {
+            ending.compareAndSet(null, new Ending(tooSlow(), false, true));
         }
         callByOffer();
     }
@@ -161,15 +163,25 @@ public final class FormIntake {
      * @throws IOException of the stream, as it comes
      */
     public int read(InputStream in) throws IOException {
+        return read(in, false);
+    }
+
+    /** @param greedy whether to ask again while there is more: only where {@code in} may be asked at any time */
+    int read(InputStream in, boolean greedy) throws IOException {
         ByteBuf chunk = pool.take();
         try {
-            int count = chunk.writeBytes(in, (int) Math.min(chunk.writableBytes(), demand()));
+            int most = (int) Math.min(chunk.writableBytes(), demand());
+            int count = chunk.writeBytes(in, most);
             if (count < 0) {
                 finish();
-            } else {
-                offer(chunk.retain());
+                return count;
             }
-            return count;
+            int asked = greedy ? most : 0;
+            while (chunk.readableBytes() < asked && in.available() > ANYTHING && count > 0) {
+                count = chunk.writeBytes(in, asked - chunk.readableBytes());
+            }
+            offer(chunk.retain());
+            return chunk.readableBytes();
         } finally {
             pool.give(chunk);
         }
@@ -198,7 +210,7 @@ public final class FormIntake {
      * @param reason what {@link #completion()} fails with: that the connection broke, or an exception of the application
      */
     public void abort(Throwable reason) {
-        ending.compareAndSet(null, new Ending(reason, true));
+        endNow(reason);
         callNow(); // also where there was a reason: the thread that was asked for it may not come any more
     }
 
@@ -249,9 +261,10 @@ public final class FormIntake {
 
     /** Sinks and the application are not for a timer to wait for. Not before that thread has come: the request is its. */
     private void endLater(Throwable reason) {
-        if (endsLater.compareAndSet(false, true)) {
+        Ending announced = new Ending(reason, false, false);
+        if (ending.compareAndSet(null, announced)) {
             Runnable end = () -> {
-                ending.compareAndSet(null, new Ending(reason, false));
+                ending.compareAndSet(announced, new Ending(reason, false, true));
                 callNow();
             };
             try {
@@ -322,7 +335,7 @@ public final class FormIntake {
             try {
                 source.run(this::work);
             } catch (RuntimeException | Error e) {
-                ending.compareAndSet(null, new Ending(e, true));
+                endNow(e);
                 work();
             }
         }
@@ -333,9 +346,14 @@ public final class FormIntake {
         try {
             source.resume(this::callNow);
         } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
-            ending.compareAndSet(null, new Ending(e, true));
+            endNow(e);
             callNow();
         }
+    }
+
+    /** Nobody has to come for this one, be another announced or not. */
+    private void endNow(Throwable reason) {
+        ending.updateAndGet(now -> now == null || !now.due() ? new Ending(reason, true, true) : now);
     }
 
     private void work() {
@@ -355,7 +373,7 @@ public final class FormIntake {
         while (form != null && !over) {
             Ending due = ending.get();
             Readiness sink = blocked;
-            if (due != null) {
+            if (due != null && due.due()) {
                 end(due.reason(), due.aborted());
             } else if (sink != null && !sink.isReady()) {
                 return;

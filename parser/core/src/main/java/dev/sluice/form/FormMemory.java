@@ -4,6 +4,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import java.io.IOException;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** The memory of one form: a limit of its own, and an account with the budget of the process. */
 final class FormMemory implements AutoCloseable {
@@ -23,6 +24,9 @@ final class FormMemory implements AutoCloseable {
 
     /** Reserved for what is to come: an account that all threads look at is not asked for each part. */
     private long ahead;
+
+    /** For what is kept in memory: one for all of a form, where one for each part would cost more than the part. */
+    private final ReentrantLock lock = new ReentrantLock();
 
     private long peak;
     private boolean overLimit;
@@ -104,6 +108,10 @@ final class FormMemory implements AutoCloseable {
 
     void release(long bytes) {
         account.release(bytes);
+    }
+
+    ReentrantLock lock() {
+        return lock;
     }
 
     MemoryBudget budget() {

@@ -107,7 +107,9 @@ public final class MemoryBudget {
                 return false;
             }
             if (used.compareAndSet(before, before + bytes)) {
-                peak.accumulateAndGet(before + bytes, Math::max);
+                if (before + bytes > peak.get()) { // a fence each time costs more than the look
+                    peak.accumulateAndGet(before + bytes, Math::max);
+                }
                 return true;
             }
         }

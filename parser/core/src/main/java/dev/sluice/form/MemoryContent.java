@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Bytes copied into memory of their own, so that a small part does not pin the chunk it came in. Grows by segments:
@@ -13,6 +14,10 @@ import java.util.Arrays;
  */
 final class MemoryContent {
     private static final int FIRST_SEGMENT = 256;
+
+    /** The share of its memory that content may leave free. */
+    private static final int WORTH_TRIMMING = 16;
+
     /** What there is after the release. */
     static final byte[][] GONE = {};
 
@@ -70,10 +75,10 @@ final class MemoryContent {
         return true;
     }
 
-    /** Gives back what the last segment has too much. */
+    /** Gives back what the last segment has too much, where that is worth a copy. */
     void trim() {
         int free = (int) (capacity - size);
-        if (free > 0) {
+        if (free > capacity / WORTH_TRIMMING) {
             byte[] last = segments[count - 1];
             segments[count - 1] = Arrays.copyOf(last, last.length - free);
             capacity = size;
@@ -99,14 +104,19 @@ final class MemoryContent {
         }
     }
 
-    /** {@return the segments, each as long as its content once all has come; {@link #GONE} after the release} */
+    /** {@return the lock of all content that the form keeps in memory} */
+    ReentrantLock lock() {
+        return memory.lock();
+    }
+
+    /** {@return the segments, each full but the last; {@link #GONE} after the release} */
     byte[][] segments() {
         return segments;
     }
 
     /** {@return whether another form may write to the segments after the release} */
     boolean isRecycled() {
-        return size >= MemoryBudget.SEGMENT;
+        return capacity >= MemoryBudget.SEGMENT;
     }
 
     /** {@return the same bytes, charged to an account of their own; this has none any more} */

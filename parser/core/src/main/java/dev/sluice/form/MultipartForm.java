@@ -122,10 +122,7 @@ public final class MultipartForm implements Closeable {
      */
     @Override
     public void close() {
-        try {
-            parts.forEach(FormPart::delete);
-        } finally {
-            memory.close();
-        }
+        memory.close(); // all of it: to give it back part by part costs more than to keep the part has
+        parts.forEach(FormPart::delete);
     }
 }

@@ -27,22 +27,23 @@ public final class PartContent implements Closeable {
     /** Those of the file that were handed out and not closed; null while there was none. */
     private volatile @Nullable Set<InputStream> streams;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ReentrantLock lock;
 
     /** What became of it, once it is nothing any more; set under the lock. */
     private volatile @Nullable String gone;
 
-    private PartContent(@Nullable MemoryContent memory, @Nullable SpoolFile file) {
+    private PartContent(@Nullable MemoryContent memory, @Nullable SpoolFile file, ReentrantLock lock) {
+        this.lock = lock;
         this.memory = memory;
         this.file = file;
     }
 
     static PartContent of(MemoryContent memory) {
-        return new PartContent(memory, null);
+        return new PartContent(memory, null, memory.lock());
     }
 
     static PartContent of(SpoolFile file) {
-        return new PartContent(null, file);
+        return new PartContent(null, file, new ReentrantLock());
     }
 
     /** {@return the size in bytes} */
@@ -267,7 +268,7 @@ public final class PartContent implements Closeable {
                 return length == 0 ? 0 : -1;
             }
             byte[] bytes = segments[segment];
-            int count = Math.min(length, bytes.length - index);
+            int count = (int) Math.min(Math.min(length, bytes.length - index), left);
             System.arraycopy(bytes, index, target, offset, count);
             left -= count;
             index += count;

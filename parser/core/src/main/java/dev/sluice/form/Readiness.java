@@ -48,7 +48,7 @@ public final class Readiness {
 
     /** {@return whether the sink takes more, or has failed} */
     public boolean isReady() {
-        return isSettled(state.get());
+        return this == READY || isSettled(state.get());
     }
 
     /** Says that the sink takes more. Does nothing the second time. */
@@ -100,7 +100,7 @@ public final class Readiness {
 
     /** Throws what the sink has failed of, if it has. */
     void check() throws IOException {
-        Throwable failure = failure();
+        Throwable failure = this == READY ? null : failure();
         if (failure instanceof IOException io) {
             throw io;
         } else if (failure instanceof RuntimeException unchecked) {

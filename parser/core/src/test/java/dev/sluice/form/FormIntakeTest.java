@@ -12,6 +12,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The flow of a form: sinks that are not ready, what is visible when, and its one end. */
@@ -228,6 +230,62 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(503, stalled.httpStatus());
         assertEquals("the upload could not be stored in time (maxSinkWait; part 0 \"a\")", stalled.getMessage());
         assertEquals(0, budget.used());
+    }
+
+    @Test
+    void anAbortDoesNotWaitForTheThreadThatIsToEndTheForm() throws IOException {
+        Remote sink = new Remote();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
+        IOException gone = new IOException("gone");
+        form.intake().abort(gone);
+        assertTrue(form.intake().isOver());
+        runResumed(form); // the thread comes too late
+        assertSame(
+                gone,
+                assertThrows(
+                                CompletionException.class,
+                                () -> form.intake().future().join())
+                        .getCause());
+        assertEquals(List.of("write", "close"), sink.calls);
+        assertEquals(0, budget.used());
+    }
+
+    /** A stream that decompresses says 1 for as long as it is not at its end, however long the next byte takes. */
+    @ParameterizedTest
+    @CsvSource({"0, 40", "1, 40", "2, 2"})
+    void whatAStreamHasAtHandIsDecodedAtOnce(int atHand, int chunks) throws IOException {
+        List<Integer> received = new ArrayList<>();
+        FormOptions options = FormOptions.inMemory(budget)
+                .metrics(new FormMetrics() {
+                    @Override
+                    public void bodyReceived(int bytes) {
+                        received.add(bytes);
+                    }
+
+                    @Override
+                    public void formEnded(FormSummary summary) {
+                        assertEquals(FormSummary.Outcome.COMPLETED, summary.outcome());
+                    }
+                })
+                .build();
+        byte[] body = new Upload().field("a", "a".repeat(39_800)).toBytes();
+        InputStream thousands = new ByteArrayInputStream(body) {
+            @Override
+            public int read(byte[] target, int index, int length) {
+                return super.read(target, index, Math.min(length, 1000));
+            }
+
+            @Override
+            public int available() {
+                return atHand; // at its end too
+            }
+        };
+        PushedForm.read(thousands, Upload.BOUNDARY, options).close();
+        assertEquals(chunks, received.size());
+        assertEquals(body.length, received.stream().mapToInt(Integer::intValue).sum());
     }
 
     @Test

@@ -285,10 +285,10 @@ class PartContentTest extends SpooledTest {
         assertEquals(List.of(), Upload.openFilesIn(spool.path()));
     }
 
-    /** More than one segment of memory, all bytes alike. */
+    /** More than one segment of memory, the last one nearly full; all bytes alike. */
     private MultipartForm inMemory(String letter) throws IOException {
         return new Upload()
-                .file("file", "f", letter.repeat(20_000))
+                .file("file", "f", letter.repeat(24_000))
                 .read(FormOptions.inMemory(roomy).build());
     }
 
@@ -307,10 +307,10 @@ class PartContentTest extends SpooledTest {
             try (MultipartForm next = inMemory("c")) {
                 assertThrows(IOException.class, ofClosed::read);
                 assertThrows(IOException.class, ofMoved::read);
-                assertEquals("c".repeat(20_000), part(next, "file").text());
+                assertEquals("c".repeat(24_000), part(next, "file").text());
             }
         }
-        assertEquals("b".repeat(20_000), Files.readString(root.resolve("moved")));
+        assertEquals("b".repeat(24_000), Files.readString(root.resolve("moved")));
         assertEquals(0, roomy.used());
     }
 
@@ -322,8 +322,8 @@ class PartContentTest extends SpooledTest {
         }
         try (detached;
                 MultipartForm next = inMemory("b")) {
-            assertEquals("b".repeat(20_000), part(next, "file").text());
-            assertEquals("a".repeat(20_000), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+            assertEquals("b".repeat(24_000), part(next, "file").text());
+            assertEquals("a".repeat(24_000), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
         }
     }
 }

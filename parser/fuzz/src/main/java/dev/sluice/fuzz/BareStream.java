@@ -75,6 +75,15 @@ final class BareStream extends ServletInputStream {
         return count;
     }
 
+    /** Often more than comes at once; of a broken connection nobody knows. */
+    @Override
+    public int available() throws IOException {
+        if (at == end && fails) {
+            throw new IOException("the connection is gone");
+        }
+        return (end - at) >> shift;
+    }
+
     @Override
     public boolean isFinished() {
         return ended;

@@ -114,6 +114,16 @@ final class BodyStream extends InputStream {
         return count;
     }
 
+    /** {@return how much is at hand: of a broken connection nothing, the next read tells} */
+    @Override
+    public int available() {
+        try {
+            return in.available();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
     private IOException stopped(@Nullable Throwable cause) {
         IOException stopped = new IOException("the web application is being stopped", cause);
         clientFailure = stopped;

@@ -23,6 +23,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of the body of one request, over all its dispatches: an attribute of the request. */
@@ -371,7 +372,7 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     /** The container is done with the request; idempotent. */
     void requestOver() {
-        abort(new CancellationException("the request was completed before its form"));
+        abort(() -> new CancellationException("the request was completed before its form"));
         life.requestOver();
     }
 
@@ -407,7 +408,7 @@ final class RequestState implements FormService.Member, AsyncListener {
     /** The web application ends, whoever holds what. */
     @Override
     public void shutDown() {
-        abort(new CancellationException("the web application is being stopped"));
+        abort(() -> new CancellationException("the web application is being stopped"));
         BodyStream open = body;
         if (open != null) {
             open.shutDown();
@@ -449,10 +450,10 @@ final class RequestState implements FormService.Member, AsyncListener {
         }
     }
 
-    private void abort(Throwable reason) {
+    private void abort(Supplier<Throwable> reason) {
         Consumer<Throwable> running = abort;
-        if (running != null) {
-            running.accept(reason);
+        if (running != null) { // mostly not: a stack trace for nobody costs more than many a part
+            running.accept(reason.get());
         }
     }
 
@@ -463,13 +464,13 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     @Override
     public void onTimeout(AsyncEvent event) {
-        abort(new TimeoutException("the asynchronous request has timed out"));
+        abort(() -> new TimeoutException("the asynchronous request has timed out"));
     }
 
     @Override
     public void onError(AsyncEvent event) {
         @Nullable Throwable cause = event.getThrowable();
-        abort(cause != null ? cause : new IllegalStateException("the asynchronous request has failed"));
+        abort(() -> cause != null ? cause : new IllegalStateException("the asynchronous request has failed"));
     }
 
     /** Another cycle of the same request: listeners have to be added again. */

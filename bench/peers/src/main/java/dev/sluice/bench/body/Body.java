@@ -106,7 +106,7 @@ public record Body(String contentType, String boundary, List<Slice> pieces, Trut
 
         @Override
         public int available() {
-            return current.length() - position;
+            return hasMore() ? current.length() - position : 0;
         }
 
         private boolean hasMore() {

@@ -8,6 +8,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Nothing;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;
@@ -104,6 +105,11 @@ final class ServletPeer implements Peer {
         }
 
         @Override
+        public DispatcherType getDispatcherType() {
+            return DispatcherType.REQUEST;
+        }
+
+        @Override
         public String getContentType() {
             return contentType;
         }
@@ -154,6 +160,12 @@ final class ServletPeer implements Peer {
             int count = stream.read(target, offset, length);
             finished = count < 0;
             return count;
+        }
+
+        /** As with Jetty and Undertow, which look for what has come. */
+        @Override
+        public int available() {
+            return stream.available();
         }
 
         @Override
