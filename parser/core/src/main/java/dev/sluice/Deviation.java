@@ -19,6 +19,12 @@ public enum Deviation {
     PREAMBLE(MultipartException.Reason.PREAMBLE),
     /** Bytes other than one CRLF after the close-delimiter. */
     EPILOGUE(MultipartException.Reason.EPILOGUE),
+    /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes); some readers see no delimiter there. */
+    TRANSPORT_PADDING(MultipartException.Reason.MALFORMED_DELIMITER),
+    /** A line of a header section that begins as a delimiter does: a header field, if it is one. */
+    DELIMITER_IN_HEADER(MultipartException.Reason.MALFORMED_DELIMITER),
+    /** A part without a line end between its header section and the delimiter behind it: an empty body. */
+    SHARED_LINE_END(MultipartException.Reason.MALFORMED_DELIMITER),
     /** A delimiter followed by something else than transport padding, CRLF or {@code --}: taken as data, or as preamble text. */
     FALSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
     /** A close-delimiter followed by something else than padding, CRLF or the end: what follows is epilogue. */
@@ -33,6 +39,8 @@ public enum Deviation {
     FOLDED_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** Control characters but NUL, CR and LF in a quoted value of a {@code Content-Disposition}, as browsers send them. */
     CONTROL_IN_DISPOSITION(MultipartException.Reason.MALFORMED_HEADER),
+    /** A {@code Content-Length} of a part that is no number, stands twice, or is not the size of the body as it came. Never used. */
+    PART_CONTENT_LENGTH(MultipartException.Reason.MALFORMED_HEADER),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
     TRANSFER_ENCODING(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING),
     /** Bytes in a header field value that are not valid in the header charset: read as U+FFFD. */
@@ -77,8 +85,12 @@ public enum Deviation {
     UNREADABLE_FILENAME(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /** A {@code multipart/*} body inside a form-data part: handed out as one opaque part. */
     NESTED_MULTIPART(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE),
+    /** Two {@code charset} parameters in the {@code Content-Type} of a part, {@code charset*}, or a blank before its {@code =}. */
+    AMBIGUOUS_CHARSET(MultipartException.Reason.MALFORMED_HEADER),
+    /** A charset in which ASCII is not itself (UTF-16, EBCDIC), of a field; in {@code _charset_} it is ignored. */
+    CHARSET_WITHOUT_ASCII(MultipartException.Reason.UNKNOWN_CHARSET),
     /** A {@code charset} that the platform does not know, for text: UTF-8 is used instead. */
-    UNKNOWN_CHARSET(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE);
+    UNKNOWN_CHARSET(MultipartException.Reason.UNKNOWN_CHARSET);
 
     private final MultipartException.Reason reason;
 

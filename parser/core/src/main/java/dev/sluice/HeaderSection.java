@@ -5,6 +5,7 @@ import dev.sluice.buffer.Accumulation;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * field   = token ":" OWS value OWS *( CRLF blanks value )
  *
  * state        byte                then
- * LINE         token character      NAME, a new field
+ * LINE         dash                 DASHES, until the line is a dash-boundary, or no longer the beginning of one
+ *              token character      NAME, a new field
  *              blank                FOLD, goes on with the last field
  *              CR                   END_CR
  * NAME         ":"                  VALUE
@@ -37,8 +39,18 @@ final class HeaderSection implements AutoCloseable {
     /** Slots of {@link #fields} per field: where name and value start and end, and whether the value is folded. */
     static final int SLOTS = 5;
 
+    /** What may be accepted of a line while it is read. */
+    static final Deviation[] ODD_LINES = {
+        Deviation.FOLDED_HEADER, Deviation.BARE_LF_IN_HEADER, Deviation.DELIMITER_IN_HEADER
+    };
+
+    private static final int FOLDED = 0;
+    private static final int ENDS_WITH_LF = 1;
+    private static final int BEGINS_AS_DELIMITER = 2;
+
     enum State {
         LINE,
+        DASHES,
         NAME,
         VALUE,
         VALUE_CR,
@@ -49,6 +61,7 @@ final class HeaderSection implements AutoCloseable {
 
     private final Preset preset;
     private final boolean formData;
+    private final byte[] dashBoundary;
     private final int maxFields;
     private final int maxSize;
     private final long maxTotalSize;
@@ -65,8 +78,10 @@ final class HeaderSection implements AutoCloseable {
     long totalBefore;
     int limit;
     int endOfSection;
-    int firstFold;
-    int firstBareLf;
+    /** Where the first of each kind of {@link #ODD_LINES} is, or -1. */
+    final int[] oddLines = {-1, -1, -1};
+
+    int lineStart;
     long offset;
     private long steps;
 
@@ -75,9 +90,10 @@ final class HeaderSection implements AutoCloseable {
     private String errorDetail = "";
     private @Nullable String errorSeen;
 
-    /** @param formData whether control characters in a Content-Disposition are left to {@link PartRules} */
-    HeaderSection(MultipartOptions options, boolean formData) {
-        this.formData = formData;
+    /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
+    HeaderSection(MultipartOptions options, Boundary boundary) {
+        this.formData = boundary.isFormData();
+        this.dashBoundary = ("--" + boundary.value()).getBytes(StandardCharsets.US_ASCII);
         this.preset = options.preset();
         this.maxFields = options.maxHeadersPerPart();
         this.maxSize = options.maxHeaderBytesPerPart();
@@ -94,8 +110,7 @@ final class HeaderSection implements AutoCloseable {
         state = State.LINE;
         count = 0;
         scanned = 0;
-        firstFold = -1;
-        firstBareLf = -1;
+        Arrays.fill(oddLines, -1);
         isUsual = false;
     }
 
@@ -135,6 +150,7 @@ final class HeaderSection implements AutoCloseable {
         while (at < end && error == null) {
             switch (state) {
                 case LINE -> line(array[base + at], at++);
+                case DASHES -> at = dashes(array, base, at, end);
                 case NAME -> at = name(array, base, at, end);
                 case VALUE -> at = value(array, base, at, end);
                 case VALUE_CR -> afterCr(array[base + at], at++, State.LINE);
@@ -206,17 +222,51 @@ final class HeaderSection implements AutoCloseable {
             malformed(at, "a header line starts with a blank");
             return;
         }
-        firstFold = firstFold < 0 ? at : firstFold;
+        odd(FOLDED, at);
         fields[lastField() + 4] = 1;
         state = State.FOLD;
+    }
+
+    private void odd(int kind, int at) {
+        oddLines[kind] = oddLines[kind] < 0 ? at : oddLines[kind];
     }
 
     private void newField(byte b, int at) {
         if (count == maxFields) {
             error = Reason.TOO_MANY_HEADERS;
             errorAt = at;
-            return;
+        } else if (b == '-') {
+            lineStart = at;
+            state = State.DASHES;
+        } else {
+            beginField(b, at);
         }
+    }
+
+    /** {@return where to go on: behind what may become a dash-boundary, else behind the first byte of the line, to be read as a field} */
+    private int dashes(byte[] array, int base, int from, int end) {
+        int at = from;
+        while (at < end && array[base + at] == dashBoundary[at - lineStart]) {
+            if (++at - lineStart == dashBoundary.length) {
+                if (!preset.accepts(Deviation.DELIMITER_IN_HEADER)) {
+                    error = Reason.MALFORMED_DELIMITER;
+                    errorAt = at - 1;
+                    errorDetail = "a header line begins as a delimiter does";
+                    return at;
+                }
+                odd(BEGINS_AS_DELIMITER, at - 1);
+                beginField(array[base + lineStart], lineStart);
+                return lineStart + 1;
+            }
+        }
+        if (at == end) {
+            return at;
+        }
+        beginField(array[base + lineStart], lineStart);
+        return lineStart + 1;
+    }
+
+    private void beginField(byte b, int at) {
         if (!Bytes.isToken(b)) {
             malformed(at, b == ':' ? "a header field has no name" : NOT_TOKEN, b);
             return;
@@ -311,7 +361,7 @@ final class HeaderSection implements AutoCloseable {
         if (!preset.accepts(Deviation.BARE_LF_IN_HEADER)) {
             return false;
         }
-        firstBareLf = firstBareLf < 0 ? at : firstBareLf;
+        odd(ENDS_WITH_LF, at);
         return true;
     }
 
@@ -362,14 +412,9 @@ final class HeaderSection implements AutoCloseable {
         return offset + index;
     }
 
-    /** {@return the offset of the first fold, or -1} */
-    long foldOffset() {
-        return firstFold < 0 ? -1 : offset + firstFold;
-    }
-
-    /** {@return the offset of the first LF without CR, or -1} */
-    long bareLfOffset() {
-        return firstBareLf < 0 ? -1 : offset + firstBareLf;
+    /** {@return the offset of the first line of a kind of {@link #ODD_LINES}, or -1} */
+    long oddLineOffset(int kind) {
+        return oddLines[kind] < 0 ? -1 : offset + oddLines[kind];
     }
 
     /** {@return the offset of the blank line} */

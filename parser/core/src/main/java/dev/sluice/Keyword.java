@@ -8,6 +8,7 @@ final class Keyword {
     static final Keyword CONTENT_DISPOSITION = new Keyword("Content-Disposition");
     static final Keyword CONTENT_TYPE = new Keyword("Content-Type");
     static final Keyword CONTENT_TRANSFER_ENCODING = new Keyword("Content-Transfer-Encoding");
+    static final Keyword CONTENT_LENGTH = new Keyword("Content-Length");
     static final Keyword FORM_DATA = new Keyword("form-data");
     static final Keyword NAME = new Keyword("name");
     static final Keyword FILENAME = new Keyword("filename");

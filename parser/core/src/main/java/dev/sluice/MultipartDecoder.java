@@ -103,6 +103,10 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     private static final int MAX_PADDING = 256;
+
+    /** The bytes of a delimiter that are missing where it follows another line end: its CRLF. */
+    private static final int OWN_LINE_END = 2;
+
     private static final long NONE = -1;
     private static final String CLOSED = "the decoder is closed: make one per body";
     private static final String UNREAD = "input is unread: call next() until NEED_INPUT before ";
@@ -154,7 +158,7 @@ public final class MultipartDecoder implements AutoCloseable {
         this.options = options;
         this.acceptBareLf = options.preset().accepts(Deviation.BARE_LF);
         this.deviations = new Deviations(options.preset(), boundary.deviations());
-        this.section = new HeaderSection(options, boundary.isFormData());
+        this.section = new HeaderSection(options, boundary);
         this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
         this.search = new DelimiterSearch(delimiter, acceptBareLf);
         search.prime();
@@ -310,6 +314,9 @@ public final class MultipartDecoder implements AutoCloseable {
         if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
             throw fail(Reason.TRUNCATED, offset);
         }
+        if (state == State.CLOSED) {
+            acceptPadding(-1, 2);
+        }
         state = State.ENDED;
         section.close();
         return Event.END;
@@ -426,6 +433,7 @@ public final class MultipartDecoder implements AutoCloseable {
                 return delimiterComplete(false);
             }
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
+            checkPadding();
             pad(b);
             state = State.PADDING;
         } else if (b == '-' && state == State.DELIMITER) {
@@ -437,6 +445,19 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         advance();
         return null;
+    }
+
+    private void checkPadding() throws MultipartException {
+        if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
+            throw fail(Reason.MALFORMED_DELIMITER, offsetOf(position), "a delimiter is followed by a blank", null);
+        }
+    }
+
+    /** Reports the padding of a line that has turned out to be sound; {@code dashes} stand before it. */
+    private void acceptPadding(int part, int dashes) {
+        if (padding > 0) {
+            accept(Deviation.TRANSPORT_PADDING, part, delimiterAt + delimiter.length() - search.first() + dashes);
+        }
     }
 
     private void pad(byte b) {
@@ -465,6 +486,7 @@ public final class MultipartDecoder implements AutoCloseable {
                     null);
         }
         acceptPreambleAndLf();
+        checkPart();
         advance();
         padding = 0;
         state = State.CLOSED;
@@ -473,6 +495,8 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private @Nullable Event delimiterComplete(boolean bareLf) throws MultipartException {
         acceptPreambleAndLf();
+        acceptPadding(partOpen ? partIndex : -1, 0);
+        checkPart();
         partAfterBareLf = bareLf;
         advance();
         state = State.PART;
@@ -490,6 +514,25 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         if (delimiterAfterBareLf) {
             accept(Deviation.BARE_LF, partIndex, delimiterAt);
+        }
+    }
+
+    /** Decides on the part that ends with the byte at {@code position}. */
+    private void checkPart() throws MultipartException {
+        if (!partOpen) {
+            return;
+        }
+        long at = offsetOf(position);
+        if (search.first() == OWN_LINE_END && !accept(Deviation.SHARED_LINE_END, partIndex, at)) {
+            throw fail(
+                    Reason.MALFORMED_DELIMITER,
+                    at,
+                    "a delimiter follows the header section of a part without a line end of its own",
+                    null);
+        }
+        long announced = rules.contentLength();
+        if (announced >= 0 && announced != partSize && !accept(Deviation.PART_CONTENT_LENGTH, partIndex, at)) {
+            throw fail(Reason.MALFORMED_HEADER, at, "the size of the part is not its Content-Length", null);
         }
     }
 
@@ -566,7 +609,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private @Nullable Event headers(int from) throws MultipartException {
         position = section.read(chunk, from, limit);
-        reportLines(section.foldOffset(), section.bareLfOffset());
+        reportLines();
         Reason refused = section.error();
         if (refused != null) {
             throw fail(refused, section.errorOffset(), section.errorDetail(), section.errorSeen());
@@ -587,17 +630,20 @@ public final class MultipartDecoder implements AutoCloseable {
         return Event.PART_BEGIN;
     }
 
-    /** Folds and bare LF were accepted by the section while it was read; reported in the order in which they came. */
-    private void reportLines(long fold, long bareLf) {
-        boolean foldFirst = fold != NONE && (bareLf == NONE || fold < bareLf);
-        if (foldFirst) {
-            accept(Deviation.FOLDED_HEADER, partIndex, fold);
-        }
-        if (bareLf != NONE) {
-            accept(Deviation.BARE_LF_IN_HEADER, partIndex, bareLf);
-        }
-        if (fold != NONE && !foldFirst) {
-            accept(Deviation.FOLDED_HEADER, partIndex, fold);
+    /** Odd lines were accepted by the section while it was read; reported in the order in which they came. */
+    private void reportLines() {
+        Deviation[] kinds = HeaderSection.ODD_LINES;
+        for (long before = NONE; ; ) {
+            int next = -1;
+            for (int i = 0; i < kinds.length; i++) {
+                long at = section.oddLineOffset(i);
+                next = at > before && (next < 0 || at < section.oddLineOffset(next)) ? i : next;
+            }
+            if (next < 0) {
+                return;
+            }
+            before = section.oddLineOffset(next);
+            accept(kinds[next], partIndex, before);
         }
     }
 
@@ -607,8 +653,10 @@ public final class MultipartDecoder implements AutoCloseable {
         if (b == Bytes.CR) {
             state = State.CLOSED_CR;
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
+            checkPadding();
             padding++;
         } else if (b == Bytes.LF && acceptBareLf) {
+            acceptPadding(-1, 2);
             accept(Deviation.BARE_LF, -1, offsetOf(position));
             state = State.EPILOGUE;
         } else {
@@ -622,6 +670,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (b != Bytes.LF) {
             return textAfterClose();
         }
+        acceptPadding(-1, 2);
         advance();
         state = State.EPILOGUE;
         return null;

@@ -52,6 +52,8 @@ public final class MultipartException extends IOException {
         DUPLICATE_BOUNDARY("the Content-Type has more than one boundary parameter"),
         /** Not a {@code multipart/*} type, or a nested one where that is refused. */
         UNSUPPORTED_MEDIA_TYPE("the Content-Type is not multipart/form-data"),
+        /** A charset that the platform does not know, or in which ASCII is not itself. */
+        UNKNOWN_CHARSET("the charset of a text is unknown, or not one for forms"),
         TRUNCATED(Kind.TRUNCATED, null, "the body ends before its close-delimiter"),
         PREAMBLE("there is text before the first delimiter"),
         EPILOGUE("there is text after the close-delimiter"),
@@ -136,7 +138,7 @@ public final class MultipartException extends IOException {
         /** {@return the HTTP status code that fits: 400, 408, 413, 415, 503 or 507; of a refused part, if nothing else is said} */
         public int httpStatus() {
             return switch (this) {
-                case UNSUPPORTED_MEDIA_TYPE -> 415;
+                case UNSUPPORTED_MEDIA_TYPE, UNKNOWN_CHARSET -> 415;
                 case SPOOL_FULL, DISK_FULL -> 507;
                 default -> kind.httpStatus;
             };

@@ -301,7 +301,7 @@ public final class PartHead {
         return null;
     }
 
-    private static int endOfParameter(String text, int from) {
+    static int endOfParameter(String text, int from) {
         boolean quoted = false;
         for (int i = from; i < text.length(); i++) {
             char c = text.charAt(i);

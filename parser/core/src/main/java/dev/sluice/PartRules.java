@@ -54,6 +54,9 @@ final class PartRules {
     /** What {@code filename*} says. */
     private @Nullable String extendedFilename;
 
+    /** What the Content-Length of the part says, or {@link #ABSENT}. */
+    private long contentLength;
+
     private boolean nameOfWords;
     private boolean filenameOfWords;
     private boolean joined;
@@ -78,6 +81,7 @@ final class PartRules {
         dispositionField = typeField = encodingField = ABSENT;
         hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
         otherName = otherFilename = extendedFilename = null;
+        contentLength = ABSENT;
         UsualSection usual = formData ? section.usualSection() : null;
         if (usual != null) {
             return take(usual);
@@ -85,9 +89,10 @@ final class PartRules {
         Reason refused = findFields();
         refused = refused != null ? refused : checkText();
         refused = refused != null ? refused : checkTransferEncoding();
+        refused = refused != null ? refused : checkContentLength();
         if (formData) {
             refused = refused != null ? refused : checkDisposition();
-            refused = refused != null ? refused : checkNested();
+            refused = refused != null ? refused : checkType();
             refused = refused != null ? refused : countFile();
         } else if (refused == null && dispositionField != ABSENT && parseDisposition() == null) {
             findName();
@@ -96,14 +101,15 @@ final class PartRules {
         return refused;
     }
 
-    /** A usual section has nothing to object to but one file too many. */
+    /** A usual section has nothing to object to but its charset, and one file too many. */
     private @Nullable Reason take(UsualSection usual) {
         dispositionField = 0;
         typeField = usual.typeStart < 0 ? ABSENT : 1;
         disposition.take(section.array(), usual);
         hasDisposition = hasName = true;
         hasFilename = usual.filenameStart >= 0;
-        return countFile();
+        Reason refused = typeField == ABSENT ? null : checkCharset();
+        return refused != null ? refused : countFile();
     }
 
     private @Nullable Reason findFields() {
@@ -321,7 +327,7 @@ final class PartRules {
         return leftmost;
     }
 
-    private @Nullable Reason checkNested() {
+    private @Nullable Reason checkType() {
         if (typeField == ABSENT) {
             return null;
         }
@@ -330,8 +336,69 @@ final class PartRules {
         int to = section.arrayOffset() + section.valueEnd(typeField);
         boolean nested = Keyword.MULTIPART.startsAt(section.array(), from, to);
         return !nested || accept(Deviation.NESTED_MULTIPART, start)
-                ? null
+                ? checkCharset()
                 : refuse(Reason.UNSUPPORTED_MEDIA_TYPE, start, "a form-data part holds another multipart body");
+    }
+
+    /** Of a type with parameters: whether all readers find the same charset, and ASCII is itself in that of a field. */
+    private @Nullable Reason checkCharset() {
+        int start = section.valueStart(typeField);
+        byte[] array = section.array();
+        int at = section.arrayOffset() + start;
+        int end = section.arrayOffset() + section.valueEnd(typeField);
+        while (at < end && array[at] != ';') {
+            at++;
+        }
+        String type = at < end ? contentType() : null;
+        if (type == null) {
+            return null;
+        }
+        if (CharsetParameter.isAmbiguous(type) && !accept(Deviation.AMBIGUOUS_CHARSET, start)) {
+            return refuse(Reason.MALFORMED_HEADER, start, "the Content-Type of a part has more than one charset");
+        }
+        String charset = hasFilename ? null : PartHead.parameter(type, "charset");
+        return charset == null || CharsetParameter.keepsAscii(charset) || accept(Deviation.CHARSET_WITHOUT_ASCII, start)
+                ? null
+                : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is one in which ASCII is not itself");
+    }
+
+    /** Fields called Content-Length frame nothing here; but elsewhere they may. */
+    private @Nullable Reason checkContentLength() {
+        boolean before = false;
+        for (int field = 0; field < section.count(); field++) {
+            int from = section.arrayOffset() + section.nameStart(field);
+            int to = section.arrayOffset() + section.nameEnd(field);
+            if (Keyword.CONTENT_LENGTH.is(section.array(), from, to)) {
+                contentLength = before ? ABSENT : lengthOf(field);
+                int start = section.valueStart(field);
+                if (contentLength == ABSENT && !accept(Deviation.PART_CONTENT_LENGTH, start)) {
+                    return refuse(
+                            Reason.MALFORMED_HEADER, start, "the Content-Length of a part is no number, or stands twice");
+                }
+                before = true;
+            }
+        }
+        return null;
+    }
+
+    /** {@return the number that a field is, at most {@link Long#MAX_VALUE}, or {@link #ABSENT} where it is none} */
+    private long lengthOf(int field) {
+        int from = section.arrayOffset() + section.valueStart(field);
+        int to = section.arrayOffset() + section.valueEnd(field);
+        long length = from < to ? 0 : ABSENT;
+        for (int i = from; i < to; i++) {
+            int digit = section.array()[i] - '0';
+            if (digit < 0 || digit > 9) {
+                return ABSENT;
+            }
+            length = length > (Long.MAX_VALUE - digit) / 10 ? Long.MAX_VALUE : 10 * length + digit;
+        }
+        return length;
+    }
+
+    /** {@return the {@code Content-Length} of the part, or -1 where it has none, or more than one or none that is a number} */
+    long contentLength() {
+        return contentLength;
     }
 
     private @Nullable Reason countFile() {

@@ -32,7 +32,10 @@ public final class Preset {
                 Deviation.LOOKALIKE_BOUNDARY,
                 Deviation.PREAMBLE,
                 Deviation.EPILOGUE,
+                Deviation.TRANSPORT_PADDING,
+                Deviation.SHARED_LINE_END,
                 Deviation.FOLDED_HEADER,
+                Deviation.PART_CONTENT_LENGTH,
                 Deviation.TRANSFER_ENCODING,
                 Deviation.UNDECODABLE_HEADER,
                 Deviation.CONTROL_IN_DISPOSITION,
@@ -43,16 +46,19 @@ public final class Preset {
                 Deviation.CONFLICTING_FILENAMES,
                 Deviation.UNUSABLE_EXTENDED_PARAMETER,
                 Deviation.PARAMETER_CONTINUATION,
+                Deviation.NESTED_MULTIPART,
+                Deviation.AMBIGUOUS_CHARSET,
+                Deviation.CHARSET_WITHOUT_ASCII,
                 Deviation.UNKNOWN_CHARSET);
         STANDARD = new Preset(
                 "STANDARD",
-                bits(EnumSet.of(Deviation.NESTED_MULTIPART, Deviation.BACKSLASH, Deviation.ENCODED_WORD)),
+                bits(EnumSet.of(Deviation.BACKSLASH, Deviation.ENCODED_WORD)),
                 bits(reported),
                 false);
         STRICT = new Preset(
                 "STRICT",
                 bits(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD)),
-                bit(Deviation.UNKNOWN_CHARSET),
+                0,
                 false);
         COMPATIBLE = new Preset(
                 "COMPATIBLE",
@@ -62,10 +68,13 @@ public final class Preset {
                         Deviation.LOOKALIKE_BOUNDARY,
                         Deviation.PREAMBLE,
                         Deviation.EPILOGUE,
+                        Deviation.TRANSPORT_PADDING,
+                        Deviation.SHARED_LINE_END,
                         Deviation.FALSE_DELIMITER,
                         Deviation.TEXT_AFTER_CLOSE_DELIMITER,
                         Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE,
                         Deviation.FOLDED_HEADER,
+                        Deviation.PART_CONTENT_LENGTH,
                         Deviation.TRANSFER_ENCODING,
                         Deviation.CONTROL_IN_DISPOSITION,
                         Deviation.LOOSE_PARAMETER,
@@ -76,6 +85,7 @@ public final class Preset {
                         Deviation.NESTED_MULTIPART)),
                 bits(EnumSet.of(
                         Deviation.COMMA_AFTER_MEDIA_TYPE,
+                        Deviation.DELIMITER_IN_HEADER,
                         Deviation.BARE_LF,
                         Deviation.BARE_LF_IN_HEADER,
                         Deviation.UNDECODABLE_HEADER,
@@ -87,6 +97,8 @@ public final class Preset {
                         Deviation.TWO_FILENAMES,
                         Deviation.CONFLICTING_FILENAMES,
                         Deviation.UNUSABLE_EXTENDED_PARAMETER,
+                        Deviation.AMBIGUOUS_CHARSET,
+                        Deviation.CHARSET_WITHOUT_ASCII,
                         Deviation.UNKNOWN_CHARSET)),
                 true);
     }

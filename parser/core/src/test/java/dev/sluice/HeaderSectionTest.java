@@ -114,7 +114,7 @@ class HeaderSectionTest {
     }
 
     private static String messageOf(String line) {
-        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults(), true)) {
+        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults(), Boundary.of("x"))) {
             read(section, line);
             assertEquals(Reason.MALFORMED_HEADER, section.error());
             return section.errorDetail() + (section.errorSeen() == null ? "" : ": " + section.errorSeen());
@@ -135,7 +135,7 @@ class HeaderSectionTest {
 
     @Test
     void countsBytesAndTheWordsTheyAreCopiedIn() {
-        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults(), true)) {
+        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults(), Boundary.of("x"))) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);
             assertEquals(60 + 60 / 8, section.steps());

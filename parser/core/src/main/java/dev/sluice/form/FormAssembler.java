@@ -199,8 +199,15 @@ final class FormAssembler {
         tally.count(head, headerBytes);
         String charset = head.filename() == null ? head.contentTypeParameter("charset") : null;
         if (charset != null && !TextRules.isKnown(charset)) {
-            decoder.report(Deviation.UNKNOWN_CHARSET);
+            met(Deviation.UNKNOWN_CHARSET, head);
         }
+    }
+
+    private void met(Deviation kind, PartHead head) throws MultipartException {
+        if (!options.multipart().preset().accepts(kind)) {
+            throw head.because(kind.reason()).build();
+        }
+        decoder.report(kind);
     }
 
     private void open(PartHead head) throws IOException {
@@ -240,8 +247,9 @@ final class FormAssembler {
             memory.release(overhead);
         }
         byte[] charsetName = ended.charsetName();
-        if (charsetName != null && !rules.learnFrom(ended.head(), charsetName)) {
-            decoder.report(Deviation.UNKNOWN_CHARSET);
+        Deviation odd = charsetName == null ? null : rules.learnFrom(charsetName);
+        if (odd != null) {
+            met(odd, ended.head());
         }
         tally.completed(ended.head(), content);
         intake = null;

@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.Deviation;
 import dev.sluice.PartHead;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TextRules {
     static final int MAX_CHARSET_NAME = 64;
+
+    private static final String ASCII = " ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-\\~";
 
     private final long maxFieldBytes;
     private @Nullable String formCharsetName;
@@ -29,16 +32,19 @@ final class TextRules {
         return head.filename() == null && "_charset_".equals(head.name());
     }
 
-    /** Takes the charset of the form from the first field that {@code value} is of. {@return false if it names none} */
-    boolean learnFrom(PartHead head, byte[] value) {
-        if (value.length > MAX_CHARSET_NAME) {
-            return false;
+    /** Takes the charset of the form from the first field that {@code value} is of. {@return what is odd about it, or null} */
+    @Nullable
+    Deviation learnFrom(byte[] value) {
+        String name = new String(value, StandardCharsets.US_ASCII);
+        if (value.length > MAX_CHARSET_NAME || !isKnown(name)) {
+            formCharsetName = formCharsetName == null && value.length <= MAX_CHARSET_NAME ? name : formCharsetName;
+            return Deviation.UNKNOWN_CHARSET;
         }
-        String name = new String(value, charsetOf(head.contentTypeParameter("charset")));
-        if (formCharsetName == null) {
-            formCharsetName = name;
+        if (!ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), Charset.forName(name)))) {
+            return Deviation.CHARSET_WITHOUT_ASCII;
         }
-        return isKnown(name);
+        formCharsetName = formCharsetName == null ? name : formCharsetName;
+        return null;
     }
 
     /** {@return the charset that counts; UTF-8 where the one that counts is unknown} */

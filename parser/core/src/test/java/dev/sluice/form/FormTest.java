@@ -153,6 +153,24 @@ class FormTest extends SpooledTest {
     }
 
     @Test
+    void aCharsetFieldThatNamesOneWithoutAsciiIsIgnoredAndReported() throws IOException {
+        for (String charset : List.of("UTF-16", "ibm037", "UTF-32")) {
+            Upload upload = new Upload().field("_charset_", charset).field("f", "\u00c3\u00bc");
+            try (MultipartForm form = upload.read(options().build())) {
+                assertEquals("\u00fc", form.text("f"));
+                assertEquals(List.of(Deviation.CHARSET_WITHOUT_ASCII), kinds(form));
+            }
+        }
+        for (String charset : List.of("UTF-16", "klingon")) {
+            Upload upload = new Upload().field("a", "b").field("_charset_", charset);
+            FormOptions strict = options().preset(Preset.STRICT).build();
+            MultipartException e = assertThrows(MultipartException.class, () -> upload.read(strict));
+            assertEquals(Reason.UNKNOWN_CHARSET, e.reason());
+            assertEquals(1, e.partIndex());
+        }
+    }
+
+    @Test
     void theCharsetFieldCountsWhereverItGoes() throws IOException {
         Upload latin1 = new Upload().field("_charset_", "iso-8859-1").field("f", "\u00E4");
         Upload unknown = new Upload().field("_charset_", "klingon").field("f", "x");

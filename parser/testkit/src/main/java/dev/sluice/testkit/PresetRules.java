@@ -23,12 +23,16 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "COMMA_AFTER_MEDIA_TYPE",
             "PREAMBLE",
             "EPILOGUE",
+            "TRANSPORT_PADDING",
+            "DELIMITER_IN_HEADER",
+            "SHARED_LINE_END",
             "FALSE_DELIMITER",
             "TEXT_AFTER_CLOSE_DELIMITER",
             "CLOSE_DELIMITER_AFTER_PREAMBLE",
             "BARE_LF",
             "BARE_LF_IN_HEADER",
             "FOLDED_HEADER",
+            "PART_CONTENT_LENGTH",
             "TRANSFER_ENCODING",
             "UNDECODABLE_HEADER",
             "CONTROL_IN_DISPOSITION",
@@ -45,17 +49,22 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "UNUSABLE_EXTENDED_PARAMETER",
             "PARAMETER_CONTINUATION",
             "UNREADABLE_FILENAME",
-            "NESTED_MULTIPART");
+            "NESTED_MULTIPART",
+            "AMBIGUOUS_CHARSET",
+            "CHARSET_WITHOUT_ASCII");
 
     private static final PresetRules STANDARD = new PresetRules(
             "STANDARD",
-            Set.of("NESTED_MULTIPART", "BACKSLASH", "ENCODED_WORD"),
+            Set.of("BACKSLASH", "ENCODED_WORD"),
             Set.of(
                     "BOUNDARY_CHARACTERS",
                     "LOOKALIKE_BOUNDARY",
                     "PREAMBLE",
                     "EPILOGUE",
+                    "TRANSPORT_PADDING",
+                    "SHARED_LINE_END",
                     "FOLDED_HEADER",
+                    "PART_CONTENT_LENGTH",
                     "TRANSFER_ENCODING",
                     "UNDECODABLE_HEADER",
                     "CONTROL_IN_DISPOSITION",
@@ -65,7 +74,10 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "TWO_FILENAMES",
                     "CONFLICTING_FILENAMES",
                     "UNUSABLE_EXTENDED_PARAMETER",
-                    "PARAMETER_CONTINUATION"));
+                    "PARAMETER_CONTINUATION",
+                    "NESTED_MULTIPART",
+                    "AMBIGUOUS_CHARSET",
+                    "CHARSET_WITHOUT_ASCII"));
     private static final PresetRules STRICT =
             new PresetRules("STRICT", Set.of("TWO_FILENAMES", "ENCODED_WORD"), Set.of());
     private static final PresetRules COMPATIBLE = new PresetRules(
@@ -76,10 +88,13 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "LOOKALIKE_BOUNDARY",
                     "PREAMBLE",
                     "EPILOGUE",
+                    "TRANSPORT_PADDING",
+                    "SHARED_LINE_END",
                     "FALSE_DELIMITER",
                     "TEXT_AFTER_CLOSE_DELIMITER",
                     "CLOSE_DELIMITER_AFTER_PREAMBLE",
                     "FOLDED_HEADER",
+                    "PART_CONTENT_LENGTH",
                     "TRANSFER_ENCODING",
                     "CONTROL_IN_DISPOSITION",
                     "LOOSE_PARAMETER",
@@ -90,6 +105,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "NESTED_MULTIPART"),
             Set.of(
                     "COMMA_AFTER_MEDIA_TYPE",
+                    "DELIMITER_IN_HEADER",
                     "BARE_LF",
                     "BARE_LF_IN_HEADER",
                     "UNDECODABLE_HEADER",
@@ -100,7 +116,9 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "UNREADABLE_FILENAME",
                     "TWO_FILENAMES",
                     "CONFLICTING_FILENAMES",
-                    "UNUSABLE_EXTENDED_PARAMETER"));
+                    "UNUSABLE_EXTENDED_PARAMETER",
+                    "AMBIGUOUS_CHARSET",
+                    "CHARSET_WITHOUT_ASCII"));
 
     /**
      * {@return the rules of a preset}

@@ -5,9 +5,13 @@ import static dev.sluice.testkit.Bytes.LF;
 
 import dev.sluice.testkit.DeviationLog.Failure;
 import dev.sluice.testkit.ReferenceDelimiters.DashBoundary;
+import java.math.BigInteger;
+import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReferenceParser {
     private static final int MAX_PADDING = 256;
+    /** The text up to a semicolon outside of quotes, in which a backslash escapes. */
+    private static final Pattern PARAMETER = Pattern.compile(
+            "((?:[^\";]|\"(?:[^\"\\\\]|\\\\.)*(?:\"|\\\\?$))*)(?:;|$)", Pattern.DOTALL);
+
+    private static final Pattern CHARSET =
+            Pattern.compile("\\s*charset(=|\\*|\\s+=)(.*)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private final byte[] body;
     /** Bytes that are looked at: the body up to its limit. */
@@ -145,6 +155,7 @@ public final class ReferenceParser {
             }
             bareLf(found.bareLf());
             if (line.kind == LineKind.PART) {
+                padding(found.end(), paddingEnd(found.end()));
                 index = 0;
             }
             Line end = line.kind == LineKind.CLOSE ? closeLine(line.at) : line;
@@ -208,6 +219,15 @@ public final class ReferenceParser {
                 continue;
             }
             bareLf(found.bareLf());
+            if (line.kind == LineKind.PART) {
+                padding(found.end(), paddingEnd(found.end()));
+            }
+            if (found.start() == bodyStart && found.end() - bodyStart == dashBoundary.length) {
+                log.met("SHARED_LINE_END", "MALFORMED_DELIMITER", index, line.at - 1L);
+            }
+            if (section.announced >= 0 && section.announced != dataEnd - bodyStart) {
+                log.met("PART_CONTENT_LENGTH", "MALFORMED_HEADER", index, line.at - 1L);
+            }
             parts.add(partial);
             partial = null;
             index = line.kind == LineKind.CLOSE ? -1 : index + 1;
@@ -279,6 +299,7 @@ public final class ReferenceParser {
         }
         int i = start;
         while (Bytes.isBlank(b(i)) && i - start < MAX_PADDING) {
+            refusePadding(i);
             i++;
         }
         if (b(i) == CR) {
@@ -292,21 +313,46 @@ public final class ReferenceParser {
         boolean whole = size == body.length;
         int i = start;
         while (i < size && Bytes.isBlank(body[i]) && i - start < MAX_PADDING) {
+            refusePadding(i);
             i++;
         }
         if (i == size && whole) {
+            padding(start, i);
             return new Line(LineKind.CLOSE, i, -1);
         }
         if (b(i) == CR) {
             if (!(i + 1 == size && whole) && b(i + 1) == LF) {
+                padding(start, i);
                 return new Line(LineKind.CLOSE, i + 2, -1);
             }
             i++;
         } else if (lfMode && b(i) == LF) {
+            padding(start, i);
             return new Line(LineKind.CLOSE, i + 1, i);
         }
         log.met("TEXT_AFTER_CLOSE_DELIMITER", "MALFORMED_DELIMITER", index, i);
         return new Line(LineKind.CLOSE, i, -1);
+    }
+
+    private int paddingEnd(int start) {
+        int i = start;
+        while (Bytes.isBlank(body[i])) {
+            i++;
+        }
+        return i;
+    }
+
+    private void refusePadding(int at) {
+        if (!rules.accepts("TRANSPORT_PADDING")) {
+            throw new Failure("MALFORMED_DELIMITER", at, index);
+        }
+    }
+
+    /** Reports the padding of a line, which is sound. */
+    private void padding(int start, int end) {
+        if (start < end) {
+            log.met("TRANSPORT_PADDING", "MALFORMED_DELIMITER", index, start);
+        }
     }
 
     private int b(int at) {
@@ -322,6 +368,8 @@ public final class ReferenceParser {
         private final List<ReferenceField> fields = new ArrayList<>(4);
         private int blankLine;
         private int end;
+        /** The Content-Length of the part, or -1. */
+        private long announced = -1;
 
         HeaderSection(int start) {
             this.start = start;
@@ -351,6 +399,13 @@ public final class ReferenceParser {
         private int field(int nameStart) {
             if (fields.size() == limits.maxHeadersPerPart()) {
                 throw new Failure("TOO_MANY_HEADERS", nameStart, index);
+            }
+            int same = 0;
+            while (same < dashBoundary.length && header(nameStart + same) == dashBoundary[same]) {
+                same++;
+            }
+            if (same == dashBoundary.length) {
+                log.met("DELIMITER_IN_HEADER", "MALFORMED_DELIMITER", index, nameStart + same - 1L);
             }
             int i = nameStart;
             while (Bytes.isToken(header(i))) {
@@ -428,6 +483,7 @@ public final class ReferenceParser {
                 }
             }
             checkTransferEncoding();
+            checkContentLength();
             ReferenceDisposition disposition = null;
             ReferenceField type = first("Content-Type");
             if (formData) {
@@ -439,6 +495,9 @@ public final class ReferenceParser {
                 disposition.parse();
                 if (type != null && type.text().regionMatches(true, 0, "multipart/", 0, 10)) {
                     log.met("NESTED_MULTIPART", "UNSUPPORTED_MEDIA_TYPE", index, type.offset(0));
+                }
+                if (type != null) {
+                    checkCharset(type, disposition.filename() != null);
                 }
                 if (disposition.filename() != null && ++files > limits.maxFiles()) {
                     throw new Failure("TOO_MANY_FILES", field.offset(0), index);
@@ -495,6 +554,68 @@ public final class ReferenceParser {
                     && !encoding.equalsIgnoreCase("binary")) {
                 log.met("TRANSFER_ENCODING", "UNSUPPORTED_TRANSFER_ENCODING", index, field.offset(0));
             }
+        }
+
+        private void checkContentLength() {
+            ReferenceField first = first("Content-Length");
+            for (ReferenceField field : fields) {
+                if (field.isNamed("Content-Length")) {
+                    boolean number = field.text().matches("[0-9]+");
+                    if (!number || field != first) {
+                        announced = -1;
+                        log.met("PART_CONTENT_LENGTH", "MALFORMED_HEADER", index, field.offset(0));
+                    } else {
+                        announced = new BigInteger(field.text())
+                                .min(BigInteger.valueOf(Long.MAX_VALUE))
+                                .longValue();
+                    }
+                }
+            }
+        }
+
+        /** Row 45a. */
+        private void checkCharset(ReferenceField type, boolean file) {
+            List<String> charsets = new ArrayList<>();
+            boolean odd = false;
+            Matcher parameter = PARAMETER.matcher(type.text());
+            boolean first = true;
+            while (parameter.find()) {
+                Matcher charset = CHARSET.matcher(parameter.group(1));
+                if (!first && charset.lookingAt()) {
+                    odd |= !charset.group(1).equals("=");
+                    if (charset.group(1).equals("=")) {
+                        charsets.add(charset.group(2).stripTrailing());
+                    }
+                }
+                first = false;
+            }
+            if (odd || charsets.size() > 1) {
+                log.met("AMBIGUOUS_CHARSET", "MALFORMED_HEADER", index, type.offset(0));
+            }
+            if (!file && !charsets.isEmpty()) {
+                String name = charsets.get(0);
+                boolean quoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
+                if (!keepsAscii(quoted ? name.substring(1, name.length() - 1) : name)) {
+                    log.met("CHARSET_WITHOUT_ASCII", "UNKNOWN_CHARSET", index, type.offset(0));
+                }
+            }
+        }
+
+        private boolean keepsAscii(String name) {
+            Charset charset;
+            try {
+                charset = Charset.forName(name);
+            } catch (IllegalArgumentException unknown) {
+                return true;
+            }
+            for (byte b = ' '; b < 0x7F; b++) {
+                byte[] two = {b, b}; // half a character of UTF-16 would be no character
+                String text = new String(two, charset);
+                if (!text.equals("" + (char) b + (char) b)) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         private @Nullable ReferenceField first(String name) {

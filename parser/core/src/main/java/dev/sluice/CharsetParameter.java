@@ -1,0 +1,43 @@
+package dev.sluice;
+
+import java.nio.charset.Charset;
+import java.nio.charset.IllegalCharsetNameException;
+import java.nio.charset.StandardCharsets;
+import java.nio.charset.UnsupportedCharsetException;
+
+/** The {@code charset} in the {@code Content-Type} of a part. */
+final class CharsetParameter {
+    private static final String NAME = "charset";
+    private static final String ASCII =
+            " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+
+    private CharsetParameter() {}
+
+    /** {@return whether readers may find another charset in {@code contentType} than the first {@code charset=}} */
+    static boolean isAmbiguous(String contentType) {
+        int plain = 0;
+        int at = contentType.indexOf(';');
+        while (at >= 0) {
+            int end = PartHead.endOfParameter(contentType, at + 1);
+            String parameter = contentType.substring(at + 1, end).strip();
+            if (parameter.regionMatches(true, 0, NAME, 0, NAME.length())) {
+                String rest = parameter.substring(NAME.length());
+                if (rest.startsWith("*") || !rest.startsWith("=") && rest.stripLeading().startsWith("=")) {
+                    return true;
+                }
+                plain += rest.startsWith("=") ? 1 : 0;
+            }
+            at = end < contentType.length() ? end : -1;
+        }
+        return plain > 1;
+    }
+
+    /** {@return whether visible ASCII is itself in a charset; also where the platform does not know it} */
+    static boolean keepsAscii(String charset) {
+        try {
+            return ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), Charset.forName(charset)));
+        } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
+            return true;
+        }
+    }
+}
