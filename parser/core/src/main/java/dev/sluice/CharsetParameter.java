@@ -22,7 +22,8 @@ final class CharsetParameter {
             String parameter = contentType.substring(at + 1, end).strip();
             if (parameter.regionMatches(true, 0, NAME, 0, NAME.length())) {
                 String rest = parameter.substring(NAME.length());
-                if (rest.startsWith("*") || !rest.startsWith("=") && rest.stripLeading().startsWith("=")) {
+                if (rest.startsWith("*")
+                        || !rest.startsWith("=") && rest.stripLeading().startsWith("=")) {
                     return true;
                 }
                 plain += rest.startsWith("=") ? 1 : 0;

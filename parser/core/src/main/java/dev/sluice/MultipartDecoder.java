@@ -138,6 +138,9 @@ public final class MultipartDecoder implements AutoCloseable {
     @Nullable
     MultipartException failure;
 
+    /** What ended the decoding where it was not the body's fault: an allocator that had no memory. */
+    private @Nullable Throwable broken;
+
     // The chunk being read.
     private final ChunkMemory chunk = new ChunkMemory();
     private int position;
@@ -246,20 +249,38 @@ public final class MultipartDecoder implements AutoCloseable {
      * @throws MultipartException if the body is not acceptable, and the same instance again from each further call;
      *     everything held has been released
      * @throws IllegalStateException after {@link #close()}
+     * @throws Error or a RuntimeException, of the allocator or of a chunk of another make; as above, the same again and again
      */
     public Event next() throws MultipartException {
         data = null;
         constant = null;
         dataLength = 0;
         headersReadable &= partOpen;
-        if (chunk.isOpen()) {
-            chunk.refresh();
-        }
-        for (; ; ) {
-            Event event = position < limit ? read() : readNothing();
-            if (event != null) {
-                return event;
+        try {
+            if (chunk.isOpen()) {
+                chunk.refresh();
             }
+            for (; ; ) {
+                Event event = position < limit ? read() : readNothing();
+                if (event != null) {
+                    return event;
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            if (state != State.RELEASED && state != State.FAILED) { // what has been read of the chunk is not known
+                broken = e;
+                state = State.FAILED;
+                releaseAfter(e);
+            }
+            throw e;
+        }
+    }
+
+    private void releaseAfter(Throwable e) {
+        try {
+            release();
+        } catch (RuntimeException again) { // a chunk that somebody else has released
+            e.addSuppressed(again);
         }
     }
 
@@ -284,10 +305,19 @@ public final class MultipartDecoder implements AutoCloseable {
             case PART -> beginPart();
             case BODY_FULL -> throw partTooLarge();
             case ENDED -> Event.END;
-            case FAILED -> throw Objects.requireNonNull(failure);
+            case FAILED -> throw failure();
             case RELEASED -> throw new IllegalStateException(CLOSED);
             default -> endOfChunk();
         };
+    }
+
+    private MultipartException failure() {
+        if (broken instanceof Error error) {
+            throw error;
+        } else if (broken instanceof RuntimeException exception) {
+            throw exception;
+        }
+        return Objects.requireNonNull(failure);
     }
 
     private Event endOfChunk() throws MultipartException {
@@ -750,8 +780,8 @@ public final class MultipartDecoder implements AutoCloseable {
         constant = null;
         dataLength = 0;
         headersReadable = false;
-        chunk.close();
         section.close();
+        chunk.close();
     }
 
     /** Releases everything held, at any moment; idempotent. What the last event has lent is invalid from here on. */

@@ -373,7 +373,9 @@ final class PartRules {
                 int start = section.valueStart(field);
                 if (contentLength == ABSENT && !accept(Deviation.PART_CONTENT_LENGTH, start)) {
                     return refuse(
-                            Reason.MALFORMED_HEADER, start, "the Content-Length of a part is no number, or stands twice");
+                            Reason.MALFORMED_HEADER,
+                            start,
+                            "the Content-Length of a part is no number, or stands twice");
                 }
                 before = true;
             }

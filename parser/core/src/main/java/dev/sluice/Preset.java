@@ -51,15 +51,8 @@ public final class Preset {
                 Deviation.CHARSET_WITHOUT_ASCII,
                 Deviation.UNKNOWN_CHARSET);
         STANDARD = new Preset(
-                "STANDARD",
-                bits(EnumSet.of(Deviation.BACKSLASH, Deviation.ENCODED_WORD)),
-                bits(reported),
-                false);
-        STRICT = new Preset(
-                "STRICT",
-                bits(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD)),
-                0,
-                false);
+                "STANDARD", bits(EnumSet.of(Deviation.BACKSLASH, Deviation.ENCODED_WORD)), bits(reported), false);
+        STRICT = new Preset("STRICT", bits(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD)), 0, false);
         COMPATIBLE = new Preset(
                 "COMPATIBLE",
                 bits(EnumSet.of(

@@ -382,9 +382,8 @@ class MultipartReaderTest {
 
     @Test
     void anUnknownCharsetIsRefusedWhereThePresetRefusesIt() {
-        MultipartOptions options = MultipartOptions.builder()
-                .preset(Preset.STRICT)
-                .build();
+        MultipartOptions options =
+                MultipartOptions.builder().preset(Preset.STRICT).build();
         MultipartException e = assertThrows(
                 MultipartException.class, () -> text("Content-Type: text/plain; charset=x-none\r\n", "v", options));
         assertEquals(Reason.UNKNOWN_CHARSET, e.reason());

@@ -62,8 +62,7 @@ class PresetTest {
     void eachKindHasABitOfItsOwnInAPresetAndInWhatIsReported() {
         EnumSet<Deviation> all = EnumSet.allOf(Deviation.class);
         assertTrue(all.size() > Integer.SIZE && all.size() <= Long.SIZE, all.size() + " kinds");
-        Deviations deviations = new Deviations(
-                Preset.STRICT.reporting(all.toArray(new Deviation[0])), List.of());
+        Deviations deviations = new Deviations(Preset.STRICT.reporting(all.toArray(new Deviation[0])), List.of());
         for (Deviation kind : all) {
             assertEquals(EnumSet.complementOf(EnumSet.of(kind)), all(Preset.COMPATIBLE.refusing(kind)::accepts));
             assertTrue(deviations.accept(kind, -1, 1) && deviations.accept(kind, 0, 2));
