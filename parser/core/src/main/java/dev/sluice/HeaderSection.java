@@ -5,7 +5,6 @@ import dev.sluice.buffer.Accumulation;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +60,7 @@ final class HeaderSection implements AutoCloseable {
 
     private final Preset preset;
     private final boolean formData;
-    private final byte[] dashBoundary;
+    private final String boundary;
     private final int maxFields;
     private final int maxSize;
     private final long maxTotalSize;
@@ -93,7 +92,7 @@ final class HeaderSection implements AutoCloseable {
     /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
     HeaderSection(MultipartOptions options, Boundary boundary) {
         this.formData = boundary.isFormData();
-        this.dashBoundary = ("--" + boundary.value()).getBytes(StandardCharsets.US_ASCII);
+        this.boundary = boundary.value();
         this.preset = options.preset();
         this.maxFields = options.maxHeadersPerPart();
         this.maxSize = options.maxHeaderBytesPerPart();
@@ -246,8 +245,8 @@ final class HeaderSection implements AutoCloseable {
     /** {@return where to go on: behind what may become a dash-boundary, else behind the first byte of the line, to be read as a field} */
     private int dashes(byte[] array, int base, int from, int end) {
         int at = from;
-        while (at < end && array[base + at] == dashBoundary[at - lineStart]) {
-            if (++at - lineStart == dashBoundary.length) {
+        while (at < end && array[base + at] == ofDashBoundary(at - lineStart)) {
+            if (++at - lineStart == 2 + boundary.length()) {
                 if (!preset.accepts(Deviation.DELIMITER_IN_HEADER)) {
                     error = Reason.MALFORMED_DELIMITER;
                     errorAt = at - 1;
@@ -264,6 +263,10 @@ final class HeaderSection implements AutoCloseable {
         }
         beginField(array[base + lineStart], lineStart);
         return lineStart + 1;
+    }
+
+    private char ofDashBoundary(int index) {
+        return index < 2 ? '-' : boundary.charAt(index - 2);
     }
 
     private void beginField(byte b, int at) {

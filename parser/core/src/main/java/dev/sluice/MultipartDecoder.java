@@ -6,6 +6,7 @@ import dev.sluice.buffer.Delimiter;
 import dev.sluice.buffer.DelimiterSearch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -111,7 +112,11 @@ public final class MultipartDecoder implements AutoCloseable {
     private static final String CLOSED = "the decoder is closed: make one per body";
     private static final String UNREAD = "input is unread: call next() until NEED_INPUT before ";
 
+    /** The bytes that a message shows of the beginning of a body. */
+    private static final int SHOWN = 16;
+
     private final Delimiter delimiter;
+    private final String boundary;
     private final MultipartOptions options;
     private final boolean acceptBareLf;
     final Deviations deviations;
@@ -131,6 +136,7 @@ public final class MultipartDecoder implements AutoCloseable {
     boolean delimiterAfterBareLf;
     boolean partAfterBareLf;
     long epilogueAt = NONE;
+    final byte[] beginning = new byte[SHOWN];
     int padding;
     byte[] paddingBytes = new byte[0];
     boolean finished;
@@ -158,6 +164,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private MultipartDecoder(Boundary boundary, MultipartOptions options) {
         this.delimiter = boundary.delimiter();
+        this.boundary = boundary.value();
         this.options = options;
         this.acceptBareLf = options.preset().accepts(Deviation.BARE_LF);
         this.deviations = new Deviations(options.preset(), boundary.deviations());
@@ -221,6 +228,10 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         chunk.open(input);
         position = chunk.start();
+        if (offset < SHOWN) {
+            int known = (int) offset;
+            chunk.copyTo(position, beginning, known, Math.min(SHOWN - known, chunk.end() - position));
+        }
         long room = options.maxBodyBytes() - offset;
         beyondBodyLimit = chunk.end() - position > room;
         limit = beyondBodyLimit ? position + (int) room : chunk.end();
@@ -759,6 +770,12 @@ public final class MultipartDecoder implements AutoCloseable {
                 .seen(seen);
         if (!sentence.isEmpty()) {
             because.saying(sentence);
+        } else if (state == State.PREAMBLE && reason != Reason.BODY_TOO_LARGE) {
+            if (preambleAt != NONE) {
+                findFault(because, reason, reason == Reason.TRUNCATED ? at : options.maxPreambleBytes());
+            } else if (at == 0) {
+                because.saying("the body is empty: nothing of it arrived, or something has read it before");
+            }
         }
         if (reason.setting() != null) {
             because.limit(options.number(reason.setting()));
@@ -768,6 +785,34 @@ public final class MultipartDecoder implements AutoCloseable {
         release();
         offset = at; // how far the search had looked ahead depends on the chunks
         return failure;
+    }
+
+    /**
+     * Says of a body in which no delimiter was found whose fault that may be. Of the body it quotes what looks like another
+     * delimiter, as far as that has nothing but the characters of a boundary, or one byte.
+     */
+    private void findFault(MultipartException.Builder because, Reason reason, long size) {
+        String begins = new String(beginning, 0, (int) Math.min(size, SHOWN), StandardCharsets.ISO_8859_1);
+        int shown = 0;
+        while (shown < begins.length() && begins.charAt(shown) > ' ' && Bytes.isBoundary(begins.charAt(shown))) {
+            shown++;
+        }
+        String limit =
+                reason == Reason.PREAMBLE_TOO_LARGE ? "the size of the preamble exceeds the limit of # bytes: " : "";
+        if (isBegin("----", begins)) {
+            because.saying(limit + "the body has two dashes too many before its boundary");
+        } else if (isBegin("", begins)) {
+            because.saying(limit + "the body has not the two dashes that belong before its boundary");
+        } else {
+            String seen = begins.startsWith("--") ? begins.substring(0, shown) : Bytes.show(beginning[0]);
+            because.saying(limit
+                    + "the body has no delimiter of the boundary that its Content-Type names, and begins with " + seen);
+        }
+    }
+
+    private boolean isBegin(String dashes, String begins) {
+        return begins.startsWith(dashes + boundary)
+                || begins.length() == SHOWN && (dashes + boundary).startsWith(begins);
     }
 
     private void release() {

@@ -256,6 +256,48 @@ class MultipartDecoderTest {
         Verdict.assertAccepted(Verdict.ALL, body);
     }
 
+    /** The commonest mistakes of clients and servers, each with the sentence that finds it. */
+    @Test
+    void aBodyWithoutADelimiterSaysWhoseFaultThatMayBe() throws MultipartException {
+        String none = "the body has no delimiter of the boundary that its Content-Type names, and begins with ";
+        assertFault("", "the body is empty: nothing of it arrived, or something has read it before (offset 0)");
+        assertFault("--other\r\n\r\nv\r\n--other--", none + "--other (offset 23)");
+        assertFault("{\"a\":1}", none + "'{' (offset 7)");
+        assertFault("--${jndi:x}", none + "-- (offset 11)");
+        assertFault(
+                "p".repeat(5000),
+                "the size of the preamble exceeds the limit of 4096 bytes: " + none
+                        + "'p' (maxPreambleBytes; offset 4096)");
+        assertFault("--0123456789abcdefghi", none + "--0123456789abcd (offset 21)");
+        assertFault("----xyz\r\n\r\n", "the body has two dashes too many before its boundary (offset 11)");
+        assertFault("xyz\r\n\r\n", "the body has not the two dashes that belong before its boundary (offset 7)");
+        String longOne = "b".repeat(70);
+        assertFault(longOne, longOne, "the body has not the two dashes that belong before its boundary (offset 70)");
+        assertFault("--xy", "the body ends before its close-delimiter (offset 4)");
+        assertFault("--xyz", "the body ends before its close-delimiter (offset 5)");
+    }
+
+    private static void assertFault(String body, String message) throws MultipartException {
+        assertFault("xyz", body, message);
+    }
+
+    private static void assertFault(String boundary, String body, String message) throws MultipartException {
+        for (int size : new int[] {1, 7, 10_000}) {
+            try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of(boundary))) {
+                MultipartException fault = assertThrows(MultipartException.class, () -> {
+                    for (int at = 0; at < body.length(); at += size) {
+                        decoder.feed(
+                                Unpooled.wrappedBuffer(Decoding.bytes(body), at, Math.min(size, body.length() - at)));
+                        decoder.next();
+                    }
+                    decoder.finish();
+                    decoder.next();
+                });
+                assertEquals(message, fault.getMessage());
+            }
+        }
+    }
+
     @Test
     void anEmptyBodyHasNoDataEvent() throws MultipartException {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {

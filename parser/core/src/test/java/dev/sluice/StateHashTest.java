@@ -32,8 +32,8 @@ class StateHashTest {
     private static final String FIELDS = """
             == MultipartDecoder
             in the hash: state search offset partIndex partOpen partOffset partSize preambleAt delimiterAt delimiterAfterBareLf
-            in the hash: partAfterBareLf epilogueAt padding paddingBytes finished failure section rules deviations
-            never changes: delimiter options acceptBareLf
+            in the hash: partAfterBareLf epilogueAt beginning padding paddingBytes finished failure section rules deviations
+            never changes: delimiter boundary options acceptBareLf
             of the chunk being read, and none is when input is needed: chunk position limit beyondBodyLimit
             of the event handed out last, cleared by the next call: constant data dataIndex dataLength
             follows from partOpen once the event is left: headersReadable
@@ -42,7 +42,7 @@ class StateHashTest {
             only counted: steps
             == HeaderSection
             in the hash: bytes state fields count scanned totalBefore limit endOfSection oddLines lineStart offset
-            never changes: preset formData dashBoundary maxFields maxSize maxTotalSize
+            never changes: preset formData boundary maxFields maxSize maxTotalSize
             end the decoding, and are in its failure: error errorAt errorSeen errorDetail
             say the same as "fields" in another way: usual isUsual
             only counted: steps

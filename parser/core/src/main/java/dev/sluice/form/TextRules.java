@@ -36,15 +36,17 @@ final class TextRules {
     @Nullable
     Deviation learnFrom(byte[] value) {
         String name = new String(value, StandardCharsets.US_ASCII);
-        if (value.length > MAX_CHARSET_NAME || !isKnown(name)) {
-            formCharsetName = formCharsetName == null && value.length <= MAX_CHARSET_NAME ? name : formCharsetName;
+        if (value.length > MAX_CHARSET_NAME) {
             return Deviation.UNKNOWN_CHARSET;
         }
-        if (!ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), Charset.forName(name)))) {
+        boolean known = isKnown(name);
+        if (known && !ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), Charset.forName(name)))) {
             return Deviation.CHARSET_WITHOUT_ASCII;
         }
-        formCharsetName = formCharsetName == null ? name : formCharsetName;
-        return null;
+        if (formCharsetName == null) {
+            formCharsetName = name;
+        }
+        return known ? null : Deviation.UNKNOWN_CHARSET;
     }
 
     /** {@return the charset that counts; UTF-8 where the one that counts is unknown} */

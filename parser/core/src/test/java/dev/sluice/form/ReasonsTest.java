@@ -42,7 +42,7 @@ class ReasonsTest {
             TRUNCATED | 400 |  | FIELD | the body ends before its close-delimiter (part 0 "title", offset 55)
             PREAMBLE | 400 | preset=strict | p\\r\\nFIELD | there is text before the first delimiter (offset 0)
             EPILOGUE | 400 | preset=strict | FIELDEND\\r\\ne | there is text after the close-delimiter (offset 64)
-            PREAMBLE_TOO_LARGE | 413 | maxPreambleBytes=1 | pp\\r\\nFIELD | the size of the preamble exceeds the limit of 1 bytes (maxPreambleBytes; offset 1)
+            PREAMBLE_TOO_LARGE | 413 | maxPreambleBytes=1 | pp\\r\\nFIELD | the size of the preamble exceeds the limit of 1 bytes: the body has no delimiter of the boundary that its Content-Type names, and begins with 'p' (maxPreambleBytes; offset 1)
             EPILOGUE_TOO_LARGE | 413 | maxEpilogueBytes=1 | FIELDEND\\r\\nee | the size of the epilogue exceeds the limit of 1 bytes (maxEpilogueBytes; offset 65)
             MALFORMED_DELIMITER | 400 |  | FIELD\\r\\n--x! | a delimiter is followed by: '!' (part 0 "title", offset 60)
             MALFORMED_HEADER | 400 |  | --x\\r\\nA(: b | a header name has the byte: '(' (part 0, offset 6)

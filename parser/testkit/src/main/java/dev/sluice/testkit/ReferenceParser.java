@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 public final class ReferenceParser {
     private static final int MAX_PADDING = 256;
     /** The text up to a semicolon outside of quotes, in which a backslash escapes. */
-    private static final Pattern PARAMETER = Pattern.compile(
-            "((?:[^\";]|\"(?:[^\"\\\\]|\\\\.)*(?:\"|\\\\?$))*)(?:;|$)", Pattern.DOTALL);
+    private static final Pattern PARAMETER =
+            Pattern.compile("((?:[^\";]|\"(?:[^\"\\\\]|\\\\.)*(?:\"|\\\\?$))*)(?:;|$)", Pattern.DOTALL);
 
     private static final Pattern CHARSET =
             Pattern.compile("\\s*charset(=|\\*|\\s+=)(.*)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
