@@ -223,6 +223,9 @@ public final class AsyncForm {
                         && (failure != abortion.get() || MultipartRequestException.isOfContainer(failure))) {
                     throw state.refusal(refusal, received, !intake.isAtEnd());
                 } else {
+                    if (failure instanceof IOException) {
+                        state.overUnlessDispatched(); // Payara does not tell of the end where the client is gone
+                    }
                     state.future().completeExceptionally(failure);
                 }
             } catch (MultipartRequestException refused) {

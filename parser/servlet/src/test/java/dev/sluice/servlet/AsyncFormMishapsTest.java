@@ -3,6 +3,7 @@ package dev.sluice.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -249,6 +250,19 @@ class AsyncFormMishapsTest extends WithApp {
             chain.doFilter(new WorkersTo(where, (HttpServletRequest) request), response);
             context.complete(request.getAsyncContext());
         });
+    }
+
+    /** As Payara where the client is gone. */
+    @Test
+    void aRequestWhoseFormFailedIsForgottenThoughNobodyTellsOfItsEnd() throws Exception {
+        app.before((request, response, chain) -> chain.doFilter(
+                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+        serve(options -> options);
+        try (RawHttp client = app.begin(FORM)) {
+            client.reset();
+        }
+        assertNotNull(failure.get(10, TimeUnit.SECONDS));
+        app.assertNothingLeft("a request that has not ended");
     }
 
     /** Cannot become asynchronous. */

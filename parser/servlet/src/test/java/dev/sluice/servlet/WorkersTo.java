@@ -10,10 +10,17 @@ import java.util.function.Consumer;
 /** A request whose workers go where the test wants them. */
 final class WorkersTo extends HttpServletRequestWrapper {
     private final Consumer<Runnable> where;
+    private boolean listenersHear = true;
 
     WorkersTo(Consumer<Runnable> where, HttpServletRequest request) {
         super(request);
         this.where = where;
+    }
+
+    /** Nobody is told of the end of the request. */
+    WorkersTo withoutListeners() {
+        listenersHear = false;
+        return this;
     }
 
     @Override
@@ -31,6 +38,9 @@ final class WorkersTo extends HttpServletRequestWrapper {
                 AsyncContext.class.getClassLoader(), new Class<?>[] {AsyncContext.class}, (proxy, method, of) -> {
                     if (method.getName().equals("start")) {
                         where.accept((Runnable) of[0]);
+                        return null;
+                    }
+                    if (method.getName().equals("addListener") && !listenersHear) {
                         return null;
                     }
                     try {
