@@ -13,13 +13,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 
-/** The init parameters of a {@link SluiceFilter}: a {@link Setting} each, by its key; blank ones are as absent. */
+/** The init parameters of a {@link SluiceFilter}: a {@link Setting} each, by its key, or after a path and a colon; blank ones are as absent. */
 final class FilterParameters {
     private final FilterConfig config;
     private final Map<Setting, String> given = new EnumMap<>(Setting.class);
+    private final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
 
     FilterParameters(FilterConfig config) {
         this.config = config;
@@ -30,10 +33,15 @@ final class FilterParameters {
         try {
             for (String name : Collections.list(config.getInitParameterNames())) {
                 String text = config.getInitParameter(name);
-                Setting setting = Setting.of(name);
+                int colon = name.startsWith("/") ? name.lastIndexOf(':') : -1;
+                Setting setting = Setting.of(name.substring(colon + 1));
                 if (!text.isBlank()) {
                     setting.parse(text); // before anything is opened
-                    given.put(setting, text);
+                    if (colon < 0) {
+                        given.put(setting, text);
+                    } else {
+                        at(name.substring(0, colon), setting).put(setting, text);
+                    }
                 }
             }
             SpoolDirectory spool = openSpool();
@@ -69,6 +77,22 @@ final class FilterParameters {
         FormOptions.Builder options = FormOptions.builder(spool, memory);
         each(options::set, Scope.BODY, Scope.FORM);
         return options.build();
+    }
+
+    private Map<Setting, String> at(String path, Setting setting) {
+        if (setting.scope() != Scope.BODY && setting.scope() != Scope.FORM) {
+            throw new IllegalArgumentException(path + ":" + setting.key() + " is not a setting of a form");
+        }
+        PathOptions.check(path);
+        return paths.computeIfAbsent(path, none -> new EnumMap<>(Setting.class));
+    }
+
+    /** Tells what is set for one path alone. */
+    void eachPath(BiConsumer<String, UnaryOperator<FormOptions.Builder>> setter) {
+        paths.forEach((path, settings) -> setter.accept(path, options -> {
+            settings.forEach(options::set);
+            return options;
+        }));
     }
 
     /** Tells what is set for the filter alone. */

@@ -3,11 +3,15 @@ package dev.sluice.servlet;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.SpoolDirectory;
+import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What all requests of one filter, or of one {@link AsyncForms}, share; ends with its owner. */
@@ -17,7 +21,11 @@ final class FormService implements AutoCloseable {
         void shutDown();
     }
 
+    /** Options for one path. */
+    private record AtPath(PathOptions path, FormOptions options) {}
+
     private final Forms forms;
+    private final List<AtPath> paths;
     private final @Nullable Path location;
     private final Set<Member> live = ConcurrentHashMap.newKeySet();
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
@@ -26,15 +34,46 @@ final class FormService implements AutoCloseable {
 
     /** @param location where {@code Part.write} puts relative names; null for the temporary directory of the container */
     FormService(FormOptions options, @Nullable Path location) {
+        this(options, List.of(), location);
+    }
+
+    /** @param paths which options are other than {@code options} */
+    FormService(FormOptions options, List<PathOptions> paths, @Nullable Path location) {
         this.forms = Forms.of(options);
+        this.paths = paths.stream()
+                .sorted(PathOptions.CLOSEST_FIRST)
+                .map(each -> new AtPath(each, changed(each.change())))
+                .toList();
         SpoolDirectory spool = options.spool();
         this.location =
                 location != null || spool == null ? location : spool.path().getParent();
-        this.watch = new PaceWatch(options.minRateGrace());
+        this.watch = new PaceWatch(this.paths.stream()
+                .map(each -> each.options.minRateGrace())
+                .min(Comparator.naturalOrder())
+                .filter(least -> least.compareTo(options.minRateGrace()) < 0)
+                .orElse(options.minRateGrace()));
     }
 
     Forms forms() {
         return forms;
+    }
+
+    private FormOptions changed(UnaryOperator<FormOptions.Builder> change) {
+        return change.apply(forms.options().toBuilder()).build();
+    }
+
+    /** {@return the options for the path of the request} */
+    FormOptions options(HttpServletRequest request) {
+        if (!paths.isEmpty()) {
+            String info = request.getPathInfo();
+            String path = info == null ? request.getServletPath() : request.getServletPath() + info;
+            for (AtPath each : paths) {
+                if (each.path.fits(path)) {
+                    return each.options;
+                }
+            }
+        }
+        return forms.options();
     }
 
     @Nullable

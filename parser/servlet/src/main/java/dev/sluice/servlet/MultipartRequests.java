@@ -78,7 +78,7 @@ public final class MultipartRequests {
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = filtered(request);
-        return AsyncForm.start(state, request, state.service().forms().options());
+        return AsyncForm.start(state, request, state.options());
     }
 
     /**
@@ -96,7 +96,7 @@ public final class MultipartRequests {
     }
 
     static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
-        return change.apply(state.service().forms().options().toBuilder()).build();
+        return change.apply(state.options().toBuilder()).build();
     }
 
     /**
@@ -110,8 +110,7 @@ public final class MultipartRequests {
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
         RequestState state = RequestState.of(request);
-        return reader(
-                request, state != null ? state.service().forms().options().multipart() : MultipartOptions.defaults());
+        return reader(request, state != null ? state.options().multipart() : MultipartOptions.defaults());
     }
 
     /**
@@ -129,7 +128,7 @@ public final class MultipartRequests {
         if (state == null) {
             body = request.getInputStream();
         } else if (state.take(Use.READER)) {
-            body = state.open(state.service().forms().options());
+            body = state.open(state.options());
         } else {
             throw state.taken();
         }

@@ -68,7 +68,7 @@ final class RequestState implements FormService.Member, AsyncListener {
         this.service = service;
         this.announced = source.getContentLengthLong();
         this.life = new RequestLife(service.watch(), this::end);
-        this.options = service.forms().options();
+        this.options = service.options(source);
     }
 
     /** {@return the state of a request that has none yet} */
@@ -92,6 +92,11 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     FormService service() {
         return service;
+    }
+
+    /** {@return how the form is taken, unless somebody says so for this request} */
+    FormOptions options() {
+        return options;
     }
 
     HttpServletRequest source() {
@@ -400,7 +405,7 @@ final class RequestState implements FormService.Member, AsyncListener {
                     + " which the body was taken before");
         } else {
             service = inner;
-            options = inner.forms().options();
+            options = inner.options(source);
             inner.add(this);
         }
     }

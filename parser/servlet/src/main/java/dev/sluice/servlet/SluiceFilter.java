@@ -17,8 +17,10 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +68,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code refuseOtherMultipart} (default: {@code true}), {@code serveDelete} (default: {@code false})
  * </ul>
  *
+ * <p>A setting of a form for one path alone has that path and a colon before its name, as in {@code
+ * /videos/*:maxPartBytes}: see {@link Builder#path}.
+ *
  * <p>The texts of all parameters together have to be within {@code maxInMemoryBytes} too; {@code minBytesPerSecond} may be
  * {@code none}.
  */
@@ -111,6 +116,7 @@ public final class SluiceFilter implements Filter {
             settings = builder(parameters.options());
             ownSpool = settings.options.spool();
             parameters.each(settings::set);
+            parameters.eachPath(settings::path);
         } else if (config.getInitParameterNames().hasMoreElements()) {
             throw new ServletException("this SluiceFilter is configured in code and takes no init parameters; it has "
                     + config.getInitParameterNames().nextElement());
@@ -118,7 +124,7 @@ public final class SluiceFilter implements Filter {
         eager = settings.eager;
         refusesOther = settings.refusesOther;
         methods = settings.servesDelete ? List.of("POST", "PUT", "PATCH", "DELETE") : List.of("POST", "PUT", "PATCH");
-        FormService made = new FormService(settings.options, settings.location);
+        FormService made = new FormService(settings.options, settings.paths, settings.location);
         service = made;
         if (!refusesOther) {
             made.complain("multipart bodies of other types, and forms with other methods than " + methods
@@ -355,6 +361,7 @@ public final class SluiceFilter implements Filter {
     /** Collects settings; not thread-safe. */
     public static final class Builder {
         private final FormOptions options;
+        private final List<PathOptions> paths = new ArrayList<>();
         private @Nullable Path location;
         private boolean eager;
         private boolean refusesOther = Setting.REFUSE_OTHER_MULTIPART.formDefault() != 0;
@@ -362,6 +369,19 @@ public final class SluiceFilter implements Filter {
 
         private Builder(FormOptions options) {
             this.options = Objects.requireNonNull(options, "options");
+        }
+
+        /**
+         * {@return this builder; forms that are sent to a path are taken by options of their own}
+         *
+         * @param pattern within the web application: {@code /a/path}, or {@code /a/path/*} for it and all below. Where more
+         *     than one fits, the path itself goes before what is below a longer one, and that before a shorter one
+         * @param change changes the options of the filter: limits, a {@link FormOptions.Builder#decider}; called once
+         * @throws IllegalArgumentException if {@code pattern} is neither
+         */
+        public Builder path(String pattern, UnaryOperator<FormOptions.Builder> change) {
+            paths.add(new PathOptions(pattern, Objects.requireNonNull(change, "change")));
+            return this;
         }
 
         /** {@return this builder; forms are parsed before the chain is called: trouble never reaches the application} */

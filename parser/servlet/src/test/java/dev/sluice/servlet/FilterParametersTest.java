@@ -10,7 +10,9 @@ import dev.sluice.form.MemoryBudget;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -125,6 +127,33 @@ class FilterParametersTest {
         ServletException refused = assertThrows(ServletException.class, () -> with(name, value), name + "=" + value);
         assertTrue(refused.getMessage().contains(name), refused.getMessage());
         assertTrue(refused.getMessage().contains(word), refused.getMessage());
+    }
+
+    @Test
+    void aPathBeforeTheNameSetsItForThatPathAlone() throws Exception {
+        FormService service = with(
+                "maxPartBytes", "500",
+                "maxParts", "9",
+                "/videos/*:maxPartBytes", "1KiB",
+                "/videos/a:b:maxParts", "7",
+                "/videos/a:b:spillThreshold", " ");
+        assertEquals(500, number(service, "/", Setting.MAX_PART_BYTES));
+        assertEquals(1024, number(service, "/videos/a", Setting.MAX_PART_BYTES));
+        assertEquals(9, number(service, "/videos/a", Setting.MAX_PARTS));
+        assertEquals(500, number(service, "/videos/a:b", Setting.MAX_PART_BYTES));
+        assertEquals(7, number(service, "/videos/a:b", Setting.MAX_PARTS));
+        assertRefused("/videos/*:directory", "/tmp", "not a setting of a form");
+        assertRefused("/videos/*:parse", "lazy", "not a setting of a form");
+        assertThrows(ServletException.class, () -> with("/videos/*:maxParts", "many"));
+        assertThrows(ServletException.class, () -> with("/vid*s:maxParts", "1"));
+    }
+
+    private static long number(FormService service, String path, Setting setting) {
+        HttpServletRequest request = (HttpServletRequest) Proxy.newProxyInstance(
+                HttpServletRequest.class.getClassLoader(),
+                new Class<?>[] {HttpServletRequest.class},
+                (proxy, method, of) -> method.getName().equals("getServletPath") ? path : null);
+        return service.options(request).multipart().number(setting);
     }
 
     @Test

@@ -1,0 +1,40 @@
+package dev.sluice.servlet;
+
+import dev.sluice.form.FormOptions;
+import java.util.Comparator;
+import java.util.function.UnaryOperator;
+
+/** Options of their own for the requests to one path, or to all below it. */
+record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
+    private static final String ALL_BELOW = "/*";
+
+    /** Of two that fit, the one that says more comes first. */
+    static final Comparator<PathOptions> CLOSEST_FIRST = Comparator.comparing(
+                    (PathOptions each) -> isPrefix(each.pattern))
+            .thenComparing(each -> each.pattern.length(), Comparator.reverseOrder());
+
+    PathOptions {
+        check(pattern);
+    }
+
+    /** @throws IllegalArgumentException if {@code pattern} is no path, nor one that ends in {@code /*} */
+    static void check(String pattern) {
+        String path = isPrefix(pattern) ? pattern.substring(0, pattern.length() - ALL_BELOW.length()) : pattern;
+        if (!pattern.startsWith("/") || path.indexOf('*') >= 0) {
+            throw new IllegalArgumentException("neither /a/path nor /a/path/*: " + pattern);
+        }
+    }
+
+    private static boolean isPrefix(String pattern) {
+        return pattern.endsWith(ALL_BELOW);
+    }
+
+    /** @param path within the web application */
+    boolean fits(String path) {
+        if (!isPrefix(pattern)) {
+            return path.equals(pattern);
+        }
+        int length = pattern.length() - ALL_BELOW.length();
+        return path.regionMatches(0, pattern, 0, length) && (path.length() == length || path.charAt(length) == '/');
+    }
+}
