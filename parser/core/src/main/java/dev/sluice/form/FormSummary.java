@@ -1,6 +1,8 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartException;
+import dev.sluice.ReportedDeviation;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param spilledParts parts that went to a file of the spool
  * @param spilledBytes bytes that were kept in files of the spool when the form ended
  * @param peakMemoryBytes the most that was charged to the limit of the form at a time
- * @param deviations oddities accepted and reported
+ * @param deviations how many oddities were accepted and reported
+ * @param reported the first 100 of these
  * @param nanos from its start, before the first byte, to its end
  */
 public record FormSummary(
@@ -27,6 +30,7 @@ public record FormSummary(
         long spilledBytes,
         long peakMemoryBytes,
         long deviations,
+        List<ReportedDeviation> reported,
         long nanos) {
     /** How a form ended. */
     public enum Outcome {

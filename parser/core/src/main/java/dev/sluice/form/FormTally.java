@@ -110,6 +110,7 @@ final class FormTally {
                 spilledBytes,
                 memory.peak(),
                 decoder.deviationCount() + nestedCount,
+                deviations(decoder),
                 options.now() - started)));
     }
 

@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code sluice.forms.body}</td><td>summary, bytes</td><td>the size of bodies, as far as they were read</td></tr>
  * <tr><td>{@code sluice.forms.parts}</td><td>counter</td><td>complete parts, by {@code type}: {@code file} or
  * {@code field}</td></tr>
- * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>oddities accepted and reported</td></tr>
+ * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>oddities accepted and reported, by {@code
+ * kind}</td></tr>
  * <tr><td>{@code sluice.forms.memory.peak}</td><td>summary, bytes</td><td>the most that each form held in memory</td></tr>
  * <tr><td>{@code sluice.forms.spilled}</td><td>summary, bytes</td><td>what each form that spilled kept in files</td></tr>
  * <tr><td>{@code sluice.forms.spilled.parts}</td><td>counter</td><td>parts that went to a file</td></tr>
@@ -51,7 +52,8 @@ import org.jspecify.annotations.Nullable;
  * </table>
  *
  * <p>The values of {@code outcome} are those of {@link FormSummary.Outcome}, of {@code reason} those of {@link
- * dev.sluice.MultipartException.Reason} or {@code none}, in lower case: nothing in a tag comes from a client. What is
+ * dev.sluice.MultipartException.Reason} or {@code none}, of {@code kind} those of {@link dev.sluice.Deviation}, or {@code
+ * further} for what a form has more of than 100, all in lower case: nothing in a tag comes from a client. What is
  * unlimited has a {@code max} of positive infinity. As with Micrometer's own binders a registry does not keep the
  * memory, the spool and this alive: the options of the forms do.
  *

@@ -1,12 +1,17 @@
 package dev.sluice.micrometer;
 
+import dev.sluice.Deviation;
+import dev.sluice.ReportedDeviation;
 import dev.sluice.form.FormSummary;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import java.util.EnumMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** What one registry is told of forms. */
@@ -16,7 +21,8 @@ final class FormMeters {
     private final Counter received;
     private final Counter files;
     private final Counter fields;
-    private final Counter deviations;
+    private final Map<Deviation, Counter> deviations = new EnumMap<>(Deviation.class);
+    private final Counter furtherDeviations;
     private final Counter spilledParts;
     private final DistributionSummary body;
     private final DistributionSummary memoryPeak;
@@ -32,7 +38,10 @@ final class FormMeters {
                 .register(registry);
         this.files = counter("sluice.forms.parts", "Complete parts", tags.and("type", "file"));
         this.fields = counter("sluice.forms.parts", "Complete parts", tags.and("type", "field"));
-        this.deviations = counter("sluice.forms.deviations", "Oddities accepted and reported", tags);
+        for (Deviation kind : Deviation.values()) {
+            deviations.put(kind, deviations(kind.name().toLowerCase(Locale.ROOT)));
+        }
+        this.furtherDeviations = deviations("further");
         this.spilledParts = counter("sluice.forms.spilled.parts", "Parts that went to a file", tags);
         this.body = summary("sluice.forms.body", "Size of bodies, as far as they were read");
         this.memoryPeak = summary("sluice.forms.memory.peak", "The most that each form held in memory");
@@ -41,6 +50,10 @@ final class FormMeters {
 
     private Counter counter(String name, String description, Tags tagged) {
         return Counter.builder(name).description(description).tags(tagged).register(registry);
+    }
+
+    private Counter deviations(String kind) {
+        return counter("sluice.forms.deviations", "Oddities accepted and reported", tags.and("kind", kind));
     }
 
     private DistributionSummary summary(String name, String description) {
@@ -68,7 +81,10 @@ final class FormMeters {
         body.record(form.bodyBytes());
         files.increment(form.files());
         fields.increment(form.parts() - form.files());
-        deviations.increment(form.deviations());
+        for (ReportedDeviation each : form.reported()) {
+            Objects.requireNonNull(deviations.get(each.kind())).increment();
+        }
+        furtherDeviations.increment(form.deviations() - form.reported().size());
         memoryPeak.record(form.peakMemoryBytes());
         if (form.spilledParts() > 0) {
             spilledParts.increment(form.spilledParts());

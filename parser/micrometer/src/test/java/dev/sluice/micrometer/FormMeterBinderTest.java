@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.Deviation;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormHead;
@@ -232,7 +233,22 @@ class FormMeterBinderTest {
         try (MultipartForm form = read(body, options().build())) {
             assertEquals(1, form.deviations().size());
         }
-        assertEquals(1, counter("sluice.forms.deviations"));
+        assertEquals(1, counter("sluice.forms.deviations", "kind", "preamble"));
+        assertEquals(0, counter("sluice.forms.deviations", "kind", "epilogue"));
+    }
+
+    @Test
+    void ofManyDeviationsTheFirstAreCountedByKind() throws IOException {
+        StringBuilder body = new StringBuilder("preamble\r\n");
+        for (int i = 0; i < 110; i++) {
+            body.append("--x\r\nContent-Disposition: form-data;\r\n name=a\r\n\r\n\r\n");
+        }
+        FormOptions roomy =
+                FormOptions.inMemory(MemoryBudget.unlimited()).metrics(meters).build();
+        read(bytes(body + "--x--\r\n"), roomy).close();
+        assertEquals(1, counter("sluice.forms.deviations", "kind", "preamble"));
+        assertEquals(99, counter("sluice.forms.deviations", "kind", "folded_header"));
+        assertEquals(11, counter("sluice.forms.deviations", "kind", "further"));
     }
 
     @ParameterizedTest
@@ -240,7 +256,7 @@ class FormMeterBinderTest {
     void everyReasonAndOutcomeIsATagValueInLowerCase(Reason reason) {
         for (FormSummary.Outcome outcome : FormSummary.Outcome.values()) {
             meters.formStarted();
-            meters.formEnded(new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, 1));
+            meters.formEnded(new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, List.of(), 1));
             assertEquals(
                     1, ended(outcome, reason.name().toLowerCase(Locale.ROOT)).count());
         }
@@ -293,7 +309,7 @@ class FormMeterBinderTest {
         List<Meter> tagged = registry.getMeters().stream()
                 .filter(meter -> "avatar".equals(meter.getId().getTag("endpoint")))
                 .toList();
-        assertEquals(13, tagged.size());
+        assertEquals(13 + Deviation.values().length, tagged.size());
         assertTrue(tagged.stream().noneMatch(meter -> meter.getId().getName().contains("spool")));
         assertEquals(
                 Double.POSITIVE_INFINITY,
