@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.EnumSet;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -103,6 +104,11 @@ class SluiceAutoConfiguration {
         registration.setOrder(ORDER);
         registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
         return registration;
+    }
+
+    @Bean
+    RegistrationCheck sluiceRegistrationCheck(ListableBeanFactory beans) {
+        return new RegistrationCheck(beans);
     }
 
     /** Boot destroys filters after all beans; forms have to end before their spool. */

@@ -11,6 +11,8 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.SluiceFilter;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
 import jakarta.servlet.http.HttpServletRequest;
@@ -24,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -454,6 +457,50 @@ class StarterTest {
             FilterRegistrationBean<Filter> none = new FilterRegistrationBean<>((request, response, chain) -> {});
             none.setEnabled(false);
             return none;
+        }
+    }
+
+    @Test
+    void aFilterThatBootMapsByItselfIsToldOfAtTheStart(CapturedOutput output) {
+        start(List.of(Uploads.class, BareFilter.class));
+        assertTrue(output.getOut().contains("the bean bare is a SluiceFilter that Spring Boot maps behind all"), output::getOut);
+        assertFalse(output.getOut().contains("FilterRegistrationBean good"), output::getOut);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class BareFilter {
+        @Bean
+        SluiceFilter bare(FormOptions options) {
+            return SluiceFilter.of(options);
+        }
+
+        @Bean
+        FilterRegistrationBean<SluiceFilter> good(FormOptions options) {
+            FilterRegistrationBean<SluiceFilter> good = new FilterRegistrationBean<>(SluiceFilter.of(options));
+            good.setOrder(SluiceAutoConfiguration.ORDER);
+            good.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
+            return good;
+        }
+    }
+
+    @Test
+    void aRegistrationWithTheWrongOrderAndTypesIsToldOfAtTheStart(CapturedOutput output) {
+        start(List.of(Uploads.class, WrongRegistration.class));
+        assertTrue(output.getOut().contains("sluiceFilter maps a SluiceFilter behind Spring Security"), output::getOut);
+        assertTrue(output.getOut().contains("sluiceFilter maps a SluiceFilter to [REQUEST] alone"), output::getOut);
+        assertFalse(output.getOut().contains("the bean own"), output::getOut);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WrongRegistration {
+        @Bean
+        SluiceFilter own(FormOptions options) {
+            return SluiceFilter.of(options);
+        }
+
+        @Bean
+        FilterRegistrationBean<SluiceFilter> sluiceFilter(SluiceFilter own) {
+            return new FilterRegistrationBean<>(own);
         }
     }
 
