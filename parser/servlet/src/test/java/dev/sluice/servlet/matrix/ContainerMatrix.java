@@ -1,0 +1,366 @@
+package dev.sluice.servlet.matrix;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.sluice.servlet.Eventually;
+import dev.sluice.servlet.Form;
+import dev.sluice.servlet.RawHttp;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is promised, in each container as it is downloaded. {@code .ci/containers} runs it, and writes the page. */
+class ContainerMatrix {
+    private static final int ABORTS = Integer.getInteger("sluice.containers.aborts", 50);
+    private static final int RACES = Integer.getInteger("sluice.containers.races", 50);
+    private static final int PAUSED = 43;
+
+    static final String REFUSED = "`receive`: 413 and 400, with the error page";
+    static final String REFUSED_H2 = "h2c: `receive`, and 400 with the error page";
+    static final String PLAIN_ERROR = "`sendError` of an asynchronous servlet without Sluice has its error page";
+    static final String CANCELLED =
+            "`receive`: " + RACES + " forms cancelled while they come: 500, and nothing is left";
+    static final String PAUSES = "`receive`: " + PAUSED + " forms of 2 MiB to sinks that pause";
+    static final String PLAIN_PAUSES = "a plain `ReadListener` that pauses likewise, without Sluice";
+
+    private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
+    private static final Path PAGE = ROOT.resolve("parser/docs/containers.md");
+    private static final Path DOWNLOADS =
+            Path.of(System.getProperty("sluice.containers.downloads", "target/containers"));
+
+    private static final byte[] CONTENT = Form.noise(300_000, 5);
+    private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
+    private static final String FORM_TEXT = text("a", new byte[] {'1'}) + text("f", CONTENT);
+
+    /** What came out of each check: empty for well. */
+    private static final Map<Distribution, Map<String, String>> RESULTS = new EnumMap<>(Distribution.class);
+
+    @TempDir
+    private Path directory;
+
+    private RunningDistribution container;
+
+    private static String text(String name, byte[] content) {
+        CRC32 sum = new CRC32();
+        sum.update(content);
+        return MatrixApp.describe(name, content.length, sum);
+    }
+
+    private interface Check {
+        void run() throws Exception;
+    }
+
+    private Map<String, Check> checks() {
+        Map<String, Check> checks = new LinkedHashMap<>();
+        checks.put("`getParts`: fields and small files", () -> small("/parts"));
+        checks.put("`getParts`: files in the spool", () -> spooled("/parts"));
+        checks.put("`getParts`: 413 and 400", () -> refused("/parts"));
+        checks.put("`sendError` after `getParts`: the page sees the fields", () -> errorPage("error", 409));
+        checks.put("an exception after `getParts`: the page sees the fields", () -> errorPage("throw", 500));
+        checks.put("`receive`: fields and small files", () -> small("/receive"));
+        checks.put("`receive`: files in the spool", () -> spooled("/receive"));
+        checks.put(REFUSED, () -> refused("/receive"));
+        checks.put(PLAIN_ERROR, this::plainError);
+        checks.put("`getParts`: " + ABORTS + " clients that go away leave nothing", () -> aborted("/parts"));
+        checks.put("`receive`: " + ABORTS + " clients that go away leave nothing", () -> aborted("/receive"));
+        checks.put(CANCELLED, this::cancelled);
+        checks.put("`receive`: requests that time out leave nothing", this::timedOut);
+        checks.put("h2c: `getParts`", () -> http2("/parts"));
+        checks.put(REFUSED_H2, () -> http2("/receive"));
+        checks.put("h2c: clients that go away leave nothing", this::abortedHttp2);
+        checks.put(PAUSES, this::paused);
+        checks.put(PLAIN_PAUSES, this::pausedWithout);
+        return checks;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void doesWhatIsPromised(Distribution kind) throws Exception {
+        String only = System.getProperty("sluice.containers", "");
+        assumeTrue(only.isEmpty() || List.of(only.split(",")).contains(kind.name()));
+        Map<String, String> results = new LinkedHashMap<>();
+        try (RunningDistribution running = RunningDistribution.start(kind, DOWNLOADS, directory)) {
+            container = running;
+            checks().forEach((name, check) -> results.put(name, trouble(() -> {
+                check.run();
+                assertNothingLeft();
+            })));
+            results.put("no buffer is leaked, no job of the container fails", trouble(this::cleanLog));
+            Files.writeString(DOWNLOADS.resolve(kind + ".log"), running.log());
+        }
+        RESULTS.put(kind, results);
+    }
+
+    private static String trouble(Check check) {
+        try {
+            check.run();
+            return "";
+        } catch (Exception | AssertionError e) {
+            return e.toString();
+        }
+    }
+
+    // ---- what is asked
+
+    private String answer(String path, byte[] body) throws IOException {
+        try (RawHttp connection = container.connect()) {
+            return answer(connection.send(post(path, body)));
+        }
+    }
+
+    private static byte[] post(String path, byte[] body) {
+        return Form.request("POST", Distribution.PATH + path, Form.CONTENT_TYPE, body);
+    }
+
+    private static String answer(RawHttp connection) throws IOException {
+        RawHttp.Answer answer = connection.answer();
+        return answer.status() + " " + answer.body();
+    }
+
+    private void small(String path) throws IOException {
+        byte[] content = Form.noise(1000, 1);
+        Form form = new Form().field("a", "1").file("f", "f.bin", content);
+        assertEquals("200 " + text("a", new byte[] {'1'}) + text("f", content), answer(path, form.body()));
+        try (RawHttp connection = container.connect()) {
+            for (int i = 0; i < 2; i++) {
+                connection.send(Form.chunked(Distribution.PATH + path, form.body(), 100));
+                assertTrue(answer(connection).startsWith("200 "), "chunked, twice on one connection");
+            }
+        }
+    }
+
+    private void spooled(String path) throws IOException {
+        assertEquals("200 " + FORM_TEXT, answer(path, FORM.body()));
+    }
+
+    private void refused(String path) throws IOException {
+        byte[] large = new Form()
+                .field("a", "1")
+                .file("f", "f", new byte[MatrixApp.MOST + 1])
+                .body();
+        assertEquals("413 page null", answer(path, large));
+        assertEquals("400 page null", answer(path, Form.malformed().body()));
+    }
+
+    private void errorPage(String how, int status) throws IOException {
+        assertEquals(status + " page 1", answer("/parts?" + how, FORM.body()));
+    }
+
+    private void plainError() throws IOException {
+        byte[] request =
+                Form.request("POST", Distribution.PATH + "/plain?refuses", "application/octet-stream", new byte[1000]);
+        try (RawHttp connection = container.connect()) {
+            assertEquals("409 page null", answer(connection.send(request)));
+        }
+    }
+
+    private void paused() throws Exception {
+        byte[] content = Form.noise(2 << 20, 9);
+        byte[] body = new Form().file("f", "f.bin", content).body();
+        inParallel(PAUSED, i -> () -> {
+            assertEquals("200 " + text("f", content), answer("/paused", body));
+            return null;
+        });
+    }
+
+    private void pausedWithout() throws Exception {
+        byte[] body = new byte[2 << 20];
+        byte[] request = Form.request("POST", Distribution.PATH + "/plain", "application/octet-stream", body);
+        inParallel(PAUSED, i -> () -> {
+            try (RawHttp connection = container.connect()) {
+                assertEquals("200 " + body.length, answer(connection.send(request)));
+            }
+            return null;
+        });
+    }
+
+    private interface Indexed {
+        Callable<Void> at(int index);
+    }
+
+    private static void inParallel(int count, Indexed task) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try {
+            List<Future<Void>> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                all.add(threads.submit(task.at(i)));
+            }
+            for (Future<Void> each : all) {
+                each.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Half of them close the connection, half reset it; wherever they are. */
+    private void aborted(String path) throws Exception {
+        byte[] request = post(path, FORM.body());
+        inParallel(ABORTS, i -> () -> {
+            try (RawHttp connection = container.connect()) {
+                connection.send(request, 0, (int) ((i + 1L) * (request.length - 1) / ABORTS));
+                TimeUnit.MILLISECONDS.sleep(i % 7 * 5);
+                if (i % 2 == 0) {
+                    connection.reset();
+                }
+            }
+            return null;
+        });
+    }
+
+    private void cancelled() throws Exception {
+        inParallel(RACES, i -> () -> {
+            String answer = answer("/cancelled?" + i * 10_000 / RACES, FORM.body());
+            assertTrue(answer.equals("200 " + FORM_TEXT) || answer.startsWith("500"), answer);
+            return null;
+        });
+    }
+
+    private void timedOut() throws Exception {
+        byte[] request = post("/timeout", FORM.body());
+        inParallel(8, i -> () -> {
+            try (RawHttp connection = container.connect()) {
+                connection.send(request, 0, request.length - 1000);
+                assertTrue(connection.answer().status() >= 500, "an answer after the time");
+            }
+            return null;
+        });
+    }
+
+    private HttpClient http2() throws Exception {
+        HttpClient client =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build();
+        client.send(
+                HttpRequest.newBuilder(uri("/state")).build(), BodyHandlers.ofString()); // is upgraded without a body
+        return client;
+    }
+
+    private URI uri(String path) {
+        return URI.create("http://127.0.0.1:" + container.port() + Distribution.PATH + path);
+    }
+
+    private HttpRequest http2Post(String path, byte[] body) {
+        return HttpRequest.newBuilder(uri(path))
+                .timeout(Duration.ofSeconds(30))
+                .header("Content-Type", Form.CONTENT_TYPE)
+                .POST(BodyPublishers.ofByteArray(body))
+                .build();
+    }
+
+    private void http2(String path) throws Exception {
+        HttpResponse<String> answer = http2().send(http2Post(path, FORM.body()), BodyHandlers.ofString());
+        assertEquals(HttpClient.Version.HTTP_2, answer.version());
+        assertEquals("200 " + FORM_TEXT, answer.statusCode() + " " + answer.body());
+        HttpResponse<String> refused =
+                http2().send(http2Post(path, Form.malformed().body()), BodyHandlers.ofString());
+        assertEquals("400 page null", refused.statusCode() + " " + refused.body());
+    }
+
+    private void abortedHttp2() throws Exception {
+        HttpClient client = http2();
+        byte[] body = new Form().file("f", "f.bin", new byte[6 << 20]).body();
+        for (int i = 0; i < ABORTS; i++) {
+            CompletableFuture<?> answer =
+                    client.sendAsync(http2Post(i % 2 == 0 ? "/parts" : "/receive", body), BodyHandlers.ofString());
+            TimeUnit.MILLISECONDS.sleep(i % 10);
+            answer.cancel(true);
+        }
+        assertEquals(
+                HttpClient.Version.HTTP_2,
+                client.send(HttpRequest.newBuilder(uri("/state")).build(), BodyHandlers.ofString())
+                        .version());
+    }
+
+    private void assertNothingLeft() {
+        Eventually.isTrue(() -> state().equals("200 0 files, 0 bytes, 0"), () -> "left: " + state());
+    }
+
+    private String state() {
+        try (RawHttp connection = container.connect()) {
+            return answer(connection.send(
+                    "GET " + Distribution.PATH + "/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private void cleanLog() throws IOException {
+        for (String trouble : List.of("LEAK: ", "Job failed", "lifecycle recycled")) {
+            assertTrue(!container.log().contains(trouble), trouble);
+        }
+    }
+
+    // ---- the page
+
+    @AfterAll
+    static void write() throws IOException {
+        List<String> troubles = new ArrayList<>();
+        RESULTS.forEach((kind, results) -> results.forEach((check, trouble) -> {
+            if (!trouble.isEmpty() && !kind.known().containsKey(check)) {
+                troubles.add(kind.label() + ": " + check + ": " + trouble);
+            }
+        }));
+        assertEquals(List.of(), troubles);
+        if (RESULTS.size() == Distribution.values().length) {
+            Files.writeString(PAGE, page());
+        }
+    }
+
+    private static String page() {
+        StringBuilder page = new StringBuilder("""
+                # Servlet containers
+
+                Written by `.ci/containers`, which starts each container as it is downloaded, with one application in it, and tries
+                what is promised; not to be edited. Each was asked on JDK %s, over HTTP/1.1, and over HTTP/2 without TLS (h2c).
+                In each build the same is asked of embedded Jetty, Tomcat and Undertow ([answers](servlet-containers.md)).
+
+                | container | version |
+                |---|---|
+                """.formatted(Runtime.version().feature()));
+        RESULTS.keySet().forEach(kind -> page.append("| " + kind.label() + " | " + kind.version() + " |\n"));
+        StringBuilder notes = new StringBuilder();
+        page.append("\n| |");
+        RESULTS.keySet().forEach(kind -> page.append(" " + kind.label() + " |"));
+        page.append("\n|---|").append("---|".repeat(RESULTS.size())).append("\n");
+        int note = 0;
+        for (String check : RESULTS.values().iterator().next().keySet()) {
+            page.append("| " + check + " |");
+            for (Map.Entry<Distribution, Map<String, String>> each : RESULTS.entrySet()) {
+                if (each.getValue().get(check).isEmpty()) {
+                    page.append(" yes |");
+                } else {
+                    page.append(" no (" + ++note + ") |");
+                    notes.append(note + ". " + each.getKey().label() + ": "
+                            + each.getKey().known().get(check) + "\n");
+                }
+            }
+            page.append("\n");
+        }
+        return page + (notes.isEmpty() ? "" : "\n" + notes);
+    }
+}
