@@ -1,18 +1,11 @@
 package dev.sluice.spring;
 
 import dev.sluice.Setting;
-import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
-import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.SpoolDirectory;
-import dev.sluice.micrometer.FormMeterBinder;
 import dev.sluice.servlet.SluiceFilter;
-import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.EnumSet;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -25,7 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.web.multipart.MultipartResolver;
@@ -44,6 +37,7 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
         name = {"sluice.enabled", "spring.servlet.multipart.enabled"},
         havingValue = "true",
         matchIfMissing = true)
+@Import(FormsConfiguration.class)
 class SluiceAutoConfiguration {
     /** Behind the filter that sets the charset of the request, before all others: Spring Security asks for parameters. */
     static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
@@ -53,41 +47,13 @@ class SluiceAutoConfiguration {
 
     @Bean
     SluiceProperties sluiceProperties(Environment environment, ObjectProvider<MultipartConfigElement> boot) {
-        return SluiceProperties.of(environment, boot.getIfAvailable(() -> BOOTS));
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) {
-        try {
-            return properties.spool().open();
-        } catch (IOException e) {
-            throw new UncheckedIOException(
-                    "uploads cannot be stored: spring.servlet.multipart.location or sluice.directory, "
-                            + e.getMessage(),
-                    e);
-        }
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    MemoryBudget sluiceMemoryBudget(SluiceProperties properties) {
-        return properties.memory();
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    FormOptions sluiceFormOptions(
-            SluiceProperties properties,
-            SpoolDirectory spool,
-            MemoryBudget memory,
-            ObjectProvider<FormMetrics> metrics,
-            ObjectProvider<FormOptionsCustomizer> customizers) {
-        FormOptions.Builder options = FormOptions.builder(spool, memory);
-        properties.each(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
-        metrics.ifAvailable(options::metrics);
-        customizers.orderedStream().forEach(customizer -> customizer.customize(options));
-        return options.build();
+        MultipartConfigElement limits = boot.getIfAvailable(() -> BOOTS);
+        return SluiceProperties.ofServlets(
+                environment,
+                limits.getMaxFileSize(),
+                limits.getMaxRequestSize(),
+                limits.getFileSizeThreshold(),
+                limits.getLocation());
     }
 
     @Bean
@@ -132,16 +98,5 @@ class SluiceAutoConfiguration {
     @Bean
     RefusedForms sluiceRefusedForms() {
         return new RefusedForms();
-    }
-
-    /** Actuator binds it to its registries. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(MeterRegistry.class)
-    static class Meters {
-        @Bean
-        @ConditionalOnMissingBean(FormMetrics.class)
-        FormMeterBinder sluiceFormMeterBinder(SpoolDirectory spool, MemoryBudget memory) {
-            return FormMeterBinder.of(spool, memory);
-        }
     }
 }

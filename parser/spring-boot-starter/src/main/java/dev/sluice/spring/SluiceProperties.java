@@ -4,7 +4,6 @@ import dev.sluice.Setting;
 import dev.sluice.Setting.Scope;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
-import jakarta.servlet.MultipartConfigElement;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
@@ -33,26 +32,37 @@ import org.springframework.util.unit.DataSize;
 final class SluiceProperties {
     private static final Log LOG = LogFactory.getLog(SluiceProperties.class);
     private static final String PREFIX = "sluice";
-    private static final String BOOT = "spring.servlet.multipart.";
+    private static final String OF_SERVLETS = "spring.servlet.multipart.";
+    private static final String OF_WEBFLUX = "spring.webflux.multipart.";
 
     /** What Boot has a property for, too. */
-    private static final Map<Setting, String> KNOWN = Map.of(
-            Setting.MAX_PART_BYTES, "max-file-size",
-            Setting.MAX_BODY_BYTES, "max-request-size",
-            Setting.SPILL_THRESHOLD, "file-size-threshold",
-            Setting.DIRECTORY, "location");
+    private static final Map<Setting, String> KNOWN_OF_SERVLETS = Map.of(
+            Setting.MAX_PART_BYTES, OF_SERVLETS + "max-file-size",
+            Setting.MAX_BODY_BYTES, OF_SERVLETS + "max-request-size",
+            Setting.SPILL_THRESHOLD, OF_SERVLETS + "file-size-threshold",
+            Setting.DIRECTORY, OF_SERVLETS + "location");
+
+    private static final Map<Setting, String> KNOWN_OF_WEBFLUX = Map.of(
+            Setting.MAX_PART_BYTES, OF_WEBFLUX + "max-disk-usage-per-part",
+            Setting.MAX_PARTS, OF_WEBFLUX + "max-parts",
+            Setting.MAX_HEADER_BYTES_PER_PART, OF_WEBFLUX + "max-headers-size",
+            Setting.SPILL_THRESHOLD, OF_WEBFLUX + "max-in-memory-size",
+            Setting.HEADER_CHARSET, OF_WEBFLUX + "headers-charset",
+            Setting.DIRECTORY, OF_WEBFLUX + "file-storage-directory");
 
     private final Map<Setting, String> texts = new EnumMap<>(Setting.class);
+    private final Map<Setting, String> known;
     private final boolean lazy;
     private final boolean strict;
 
-    private SluiceProperties(Environment environment, MultipartConfigElement boot) {
+    /**
+     * @param known what Boot has a property for, too
+     * @param boot what it says there, or by default
+     */
+    private SluiceProperties(Environment environment, Map<Setting, String> known, Map<Setting, String> boot) {
         Binder binder = Binder.get(environment);
-        texts.put(Setting.MAX_PART_BYTES, limit(boot.getMaxFileSize()));
-        texts.put(Setting.MAX_BODY_BYTES, limit(boot.getMaxRequestSize()));
-        texts.put(Setting.SPILL_THRESHOLD, Integer.toString(Math.max(0, boot.getFileSizeThreshold())));
-        String location = boot.getLocation();
-        texts.put(Setting.DIRECTORY, location.isBlank() ? System.getProperty("java.io.tmpdir") : location);
+        this.known = known;
+        texts.putAll(boot);
         for (Setting setting : Setting.values()) {
             String said = text(binder, PREFIX + "." + kebab(setting));
             if (said != null && !said.isBlank()) {
@@ -60,18 +70,69 @@ final class SluiceProperties {
             }
         }
         warnOfUnknown(environment);
-        lazy = binder.bind(BOOT + "resolve-lazily", Boolean.class).orElse(false);
-        strict = binder.bind(BOOT + "strict-servlet-compliance", Boolean.class).orElse(false);
+        lazy = binder.bind(OF_SERVLETS + "resolve-lazily", Boolean.class).orElse(false);
+        strict = binder.bind(OF_SERVLETS + "strict-servlet-compliance", Boolean.class)
+                .orElse(false);
     }
 
     /**
-     * {@return what is said in {@code environment}}
+     * {@return what is said in {@code environment} of an application of servlets, and else by the others: what the container
+     * would have, of Boot's properties or of the application's own bean}
      *
-     * @param boot the limits that the container would have: of Boot's properties, or of the application's own bean
      * @throws InvalidConfigurationPropertyValueException if a value cannot be read; Boot says which, and where it is from
      */
-    static SluiceProperties of(Environment environment, MultipartConfigElement boot) {
-        return new SluiceProperties(environment, boot);
+    static SluiceProperties ofServlets(
+            Environment environment, long maxFileSize, long maxRequestSize, int threshold, String location) {
+        return new SluiceProperties(
+                environment,
+                KNOWN_OF_SERVLETS,
+                Map.of(
+                        Setting.MAX_PART_BYTES, limit(maxFileSize),
+                        Setting.MAX_BODY_BYTES, limit(maxRequestSize),
+                        Setting.SPILL_THRESHOLD, Integer.toString(Math.max(0, threshold)),
+                        Setting.DIRECTORY, directory(location)));
+    }
+
+    /**
+     * {@return what is said in {@code environment} of an application of WebFlux, with Boot's defaults where it has a property,
+     * and ours where it has none}
+     *
+     * @throws InvalidConfigurationPropertyValueException if a value cannot be read; Boot says which, and where it is from
+     */
+    static SluiceProperties ofWebFlux(Environment environment) {
+        Binder binder = Binder.get(environment);
+        Map<Setting, String> boot = new EnumMap<>(Setting.class);
+        long inMemory = size(binder, Setting.SPILL_THRESHOLD, 256 << 10);
+        if (inMemory < 0) {
+            boot.put(Setting.MAX_IN_MEMORY_BYTES, Long.toString(Setting.MAX_IN_MEMORY_BYTES.maximum()));
+        }
+        boot.put(Setting.SPILL_THRESHOLD, Long.toString(inMemory < 0 ? Setting.SPILL_THRESHOLD.maximum() : inMemory));
+        long headers = size(binder, Setting.MAX_HEADER_BYTES_PER_PART, 10 << 10);
+        boot.put(
+                Setting.MAX_HEADER_BYTES_PER_PART,
+                Long.toString(headers < 0 ? Setting.MAX_HEADER_BYTES_PER_PART.maximum() : headers));
+        boot.put(Setting.MAX_PART_BYTES, limit(size(binder, Setting.MAX_PART_BYTES, -1)));
+        boot.put(
+                Setting.MAX_PARTS,
+                limit(binder.bind(KNOWN_OF_WEBFLUX.get(Setting.MAX_PARTS), Integer.class)
+                        .orElse(-1)));
+        boot.put(Setting.HEADER_CHARSET, said(binder, Setting.HEADER_CHARSET, "UTF-8"));
+        boot.put(Setting.DIRECTORY, directory(said(binder, Setting.DIRECTORY, "")));
+        return new SluiceProperties(environment, KNOWN_OF_WEBFLUX, boot);
+    }
+
+    private static long size(Binder binder, Setting setting, long byDefault) {
+        return binder.bind(KNOWN_OF_WEBFLUX.get(setting), DataSize.class)
+                .map(DataSize::toBytes)
+                .orElse(byDefault);
+    }
+
+    private static String said(Binder binder, Setting setting, String byDefault) {
+        return binder.bind(KNOWN_OF_WEBFLUX.get(setting), String.class).orElse(byDefault);
+    }
+
+    private static String directory(String location) {
+        return location.isBlank() ? System.getProperty("java.io.tmpdir") : location;
     }
 
     private static String limit(long bytes) {
@@ -91,11 +152,10 @@ final class SluiceProperties {
         } catch (IllegalArgumentException e) {
             throw new InvalidConfigurationPropertyValueException(property, said, String.valueOf(e.getMessage()));
         }
-        String known = KNOWN.get(setting);
-        String other = known == null ? null : text(binder, BOOT + known);
+        String boots = known.get(setting);
+        String other = boots == null ? null : text(binder, boots);
         if (other != null) {
-            LOG.warn(
-                    property + "=" + said + " is used, and not " + BOOT + known + "=" + other + ": remove one of them");
+            LOG.warn(property + "=" + said + " is used, and not " + boots + "=" + other + ": remove one of them");
         }
     }
 
@@ -155,6 +215,16 @@ final class SluiceProperties {
                 ? Setting.MEMORY_BUDGET_BYTES.formDefault()
                 : (Long) Setting.MEMORY_BUDGET_BYTES.parse(text);
         return bytes == Long.MAX_VALUE ? MemoryBudget.unlimited() : MemoryBudget.of(bytes);
+    }
+
+    /** {@return what Boot calls the directory} */
+    String directoryProperty() {
+        return String.valueOf(known.get(Setting.DIRECTORY));
+    }
+
+    /** {@return whether other multipart bodies than forms are refused} */
+    boolean refusesOthers() {
+        return !"false".equalsIgnoreCase(texts.get(Setting.REFUSE_OTHER_MULTIPART));
     }
 
     boolean resolvesLazily() {

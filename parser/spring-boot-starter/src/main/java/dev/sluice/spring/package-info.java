@@ -11,6 +11,11 @@
  * where a filter such as Spring Security's asks first; where no handler takes it, the answer is a {@code ProblemDetail} that
  * names the limit.
  *
+ * <p>With WebFlux it is {@code spring.webflux.multipart.*} that holds, with the defaults of Boot: 256 KB of a part in memory,
+ * 10 KB of its header fields, and any number of parts of any size; what Boot has no property for has our defaults, such as
+ * {@code sluice.max-body-bytes} and {@code sluice.max-files}. What is refused arrives as a {@code ResponseStatusException}.
+ * See {@link dev.sluice.webflux.SluiceWebFlux}.
+ *
  * <p>Beans of one's own take the place of those made here: {@link dev.sluice.form.FormOptions}, {@link
  * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, {@link dev.sluice.form.FormMetrics}, a {@code MultipartResolver}, a
  * {@code FilterRegistrationBean} by the name {@code sluiceFilter}. A {@link dev.sluice.spring.FormOptionsCustomizer} changes

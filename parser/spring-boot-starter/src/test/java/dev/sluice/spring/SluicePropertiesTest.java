@@ -9,6 +9,7 @@ import dev.sluice.Setting.Scope;
 import jakarta.servlet.MultipartConfigElement;
 import java.io.InputStream;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -33,7 +34,19 @@ class SluicePropertiesTest {
                 .bindOrCreate("spring.servlet.multipart", MultipartProperties.class)
                 .createMultipartConfig();
         Map<Setting, String> all = new EnumMap<>(Setting.class);
-        SluiceProperties.of(environment, boot).each(all::put, Scope.values());
+        SluiceProperties.ofServlets(
+                        environment,
+                        boot.getMaxFileSize(),
+                        boot.getMaxRequestSize(),
+                        boot.getFileSizeThreshold(),
+                        boot.getLocation())
+                .each(all::put, Scope.values());
+        return all;
+    }
+
+    private static Map<Setting, String> webFlux(MockEnvironment environment) {
+        Map<Setting, String> all = new EnumMap<>(Setting.class);
+        SluiceProperties.ofWebFlux(environment).each(all::put, Scope.values());
         return all;
     }
 
@@ -97,6 +110,33 @@ class SluicePropertiesTest {
         assertEquals(text, settings(with(property, value)).get(setting));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "max-in-memory-size, SPILL_THRESHOLD, 262144, 4KB, 4096",
+        "max-headers-size, MAX_HEADER_BYTES_PER_PART, 10240, 4KB, 4096",
+        "max-disk-usage-per-part, MAX_PART_BYTES, unlimited, 2MB, 2097152",
+        "max-disk-usage-per-part, MAX_PART_BYTES, unlimited, -1, unlimited",
+        "max-parts, MAX_PARTS, unlimited, 7, 7",
+        "headers-charset, HEADER_CHARSET, UTF-8, ISO-8859-1, ISO-8859-1",
+    })
+    void bootsPropertiesOfWebFluxHoldWithTheirDefaults(
+            String name, Setting setting, String unset, String value, String text) {
+        assertEquals(unset, webFlux(new MockEnvironment()).get(setting));
+        assertEquals(
+                text, webFlux(with("spring.webflux.multipart." + name, value)).get(setting));
+        assertEquals("5MiB", webFlux(with("sluice.max-body-bytes", "5MiB")).get(Setting.MAX_BODY_BYTES));
+    }
+
+    @Test
+    void minusOneInWebFluxIsUnlimited() {
+        Map<Setting, String> all = webFlux(with("spring.webflux.multipart.max-in-memory-size", "-1")
+                .withProperty("spring.webflux.multipart.max-headers-size", "-1"));
+        for (Setting setting :
+                List.of(Setting.SPILL_THRESHOLD, Setting.MAX_IN_MEMORY_BYTES, Setting.MAX_HEADER_BYTES_PER_PART)) {
+            assertEquals(setting.maximum(), setting.parse(all.get(setting)));
+        }
+    }
+
     @Test
     void ourOwnWinsWithAWarning(CapturedOutput output) {
         MockEnvironment both =
@@ -120,7 +160,7 @@ class SluicePropertiesTest {
             json = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         }
         Object listed = JsonParserFactory.getJsonParser().parseMap(json).get("properties");
-        Map<Object, Object> defaults = ((java.util.List<?>) listed)
+        Map<Object, Object> defaults = ((List<?>) listed)
                 .stream()
                         .map(Map.class::cast)
                         .collect(Collectors.toMap(

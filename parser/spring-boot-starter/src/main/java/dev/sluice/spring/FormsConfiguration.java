@@ -1,0 +1,65 @@
+package dev.sluice.spring;
+
+import dev.sluice.Setting;
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.micrometer.FormMeterBinder;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** How forms are taken, whatever takes them. */
+@Configuration(proxyBeanMethods = false)
+class FormsConfiguration {
+    @Bean
+    @ConditionalOnMissingBean
+    SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) {
+        try {
+            return properties.spool().open();
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "uploads cannot be stored: " + properties.directoryProperty() + " or sluice.directory, "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    MemoryBudget sluiceMemoryBudget(SluiceProperties properties) {
+        return properties.memory();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    FormOptions sluiceFormOptions(
+            SluiceProperties properties,
+            SpoolDirectory spool,
+            MemoryBudget memory,
+            ObjectProvider<FormMetrics> metrics,
+            ObjectProvider<FormOptionsCustomizer> customizers) {
+        FormOptions.Builder options = FormOptions.builder(spool, memory);
+        properties.each(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
+        metrics.ifAvailable(options::metrics);
+        customizers.orderedStream().forEach(customizer -> customizer.customize(options));
+        return options.build();
+    }
+
+    /** Actuator binds it to its registries. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    static class Meters {
+        @Bean
+        @ConditionalOnMissingBean(FormMetrics.class)
+        FormMeterBinder sluiceFormMeterBinder(SpoolDirectory spool, MemoryBudget memory) {
+            return FormMeterBinder.of(spool, memory);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.sluice.spring;
+
+import dev.sluice.MultipartException;
+import java.util.List;
+import org.springframework.http.MediaType;
+import org.springframework.http.codec.HttpMessageWriter;
+import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.web.reactive.function.server.ServerResponse;
+import org.springframework.web.reactive.result.view.ViewResolver;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebExceptionHandler;
+import reactor.core.publisher.Mono;
+
+/** Answers refused forms that no handler of the application takes: the status, what was refused, and the limit's name. */
+final class ReactiveRefusedForms implements WebExceptionHandler, ServerResponse.Context {
+    private final ServerCodecConfigurer codecs;
+
+    ReactiveRefusedForms(ServerCodecConfigurer codecs) {
+        this.codecs = codecs;
+    }
+
+    @Override
+    public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+        if (!(failure instanceof ResponseStatusException refused)
+                || !(refused.getCause() instanceof MultipartException)
+                || exchange.getResponse().isCommitted()) {
+            return Mono.error(failure);
+        }
+        return ServerResponse.status(refused.getStatusCode())
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .bodyValue(refused.getBody())
+                .flatMap(answer -> answer.writeTo(exchange, this));
+    }
+
+    @Override
+    public List<HttpMessageWriter<?>> messageWriters() {
+        return codecs.getWriters();
+    }
+
+    @Override
+    public List<ViewResolver> viewResolvers() {
+        return List.of();
+    }
+}

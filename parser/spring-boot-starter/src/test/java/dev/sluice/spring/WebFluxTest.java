@@ -1,0 +1,401 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.LeakCheck;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.embedded.netty.NettyReactiveWebServerFactory;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.codec.multipart.FilePart;
+import org.springframework.http.codec.multipart.FormFieldPart;
+import org.springframework.http.codec.multipart.Part;
+import org.springframework.http.codec.multipart.PartEvent;
+import org.springframework.web.bind.annotation.ModelAttribute;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestPart;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerResponse;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** Applications with WebFlux on Reactor Netty that know nothing of Sluice; every buffer of client and server is tracked. */
+@Timeout(60)
+@ExtendWith(LeakCheck.class)
+class WebFluxTest {
+    private static final int MIB = 1 << 20;
+    private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
+            + "org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration,"
+            + "org.springframework.boot.autoconfigure.security.reactive.ReactiveUserDetailsServiceAutoConfiguration,"
+            + "org.springframework.boot.actuate.autoconfigure.security.reactive.ReactiveManagementWebSecurityAutoConfiguration";
+
+    private static final ChannelGroup CHANNELS = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private static final AtomicLong ACCEPTED = new AtomicLong();
+    private static final AtomicLong CONNECTED = new AtomicLong();
+
+    @TempDir
+    private Path directory;
+
+    private ConfigurableApplicationContext context;
+
+    /** An application as it was before. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Uploads {
+        /** Tomcat would go first. */
+        @Bean
+        NettyReactiveWebServerFactory server() {
+            NettyReactiveWebServerFactory server = new NettyReactiveWebServerFactory();
+            server.addServerCustomizers(http -> http.doOnChannelInit((observer, channel, address) -> {
+                CHANNELS.add(channel);
+                ACCEPTED.incrementAndGet();
+            }));
+            return server;
+        }
+
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+
+        @Bean
+        RouterFunction<ServerResponse> functions() {
+            return RouterFunctions.route()
+                    .POST(
+                            "/function",
+                            request -> request.multipartData()
+                                    .flatMap(parts -> ServerResponse.ok().bodyValue("parts " + parts.size())))
+                    .build();
+        }
+    }
+
+    record Model(String title, FilePart file) {}
+
+    @RestController
+    static class Controller {
+        final CountDownLatch begun = new CountDownLatch(1);
+        final AtomicLong seen = new AtomicLong();
+        final Sinks.Empty<Void> goOn = Sinks.empty();
+
+        @PostMapping("/upload")
+        Mono<String> upload(@RequestPart("title") String title, @RequestPart("file") FilePart file) {
+            return size(file.content()).map(size -> title + " " + file.filename() + " " + size);
+        }
+
+        private static Mono<Integer> size(Flux<DataBuffer> content) {
+            return content.map(buffer -> {
+                        int size = buffer.readableByteCount();
+                        DataBufferUtils.release(buffer);
+                        return size;
+                    })
+                    .reduce(0, Integer::sum);
+        }
+
+        @PostMapping("/model")
+        Mono<String> model(@ModelAttribute Model model) {
+            return size(model.file().content()).map(size -> model.title() + " " + size);
+        }
+
+        @PostMapping("/exchange")
+        Mono<String> exchange(ServerWebExchange exchange) {
+            return exchange.getMultipartData()
+                    .map(parts -> ((FormFieldPart) parts.getFirst("title")).value() + parts.keySet());
+        }
+
+        @PostMapping("/parts")
+        Mono<String> parts(@RequestBody Flux<Part> parts) {
+            return parts.map(Part::name).collectList().map(List::toString);
+        }
+
+        @PostMapping("/transfer")
+        Mono<String> transfer(@RequestPart("file") FilePart file) throws IOException {
+            Path target = Files.createTempFile("sluice-webflux", ".tmp");
+            return file.transferTo(target).then(Mono.fromCallable(() -> {
+                long size = Files.size(target);
+                Files.delete(target);
+                return "transferred " + size;
+            }));
+        }
+
+        @PostMapping("/echo")
+        Flux<DataBuffer> echo(@RequestPart("file") FilePart file) {
+            return file.content();
+        }
+
+        @PostMapping("/events")
+        Mono<String> events(@RequestBody Flux<PartEvent> events) {
+            return size(events.map(PartEvent::content)).map(size -> "events " + size);
+        }
+
+        /** Takes one event, and then nothing until it is told to go on. */
+        @PostMapping("/slow")
+        Mono<String> slow(@RequestBody Flux<PartEvent> events) {
+            return events.concatMap(
+                            event -> {
+                                seen.addAndGet(event.content().readableByteCount());
+                                begun.countDown();
+                                return goOn.asMono().thenReturn(event);
+                            },
+                            1)
+                    .then(Mono.fromCallable(() -> "slow " + seen));
+        }
+
+        /** Cancels in mid-stream. */
+        @PostMapping("/some")
+        Mono<String> some(@RequestBody Flux<PartEvent> events) {
+            return events.take(3).then(Mono.just("some"));
+        }
+
+        @PostMapping("/hang")
+        Mono<String> hang(@RequestPart("file") FilePart file) {
+            begun.countDown();
+            return Mono.never();
+        }
+
+        @PostMapping("/failing")
+        Mono<String> failing(@RequestPart("file") FilePart file) {
+            return Mono.error(new IllegalStateException(file.filename()));
+        }
+    }
+
+    /** It has buffers that stay. */
+    @BeforeAll
+    static void load() {
+        new EmbeddedChannel(new HttpServerCodec()).finishAndReleaseAll();
+    }
+
+    private void start(String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.addAll(List.of(
+                "--server.port=0",
+                "--server.address=127.0.0.1",
+                "--spring.main.banner-mode=off",
+                "--logging.level.root=OFF",
+                "--spring.reactor.netty.shutdown-quiet-period=0s",
+                "--spring.webflux.multipart.file-storage-directory=" + directory,
+                "--management.endpoints.web.exposure.include=metrics",
+                NO_SECURITY));
+        context = new SpringApplicationBuilder(Uploads.class)
+                .web(WebApplicationType.REACTIVE)
+                .run(all.toArray(String[]::new));
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        assertNothingIsKept();
+        context.close();
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    private void assertNothingIsKept() {
+        SpoolDirectory spool = context.getBean(SpoolDirectory.class);
+        MemoryBudget memory = context.getBean(MemoryBudget.class);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while ((ACCEPTED.get() < CONNECTED.get() || !CHANNELS.isEmpty() || spool.files() > 0 || memory.used() > 0)
+                && System.nanoTime() < deadline) {
+            Thread.onSpinWait(); // a request ends a moment after its answer
+        }
+        assertEquals(CONNECTED.get(), ACCEPTED.get());
+        assertTrue(CHANNELS.isEmpty());
+        assertEquals(0, spool.files());
+        assertEquals(0, memory.used());
+    }
+
+    private static String form(String title, int size) {
+        return "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n" + title
+                + "\r\n--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n"
+                + "x".repeat(size) + "\r\n--B--\r\n";
+    }
+
+    private Socket connect() throws IOException {
+        Socket socket = new Socket(
+                "127.0.0.1", context.getEnvironment().getRequiredProperty("local.server.port", Integer.class));
+        socket.setSoTimeout(30_000);
+        CONNECTED.incrementAndGet();
+        return socket;
+    }
+
+    private static void send(Socket to, String path, String type, int length, String body) throws IOException {
+        String head = "POST " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: " + type
+                + "; boundary=B\r\nContent-Length: " + length + "\r\n\r\n";
+        to.getOutputStream().write((head + body).getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static String answer(Socket from) throws IOException {
+        InputStream in = from.getInputStream();
+        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    private String post(String path, String body) throws IOException {
+        try (Socket socket = connect()) {
+            send(socket, path, "multipart/form-data", body.length(), body);
+            return answer(socket);
+        }
+    }
+
+    private static void assertEnds(String expected, String answer) {
+        assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.contains(expected), answer);
+    }
+
+    @Test
+    void controllersAreAsBefore() throws Exception {
+        start();
+        for (int size : new int[] {0, 100, MIB}) {
+            assertEnds("one f.txt " + size, post("/upload", form("one", size)));
+            assertEnds("one " + size, post("/model", form("one", size)));
+            assertEnds("transferred " + size, post("/transfer", form("one", size)));
+            assertEnds("events " + (size + 3), post("/events", form("one", size)));
+            String echo = post("/echo", form("one", size));
+            assertEquals(
+                    size,
+                    echo.substring(echo.indexOf("\r\n\r\n"))
+                            .chars()
+                            .filter(c -> c == 'x')
+                            .count());
+        }
+        assertEnds("one[title, file]", post("/exchange", form("one", 1)));
+        assertEnds("[title, file]", post("/parts", form("one", MIB)));
+        assertEnds("parts 2", post("/function", form("one", MIB)));
+        assertTrue(post("/failing", form("one", MIB)).startsWith("HTTP/1.1 500 "));
+        try (Socket socket = connect()) {
+            socket.getOutputStream()
+                    .write("GET /actuator/metrics/sluice.forms HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            String meters = answer(socket);
+            assertTrue(meters.contains("\"statistic\":\"COUNT\",\"value\":19.0"), meters);
+        }
+    }
+
+    @Test
+    void whatIsRefusedIsAProblemThatNamesTheLimit() throws Exception {
+        start("--spring.webflux.multipart.max-disk-usage-per-part=2MB", "--sluice.max-files=1");
+        for (String path : List.of("/upload", "/exchange", "/parts", "/events", "/function")) {
+            for (int size :
+                    new int[] {2 * MIB + 1, 3 * MIB - 1000}) { // the client reads nothing before it has sent all
+                String tooLarge = post(path, form("more", size));
+                assertTrue(tooLarge.startsWith("HTTP/1.1 413 "), tooLarge);
+                assertTrue(tooLarge.contains("application/problem+json"), tooLarge);
+                assertTrue(tooLarge.contains("\"limit\":\"maxPartBytes\""), tooLarge);
+            }
+            String malformed = post(path, form("cut", 1000).substring(0, 400));
+            assertTrue(malformed.startsWith("HTTP/1.1 400 "), malformed);
+            assertTrue(malformed.contains("\"reason\":\"truncated\""), malformed);
+        }
+        try (Socket socket = connect()) {
+            send(socket, "/parts", "multipart/mixed", form("", 10).length(), form("", 10));
+            String other = answer(socket);
+            assertTrue(other.startsWith("HTTP/1.1 415 "), other);
+        }
+    }
+
+    @Test
+    void aSlowConsumerStopsTheClient() throws Exception {
+        start();
+        Controller controller = context.getBean(Controller.class);
+        int size = 48 * MIB;
+        AtomicLong sent = new AtomicLong();
+        try (Socket socket = connect()) {
+            byte[] body = form("one", size).getBytes(StandardCharsets.ISO_8859_1);
+            send(socket, "/slow", "multipart/form-data", body.length, "");
+            Thread client = new Thread(() -> {
+                try {
+                    for (int at = 0, count; at < body.length; at += count) {
+                        count = Math.min(64 << 10, body.length - at);
+                        socket.getOutputStream().write(body, at, count);
+                        sent.addAndGet(count);
+                    }
+                } catch (IOException e) {
+                    sent.set(-1);
+                }
+            });
+            client.start();
+            controller.begun.await();
+            long before;
+            do {
+                before = sent.get();
+                Thread.sleep(500);
+            } while (sent.get() > before);
+            assertTrue(before < size / 2, before + " bytes were taken of a client that nobody reads");
+            controller.goOn.tryEmitEmpty();
+            assertEnds("slow " + (size + 3), answer(socket));
+            client.join();
+        }
+    }
+
+    @Test
+    void aCancelInMidStreamIsAnswered() throws Exception {
+        start();
+        assertEnds("some", post("/some", form("one", 4 * MIB)));
+    }
+
+    /** Spring #36262, #28740: the client goes away while its body is in memory, in a file, in nobody's hands. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/upload", "/parts", "/events", "/exchange"})
+    void aClientThatGoesAwayInMidUploadLeavesNothing(String path) throws Exception {
+        start("--spring.webflux.multipart.max-in-memory-size=1KB");
+        String body = form("one", MIB);
+        for (int sent : new int[] {0, 60, 200, 5000, 200_000, MIB}) {
+            for (int linger : new int[] {-1, 0}) { // ends the connection, or resets it
+                try (Socket socket = connect()) {
+                    send(socket, path, "multipart/form-data", body.length(), body.substring(0, sent));
+                    if (linger == 0) {
+                        socket.setSoLinger(true, 0);
+                    }
+                }
+            }
+        }
+        assertNothingIsKept();
+    }
+
+    /** Spring #31217: the file of a handler that is cancelled because its client has gone. */
+    @Test
+    void aClientThatGoesAwayWhileItsHandlerWorksLeavesNothing() throws Exception {
+        start();
+        try (Socket socket = connect()) {
+            String body = form("one", MIB);
+            send(socket, "/hang", "multipart/form-data", body.length(), body);
+            context.getBean(Controller.class).begun.await();
+            assertEquals(1, context.getBean(SpoolDirectory.class).files());
+        }
+        assertNothingIsKept();
+    }
+}
