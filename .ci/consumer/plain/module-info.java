@@ -1,0 +1,4 @@
+module org.example.plain {
+    requires dev.sluice;
+    requires dev.sluice.netty;
+}
