@@ -68,6 +68,7 @@ public final class EndToEnd {
     private static List<Load> loads(int seconds) {
         return List.of(
                 Load.sent(Scenario.RANDOM_1G, 2 * seconds),
+                Load.sent(Scenario.FIELDS_100, 2000 * seconds),
                 Load.lasting(Scenario.FORM, 1, seconds),
                 Load.lasting(Scenario.FORM, 100, seconds),
                 Load.lasting(Scenario.FORM, 1_000, seconds),

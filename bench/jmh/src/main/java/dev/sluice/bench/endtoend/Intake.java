@@ -9,6 +9,8 @@ import dev.sluice.bench.peer.bytebuf.Decoding;
 import dev.sluice.bench.peer.bytebuf.NettyDecoding;
 import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -29,9 +31,34 @@ final class Intake {
             case SLUICE -> new ToWorker(Boundary.from(contentType), tally, worker);
             case SLUICE_LOOP -> new SluiceDecoding(Boundary.from(contentType), MultipartOptions.defaults(), tally);
             case NETTY42_LOOP -> new NettyDecoding(contentType, tally, false);
+            case NETTY42 -> new OnWorker(new NettyDecoding(contentType, tally, false), worker);
             case HANDED_OVER -> chunk -> worker.accept(() -> ByteBufPeer.drop(tally, chunk));
-            case DISCARD -> chunk -> ByteBufPeer.drop(tally, chunk);
+            case DISCARD, HANDLER, HANDLER_LOOP -> chunk -> ByteBufPeer.drop(tally, chunk);
         };
+    }
+
+    /** Decodes on the worker. A body that it cannot read has to end the connection by itself. */
+    private record OnWorker(NettyDecoding decoding, Consumer<Runnable> worker) implements Decoding {
+        @Override
+        public void offer(ByteBuf chunk) {
+            worker.accept(() -> decoding.offer(chunk));
+        }
+
+        @Override
+        public void finish() {
+            worker.accept(() -> {
+                try {
+                    decoding.finish();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+
+        @Override
+        public void close() {
+            worker.accept(decoding::close);
+        }
     }
 
     /** Decodes on the event loop, and gives what the decoder found in a chunk to the worker, which may block. */

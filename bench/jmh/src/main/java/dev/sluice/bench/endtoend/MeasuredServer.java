@@ -3,6 +3,7 @@ package dev.sluice.bench.endtoend;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.bench.peer.bytebuf.Decoding;
+import dev.sluice.netty.MultipartHandlers;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -62,7 +63,12 @@ public final class MeasuredServer {
         System.exit(0);
     }
 
+    static Tally tally(HttpRequest request) {
+        return request.uri().equals(CHECKED) ? Tally.checking() : Tally.counting();
+    }
+
     private int listen() {
+        MultipartHandlers handlers = HandledForm.handlers(variant, workers, bytes);
         Channel acceptor = new ServerBootstrap()
                 .group(new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory()))
                 .channel(NioServerSocketChannel.class)
@@ -73,7 +79,9 @@ public final class MeasuredServer {
                     @Override
                     protected void initChannel(Channel channel) {
                         channel.pipeline()
-                                .addLast(new HttpServerCodec(4096, 16 << 10, MAX_CHUNK_BYTES), new Connection(channel));
+                                .addLast(
+                                        new HttpServerCodec(4096, 16 << 10, MAX_CHUNK_BYTES),
+                                        variant.isHandled() ? handlers.newHandler() : new Connection(channel));
                     }
                 })
                 .bind(InetAddress.getLoopbackAddress(), 0)
@@ -104,7 +112,7 @@ public final class MeasuredServer {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
             if (message instanceof HttpRequest request) {
-                tally = request.uri().equals(CHECKED) ? Tally.checking() : Tally.counting();
+                tally = tally(request);
                 String type = request.headers().get(HttpHeaderNames.CONTENT_TYPE, "");
                 decoding = Intake.of(variant, type, tally, this::onWorker);
             }

@@ -48,7 +48,7 @@ class EndToEndTest {
 
     @Test
     void aServerSurvivesABadBodyAndAnswersTheNextOne() throws IOException {
-        try (ServerProcess first = new ServerProcess(Variant.SLUICE);
+        try (ServerProcess first = new ServerProcess(Variant.HANDLER);
                 ServerProcess second = new ServerProcess(Variant.SLUICE_LOOP)) {
             for (ServerProcess server : List.of(first, second)) {
                 try (Sender lenient = new Sender(server.port(), "/upload", Scenario.NETTY_HIGH_LF.body())) {
