@@ -17,7 +17,7 @@ import dev.sluice.servlet.Form;
 import dev.sluice.servlet.GateSink;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
-import dev.sluice.servlet.RawHttp;
+import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import java.io.ByteArrayOutputStream;

@@ -3,8 +3,8 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.RawHttp;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;

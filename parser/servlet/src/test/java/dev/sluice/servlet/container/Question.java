@@ -1,7 +1,7 @@
 package dev.sluice.servlet.container;
 
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.RawHttp;
+import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.EOFException;

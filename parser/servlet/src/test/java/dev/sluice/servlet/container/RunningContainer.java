@@ -1,6 +1,6 @@
 package dev.sluice.servlet.container;
 
-import dev.sluice.servlet.RawHttp;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 
 /** A container that has been started; closing stops it and takes the application down. */

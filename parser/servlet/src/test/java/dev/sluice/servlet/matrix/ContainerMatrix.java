@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.RawHttp;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

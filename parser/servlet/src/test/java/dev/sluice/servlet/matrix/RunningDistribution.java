@@ -2,7 +2,7 @@ package dev.sluice.servlet.matrix;
 
 import dev.sluice.MultipartReader;
 import dev.sluice.buffer.Delimiter;
-import dev.sluice.servlet.RawHttp;
+import dev.sluice.testkit.RawHttp;
 import dev.sluice.servlet.SluiceFilter;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCounted;

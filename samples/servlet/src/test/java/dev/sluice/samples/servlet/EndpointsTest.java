@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.samples.report.PresetName;
-import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -162,8 +162,8 @@ class EndpointsTest {
         assertTrue(announced
                 .at("/error/message")
                 .contains("exceeds the limit of " + (body.length - 1) + " bytes (maxBodyBytes"));
-        try (RawConnection connection = new RawConnection(server.port())) {
-            Answer chunked = connection.send(TestForm.chunked(endpoint, body)).answer();
+        try (RawHttp connection = new RawHttp(server.port())) {
+            Answer chunked = Answer.on(connection.send(TestForm.chunked(endpoint, body)));
             JsonNode error = chunked.assertRefused(413, "BODY_TOO_LARGE");
             assertEquals(body.length - 1, error.get("offset").asInt());
         }
@@ -181,7 +181,7 @@ class EndpointsTest {
     void aClientThatSendsHardlyAnythingIsTooSlow(String endpoint) throws Exception {
         start(config().with(options -> options.minRateGrace(Duration.ofMillis(300))));
         ScheduledExecutorService drip = Executors.newSingleThreadScheduledExecutor();
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection
                     .send(TestForm.head(endpoint, 1_000_000))
                     .send(new TestForm().field("a", "1").open());
@@ -193,7 +193,7 @@ class EndpointsTest {
                 }
             };
             drip.scheduleAtFixedRate(one, 50, 50, TimeUnit.MILLISECONDS);
-            Answer answer = connection.answer();
+            Answer answer = Answer.on(connection);
             answer.assertRefused(408, "CLIENT_TOO_SLOW");
             assertTrue(answer.at("/error/message").contains("minBytesPerSecond"));
         } finally {
@@ -209,11 +209,11 @@ class EndpointsTest {
                 .file("f", "x.bin", new byte[500_000])
                 .field("large", "x".repeat(100_000))
                 .open();
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection
                     .send(TestForm.head(endpoint, "Content-Length: 10000000", "Expect: 100-continue"))
                     .send(form);
-            assertEquals(100, connection.answer().status());
+            assertEquals(100, connection.anyAnswer().status());
             server.close();
         }
     }

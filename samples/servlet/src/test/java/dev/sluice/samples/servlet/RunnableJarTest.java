@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.testkit.RawHttp;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -67,8 +67,8 @@ class RunnableJarTest {
     }
 
     /** {@return a connection on which a file of an upload is coming in, and being written} */
-    private RawConnection uploading(BufferedReader output) throws Exception {
-        RawConnection connection = new RawConnection(port(output));
+    private RawHttp uploading(BufferedReader output) throws Exception {
+        RawHttp connection = new RawHttp(port(output));
         Path home = spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
         try (WatchService watch = directory.getFileSystem().newWatchService()) {
             home.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
@@ -90,11 +90,11 @@ class RunnableJarTest {
     void answersAFormAndEndsWithoutATraceWhenItIsTold(String endpoint) throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
-                RawConnection connection = new RawConnection(port(output))) {
+                RawHttp connection = new RawHttp(port(output))) {
             byte[] file = TestForm.noise(1_000_000, 7);
             byte[] body =
                     new TestForm().field("a", "1").file("f", "x.bin", file).body();
-            Answer answer = connection.send(TestForm.request(endpoint, body)).answer();
+            Answer answer = Answer.on(connection.send(TestForm.request(endpoint, body)));
             assertEquals(200, answer.status());
             assertEquals(TestForm.sha256(file), answer.at("/parts/1/sha256"));
             assertEquals("1", answer.at("/parameters/a/0"));
@@ -110,7 +110,7 @@ class RunnableJarTest {
     void leavesNothingOfAnUploadThatComesInWhenItIsTold() throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
-                RawConnection coming = uploading(output)) {
+                RawHttp coming = uploading(output)) {
             coming.send("x");
             end(process);
         } finally {
@@ -123,7 +123,7 @@ class RunnableJarTest {
     void whatAKilledProcessLeftIsSweptByTheNext() throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
-                RawConnection coming = uploading(output)) {
+                RawHttp coming = uploading(output)) {
             coming.send("x");
             process.destroyForcibly().waitFor(); // before the client is gone: the server would tidy up
         } finally {
@@ -146,7 +146,7 @@ class RunnableJarTest {
     void theLimitAndThePresetOfTheCommandLineHold() throws Exception {
         Process process = serve("--max-body=1K", "--preset=strict");
         try (BufferedReader output = process.inputReader();
-                RawConnection connection = new RawConnection(port(output))) {
+                RawHttp connection = new RawHttp(port(output))) {
             byte[] folded = new TestForm()
                     .part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1])
                     .body();

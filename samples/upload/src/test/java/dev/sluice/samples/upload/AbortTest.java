@@ -2,6 +2,7 @@ package dev.sluice.samples.upload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,8 +45,8 @@ class AbortTest {
         byte[] request = request(1500);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int cut = 0; cut < request.length; cut += 7) {
-                try (RawConnection connection = new RawConnection(server.port())) {
-                    connection.send(request, cut);
+                try (RawHttp connection = new RawHttp(server.port())) {
+                    connection.send(request, 0, cut);
                     if (reset) {
                         connection.reset();
                     }
@@ -58,14 +59,14 @@ class AbortTest {
     @Test
     void aServerClosedWithinUploadsLeavesNothing() throws IOException {
         byte[] large = request(2_000_000);
-        RawConnection[] connections = new RawConnection[8];
+        RawHttp[] connections = new RawHttp[8];
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int i = 0; i < connections.length; i++) {
-                connections[i] = new RawConnection(server.port());
-                connections[i].send(large, large.length - 1 - i * large.length / 20);
+                connections[i] = new RawHttp(server.port());
+                connections[i].send(large, 0, large.length - 1 - i * large.length / 20);
             }
         }
-        for (RawConnection connection : connections) {
+        for (RawHttp connection : connections) {
             connection.close();
         }
         assertNothingIsLeft();
@@ -80,7 +81,7 @@ class AbortTest {
         String head = TestForm.head("/upload", 10L * bad.length);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int i = 0; i < 50; i++) {
-                RawConnection connection = new RawConnection(server.port());
+                RawHttp connection = new RawHttp(server.port());
                 connection.send(head).send(bad);
                 connection.reset();
             }

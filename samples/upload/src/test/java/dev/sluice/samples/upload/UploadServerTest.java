@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -71,8 +72,8 @@ class UploadServerTest {
 
     /** {@return what the server answers to bytes of a client that then waits} */
     private static Answer send(UploadServer to, byte[] request) throws IOException {
-        try (RawConnection connection = new RawConnection(to.port())) {
-            return connection.send(request).answer();
+        try (RawHttp connection = new RawHttp(to.port())) {
+            return Answer.on(connection.send(request));
         }
     }
 
@@ -208,7 +209,7 @@ class UploadServerTest {
         byte[] request = TestForm.request(
                 "/upload",
                 new TestForm().file("f", "a.txt", TestForm.noise(100, 5)).body());
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             assertEquals(200, connection.send(request).answer().status());
             connection
                     .send(request)
@@ -216,7 +217,7 @@ class UploadServerTest {
                     .send(request);
             assertEquals(200, connection.answer().status());
             assertEquals(404, connection.answer().status());
-            Answer last = connection.answer();
+            Answer last = Answer.on(connection);
             assertEquals(200, last.status());
             assertEquals("keep-alive", last.headers().get("connection"));
         }
@@ -227,7 +228,7 @@ class UploadServerTest {
     void aClientThatClosesItsHalfAfterTheRequestGetsTheAnswer() throws Exception {
         byte[] body =
                 new TestForm().file("f", "a.txt", TestForm.noise(100_000, 6)).body();
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.request("/upload", body)).sendEnd();
             assertEquals(200, connection.answer().status());
             assertTrue(connection.isAtEnd());
@@ -285,9 +286,9 @@ class UploadServerTest {
     @Test
     void aClientThatExpectsToContinueIsToldTo() throws Exception {
         byte[] body = new TestForm().file("f", "a.txt", new byte[100]).body();
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.head("/upload", "Content-Length: " + body.length, "Expect: 100-continue"));
-            assertEquals(100, connection.answer().status());
+            assertEquals(100, connection.anyAnswer().status());
             assertEquals(200, connection.send(body).answer().status());
         }
     }
@@ -307,9 +308,9 @@ class UploadServerTest {
     @Test
     void theAnswerToABadBodyIsReadAfterMegabytesThatFollowTheFault() throws Exception {
         byte[] start = new TestForm().part("No-Disposition: x", new byte[0]).open();
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.request("/upload", TestForm.joined(start, new byte[20 << 20])));
-            connection.answer().assertRefused(400, "MISSING_CONTENT_DISPOSITION");
+            Answer.on(connection).assertRefused(400, "MISSING_CONTENT_DISPOSITION");
             assertTrue(connection.isAtEnd());
         }
     }
@@ -317,9 +318,9 @@ class UploadServerTest {
     @Test
     void aClientThatSendsTooSlowlyIsRefused() throws Exception {
         byte[] start = Arrays.copyOf(new TestForm().file("f", "a", new byte[1]).open(), 20);
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.head("/upload", 1000)).send(start);
-            connection.answer().assertRefused(408, "CLIENT_TOO_SLOW");
+            Answer.on(connection).assertRefused(408, "CLIENT_TOO_SLOW");
         }
         assertNothingIsStored();
     }
@@ -327,9 +328,9 @@ class UploadServerTest {
     @Test
     void aClientThatClosesItsHalfWithinTheBodyIsToldSo() throws Exception {
         byte[] open = new TestForm().file("f", "a", new byte[1000]).open();
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.head("/upload", 10_000)).send(open).sendEnd();
-            JsonNode error = connection.answer().assertRefused(400, "TRUNCATED");
+            JsonNode error = Answer.on(connection).assertRefused(400, "TRUNCATED");
             assertEquals(open.length, error.get("offset").asLong());
             assertTrue(connection.isAtEnd());
         }
@@ -403,7 +404,7 @@ class UploadServerTest {
 
     @Test
     void theEndFollowsTheAnswerToAMalformedHeadAtOnce() throws Exception {
-        try (RawConnection connection = new RawConnection(server.port())) {
+        try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.head("/upload", "Content-Length: x"));
             assertEquals(400, connection.answer().status());
             long answered = System.nanoTime();
@@ -430,7 +431,7 @@ class UploadServerTest {
         byte[] body = new TestForm().file("f", "a.txt", new byte[500]).body();
         ServerConfig config = ServerConfig.of(root.resolve("small")).withMaxBodyBytes(10);
         try (UploadServer small = UploadServer.start(config);
-                RawConnection connection = new RawConnection(small.port())) {
+                RawHttp connection = new RawHttp(small.port())) {
             assertEquals(
                     200,
                     connection.send(TestForm.request("/inspect", body)).answer().status());

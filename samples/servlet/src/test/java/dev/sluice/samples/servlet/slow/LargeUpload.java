@@ -3,9 +3,9 @@ package dev.sluice.samples.servlet.slow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.samples.report.Digest;
-import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -34,14 +34,14 @@ final class LargeUpload {
     double post(int port, String endpoint) throws IOException {
         long size = (long) MEBIBYTES << 20;
         long begin = System.nanoTime();
-        try (RawConnection connection = new RawConnection(port)) {
+        try (RawHttp connection = new RawHttp(port)) {
             connection
                     .send(TestForm.head(endpoint, around[0].length() + size + around[1].length()))
                     .send(around[0]);
             for (int i = 0; i < MEBIBYTES; i++) {
                 connection.send(BLOCK);
             }
-            Answer answer = connection.send(around[1]).answer();
+            Answer answer = Answer.on(connection.send(around[1]));
             double rate = MEBIBYTES * 1e9 / (System.nanoTime() - begin);
             assertEquals(200, answer.status(), answer.text());
             assertEquals(sha256, answer.at("/parts/0/sha256"));

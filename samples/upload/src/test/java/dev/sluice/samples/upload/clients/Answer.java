@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.util.Map;
 
@@ -20,6 +21,12 @@ public record Answer(int status, Map<String, String> headers, String text) {
 
     Answer(int status, String text) {
         this(status, Map.of(), text);
+    }
+
+    /** {@return the next answer on {@code connection}} */
+    public static Answer on(RawHttp connection) throws IOException {
+        RawHttp.Answer raw = connection.answer();
+        return new Answer(raw.status(), raw.headers(), raw.body());
     }
 
     /** {@return the body as JSON} */

@@ -1,7 +1,7 @@
 package dev.sluice.samples.upload.soak;
 
-import dev.sluice.samples.upload.RawConnection;
 import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +16,7 @@ final class Client implements AutoCloseable {
     private static final long MOST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final int port;
-    private @Nullable RawConnection connection;
+    private @Nullable RawHttp connection;
     private long connections;
     private long lastUsed;
 
@@ -29,13 +29,13 @@ final class Client implements AutoCloseable {
         return connections;
     }
 
-    private RawConnection connected() throws IOException {
-        RawConnection known = connection;
+    private RawHttp connected() throws IOException {
+        RawHttp known = connection;
         if (known != null && System.nanoTime() - lastUsed <= MOST_IDLE_NANOS) {
             return known;
         }
         close();
-        RawConnection made = new RawConnection(port);
+        RawHttp made = new RawHttp(port);
         connection = made;
         connections++;
         return made;
@@ -43,7 +43,7 @@ final class Client implements AutoCloseable {
 
     /** Sends a whole request. {@return its answer} */
     Answer exchange(byte[] request) throws IOException {
-        Answer answer = connected().send(request).answer();
+        Answer answer = Answer.on(connected().send(request));
         lastUsed = System.nanoTime();
         if ("close".equals(answer.headers().get("connection"))) {
             close();
@@ -53,9 +53,9 @@ final class Client implements AutoCloseable {
 
     /** Sends the start of a request and is gone. */
     void abort(byte[] request, int length, boolean reset) throws IOException {
-        RawConnection leaving = connected().send(request, length);
+        RawHttp leaving = connected().send(request, 0, length);
         if (!reset) {
-            leaving.sendEnd().skipToEnd(); // past the answer to half a request, if there is one
+            leaving.sendEnd().awaitEnd(); // past the answer to half a request, if there is one
         }
         close();
     }
@@ -67,7 +67,7 @@ final class Client implements AutoCloseable {
     /** Closes with a reset: millions of connections that wait for their own end would use up the ports. */
     @Override
     public void close() throws IOException {
-        RawConnection known = connection;
+        RawHttp known = connection;
         connection = null;
         if (known != null) {
             known.reset();

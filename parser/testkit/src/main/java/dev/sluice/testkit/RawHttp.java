@@ -1,4 +1,4 @@
-package dev.sluice.servlet;
+package dev.sluice.testkit;
 
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -17,6 +17,8 @@ import java.util.TreeMap;
 
 /** A connection on which HTTP is spoken by hand, for what no client library would do. */
 public final class RawHttp implements AutoCloseable {
+    private static final int PATIENCE_MILLIS = 60_000;
+
     private final SocketChannel channel;
     private final Socket socket;
 
@@ -30,7 +32,7 @@ public final class RawHttp implements AutoCloseable {
     public RawHttp(int port) throws IOException {
         this.channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         this.socket = channel.socket();
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(PATIENCE_MILLIS);
         socket.setTcpNoDelay(true);
     }
 
@@ -128,6 +130,11 @@ public final class RawHttp implements AutoCloseable {
             }
         }
         return line.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** {@return whether the server has closed the connection, after waiting for it or for more bytes} */
+    public boolean isAtEnd() throws IOException {
+        return socket.getInputStream().read() < 0;
     }
 
     /** Waits until the server has closed the connection, or reset it. */
