@@ -2,6 +2,7 @@ package dev.sluice.spring;
 
 import dev.sluice.MultipartException;
 import java.util.List;
+import java.util.function.Supplier;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.HttpMessageWriter;
 import org.springframework.http.codec.ServerCodecConfigurer;
@@ -14,9 +15,10 @@ import reactor.core.publisher.Mono;
 
 /** Answers refused forms that no handler of the application takes: the status, what was refused, and the limit's name. */
 final class ReactiveRefusedForms implements WebExceptionHandler, ServerResponse.Context {
-    private final ServerCodecConfigurer codecs;
+    private final Supplier<ServerCodecConfigurer> codecs;
 
-    ReactiveRefusedForms(ServerCodecConfigurer codecs) {
+    /** @param codecs asked for when they are needed: there are none where WebFlux is not configured */
+    ReactiveRefusedForms(Supplier<ServerCodecConfigurer> codecs) {
         this.codecs = codecs;
     }
 
@@ -35,7 +37,7 @@ final class ReactiveRefusedForms implements WebExceptionHandler, ServerResponse.
 
     @Override
     public List<HttpMessageWriter<?>> messageWriters() {
-        return codecs.getWriters();
+        return codecs.get().getWriters();
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.sluice.spring;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.webflux.SluiceWebFlux;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -39,7 +40,7 @@ class SluiceWebFluxAutoConfiguration {
     /** At the order of Boot's, which it comes before; after those of applications that want to come before Boot's. */
     @Bean
     @Order(-1)
-    ReactiveRefusedForms sluiceReactiveRefusedForms(ServerCodecConfigurer codecs) {
-        return new ReactiveRefusedForms(codecs);
+    ReactiveRefusedForms sluiceReactiveRefusedForms(ObjectProvider<ServerCodecConfigurer> codecs) {
+        return new ReactiveRefusedForms(codecs::getObject);
     }
 }

@@ -2,6 +2,7 @@ package dev.sluice.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
@@ -27,10 +28,11 @@ import org.springframework.web.servlet.DispatcherServlet;
 
 /** Applications that have less on their class path. */
 class ClassPathTest {
-    private static final AutoConfigurations OURS = AutoConfigurations.of(SluiceAutoConfiguration.class);
+    private static final AutoConfigurations OURS =
+            AutoConfigurations.of(SluiceAutoConfiguration.class, SluiceWebFluxAutoConfiguration.class);
 
     @Test
-    void onlyServletApplicationsWithSpringMvcHaveIt() {
+    void onlyApplicationsWithMvcOrWebFluxHaveIt() {
         WebApplicationContextRunner servlet = new WebApplicationContextRunner().withConfiguration(OURS);
         servlet.run(context ->
                 assertEquals(1, context.getBeansOfType(FormMetrics.class).size()));
@@ -40,20 +42,27 @@ class ClassPathTest {
         });
         servlet.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
                 .run(context -> assertFalse(context.containsBean("sluiceFilter")));
+        new ReactiveWebApplicationContextRunner().withConfiguration(OURS).run(context -> {
+            assertFalse(context.containsBean("sluiceFilter"));
+            assertTrue(context.containsBean("sluiceWebFlux"));
+        });
         new ReactiveWebApplicationContextRunner()
                 .withConfiguration(OURS)
-                .run(context -> assertFalse(context.containsBean("sluiceFilter")));
+                .withPropertyValues("sluice.enabled=false")
+                .run(context -> assertFalse(context.containsBean("sluiceWebFlux")));
         new ApplicationContextRunner()
                 .withConfiguration(OURS)
-                .run(context -> assertFalse(context.containsBean("sluiceFilter")));
+                .run(context -> assertEquals(
+                        0, context.getBeansOfType(FormOptions.class).size()));
     }
 
     /** As processes of their own: with a filtered class loader what is filtered is there to be linked to. */
     @ParameterizedTest
     @CsvSource({
         "micrometer-core|actuator|spring-security|spring-test, true",
-        "spring-webmvc, false",
-        "servlet-api|tomcat-embed-core, false",
+        "spring-webmvc|spring-webflux, false",
+        "servlet-api|tomcat-embed-core|spring-webflux, false",
+        "spring-webmvc|servlet-api|tomcat|spring-security, true",
     })
     void whatIsNotThereIsNotMissed(String jars, boolean expected) throws Exception {
         Pattern without = Pattern.compile(jars);
@@ -70,13 +79,14 @@ class ClassPathTest {
         assertEquals(expected ? "with Sluice" : "without Sluice", output.strip());
     }
 
-    /** Such an application; says whether it has the filter. */
+    /** Such an application; says whether it has the filter, or the readers. */
     @EnableAutoConfiguration
     static class Application {
         public static void main(String[] args) {
             try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
                     .run("--server.port=0", "--spring.main.banner-mode=off", "--logging.level.root=ERROR")) {
-                System.out.println(context.containsBean("sluiceFilter") ? "with Sluice" : "without Sluice");
+                boolean with = context.containsBean("sluiceFilter") || context.containsBean("sluiceWebFlux");
+                System.out.println(with ? "with Sluice" : "without Sluice");
             }
         }
     }
