@@ -39,7 +39,8 @@ final class RegistrationCheck implements SmartInitializingSingleton {
         for (Map.Entry<String, SluiceFilter> each :
                 beans.getBeansOfType(SluiceFilter.class, false, false).entrySet()) {
             if (!registered.contains(each.getValue())) {
-                LOG.warn("the bean " + each.getKey() + " is a SluiceFilter that Spring Boot maps behind all other filters,"
+                LOG.warn("the bean " + each.getKey()
+                        + " is a SluiceFilter that Spring Boot maps behind all other filters,"
                         + " Spring Security's too, and to requests alone: remove it, since there is one already, and set"
                         + " sluice.*; or make it a FilterRegistrationBean named sluiceFilter, with the order "
                         + SluiceAutoConfiguration.ORDER + " and all dispatcher types");
@@ -49,8 +50,9 @@ final class RegistrationCheck implements SmartInitializingSingleton {
 
     private static void check(String name, FilterRegistrationBean<?> registration) {
         if (registration.getOrder() >= SECURITY) {
-            LOG.warn("the FilterRegistrationBean " + name + " maps a SluiceFilter behind Spring Security, which asks for"
-                    + " parameters: setOrder(" + SluiceAutoConfiguration.ORDER + ")");
+            LOG.warn(
+                    "the FilterRegistrationBean " + name + " maps a SluiceFilter behind Spring Security, which asks for"
+                            + " parameters: setOrder(" + SluiceAutoConfiguration.ORDER + ")");
         }
         Set<DispatcherType> types = registration.determineDispatcherTypes();
         if (!types.containsAll(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR))) {

@@ -463,7 +463,9 @@ class StarterTest {
     @Test
     void aFilterThatBootMapsByItselfIsToldOfAtTheStart(CapturedOutput output) {
         start(List.of(Uploads.class, BareFilter.class));
-        assertTrue(output.getOut().contains("the bean bare is a SluiceFilter that Spring Boot maps behind all"), output::getOut);
+        assertTrue(
+                output.getOut().contains("the bean bare is a SluiceFilter that Spring Boot maps behind all"),
+                output::getOut);
         assertFalse(output.getOut().contains("FilterRegistrationBean good"), output::getOut);
     }
 
