@@ -395,8 +395,10 @@ public final class FormIntake {
         }
         if (charged > 0) {
             form.release(charged);
-            waiting.addAndGet(-current);
             charged = 0;
+            if (waiting.addAndGet(-current) <= WINDOW / 2) {
+                tellSource(); // which receives while the rest is decoded
+            }
         }
         ByteBuf chunk = chunks.poll();
         if (chunk != null) {
