@@ -323,6 +323,14 @@ final class FormAssembler {
         } else {
             tally.failed(reason, memory, decoder);
         }
+        Readiness last = publishing;
+        if (last != null && last.failure() == null) {
+            PartSink maybe = sinks.get(published);
+            undo(maybe::close, reason); // it becomes visible before this, or not at all
+            if (last.isReady()) {
+                undo(maybe::retract, reason);
+            }
+        }
         while (published > 0) {
             PartSink visible = sinks.get(--published);
             undo(visible::retract, reason);

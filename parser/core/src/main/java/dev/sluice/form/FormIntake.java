@@ -64,6 +64,7 @@ public final class FormIntake {
     private @Nullable FormAssembler assembler;
     private int current;
     private int charged;
+    private boolean admitted;
 
     private FormIntake(FormSource source, FormOptions options, ChunkPool pool) {
         this.source = source;
@@ -77,7 +78,7 @@ public final class FormIntake {
         FormIntake intake = new FormIntake(source, options, pool);
         try {
             intake.assembler = intake.assemble();
-            intake.clientIsWaitedFor();
+            intake.admit();
         } catch (IOException | RuntimeException | Error e) {
             intake.end(e, false);
         }
@@ -97,6 +98,17 @@ public final class FormIntake {
         }
         Boundary boundary = head.boundary(options.multipart().preset());
         return new FormAssembler(boundary, options, expected);
+    }
+
+    private void admit() throws IOException {
+        admitted = true;
+        Readiness begin = options.admission().admit();
+        if (begin.isReady()) {
+            begin.check();
+            clientIsWaitedFor();
+        } else {
+            goOn(begin);
+        }
     }
 
     // ---- for the source
@@ -410,6 +422,7 @@ public final class FormIntake {
             return false;
         } else if (!goOn(form.finish())) {
             MultipartForm received = form.form();
+            FormTally.call(options.admission()::ended);
             over = true;
             completion.complete(received);
             tellSource();
@@ -460,6 +473,9 @@ public final class FormIntake {
         Throwable reason = form == null ? failure : form.located(failure);
         if (form != null) {
             form.fail(reason, wasAborted);
+        }
+        if (admitted) {
+            FormTally.call(options.admission()::ended);
         }
         dropChunks();
         blocked = null;

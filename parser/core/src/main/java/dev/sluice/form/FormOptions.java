@@ -16,6 +16,7 @@ public final class FormOptions {
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
     private final PartDecider decider;
+    private final FormAdmission admission;
     private final @Nullable ProgressListener progress;
     private final long progressNanos;
     private final @Nullable FormMetrics metrics;
@@ -26,6 +27,7 @@ public final class FormOptions {
         this.spool = builder.spool;
         this.memory = builder.memory;
         this.decider = builder.decider;
+        this.admission = builder.admission;
         this.progress = builder.progress;
         this.progressNanos = builder.progressNanos;
         this.metrics = builder.metrics;
@@ -109,6 +111,10 @@ public final class FormOptions {
         return decider;
     }
 
+    FormAdmission admission() {
+        return admission;
+    }
+
     ProgressMeter progressMeter() {
         return new ProgressMeter(progress, progressNanos, clock);
     }
@@ -136,6 +142,7 @@ public final class FormOptions {
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
         private PartDecider decider = part -> PartDecision.spill();
+        private FormAdmission admission = () -> Readiness.READY;
         private @Nullable ProgressListener progress;
         private long progressNanos;
         private @Nullable FormMetrics metrics;
@@ -204,6 +211,12 @@ public final class FormOptions {
             return this;
         }
 
+        /** {@return this builder; {@code value} decides whether a form may begin, and when; at once by default} */
+        public Builder admission(FormAdmission value) {
+            this.admission = Objects.requireNonNull(value, "admission");
+            return this;
+        }
+
         /**
          * Sets who is told of progress. Being told of one form in options shared by many is rarely wanted: see {@link
          * FormOptions#toBuilder()}.
@@ -241,6 +254,7 @@ public final class FormOptions {
     public Builder toBuilder() {
         Builder builder = new Builder(spool, memory, multipart);
         builder.decider = decider;
+        builder.admission = admission;
         builder.progress = progress;
         builder.progressNanos = progressNanos;
         builder.metrics = metrics;

@@ -115,8 +115,12 @@ public final class MemoryBudget {
         }
     }
 
-    /** {@return whether so much can be had without the share of small requests} */
-    boolean hasRoom(long bytes) {
+    /**
+     * {@return whether so much can be had now without the share of small requests}
+     *
+     * @param bytes 0 or more
+     */
+    public boolean hasRoom(long bytes) {
         return bytes <= capacity - keptForSmall - used.get();
     }
 

@@ -58,7 +58,11 @@ public interface PartSink extends AutoCloseable {
      */
     default void retract() throws IOException {}
 
-    /** Releases what is held; drops the part unless it was published. Idempotent, called on every path. */
+    /**
+     * Releases what is held; drops the part unless it was published. Idempotent, called on every path. While {@link #publish}
+     * is not ready it drops the part and never becomes ready; where it was ready already, and nobody had seen that, {@link
+     * #retract} follows.
+     */
     @Override
     void close();
 

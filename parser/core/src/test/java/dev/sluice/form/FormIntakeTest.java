@@ -212,6 +212,115 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void aPartThatBecomesVisibleWhileTheFormIsAbortedIsTakenBack() throws IOException {
+        for (boolean seen : new boolean[] {false, true}) {
+            Remote first = new Remote();
+            Remote second = new Remote();
+            PushedForm form = PushedForm.create(Upload.BOUNDARY, options(first, second));
+            byte[] body = twoParts();
+            Upload.feed(form, body, 0, body.length, 1000);
+            form.intake().finish();
+            for (int call = 0; call < 3; call++) { // write and complete of both
+                first.last.ready();
+                runResumed(form);
+                second.last.ready();
+                runResumed(form);
+            }
+            if (seen) {
+                first.last.ready(); // and the form is aborted before it has looked
+            }
+            form.close();
+            assertEquals(
+                    seen
+                            ? List.of("write", "complete", "publish", "close", "retract", "close")
+                            : List.of("write", "complete", "publish", "close", "close"),
+                    first.calls);
+            assertEquals(List.of("write", "complete", "close"), second.calls);
+            assertEquals(0, budget.used());
+        }
+    }
+
+    /** Lets a form begin when the test says so. */
+    private static final class Door implements FormAdmission {
+        private final Readiness may;
+        private int ended;
+
+        private Door(Readiness may) {
+            this.may = may;
+        }
+
+        @Override
+        public Readiness admit() throws IOException {
+            if (may == Readiness.READY) {
+                throw new IOException("closed");
+            }
+            return may;
+        }
+
+        @Override
+        public void ended() {
+            ended++;
+        }
+    }
+
+    private FormOptions behind(Door door) {
+        return options(new IdleSink(), new IdleSink()).toBuilder()
+                .admission(door)
+                .build();
+    }
+
+    @Test
+    void noByteIsWantedBeforeAFormIsAdmitted() throws IOException {
+        Door door = new Door(Readiness.pending());
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, behind(door));
+        assertEquals(0, form.intake().demand());
+        door.may.ready();
+        assertEquals(0, form.wanted, "not within the call of the admission");
+        runResumed(form);
+        assertEquals(1, form.wanted);
+        assertTrue(form.intake().demand() > 0);
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        assertEquals(0, door.ended);
+        form.finish().close();
+        assertEquals(1, door.ended);
+    }
+
+    @Test
+    void aFormThatIsNotAdmittedFails() throws IOException {
+        IOException full = new IOException("full");
+        Door later = new Door(Readiness.pending());
+        PushedForm waiting = PushedForm.create(Upload.BOUNDARY, behind(later));
+        later.may.fail(full);
+        runResumed(waiting);
+        assertSame(full, assertThrows(IOException.class, waiting::finish));
+        Door atOnce = new Door(Readiness.pending());
+        atOnce.may.fail(full);
+        FormOptions refusing = behind(atOnce);
+        assertSame(full, assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, refusing)));
+        Door throwing = new Door(Readiness.READY);
+        FormOptions closed = behind(throwing);
+        assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, closed));
+        Door never = new Door(Readiness.pending());
+        PushedForm gone = PushedForm.create(Upload.BOUNDARY, behind(never));
+        gone.close();
+        for (Door door : List.of(later, atOnce, throwing, never)) {
+            assertEquals(1, door.ended);
+        }
+        assertEquals(0, budget.used());
+    }
+
+    @Test
+    void aFormWhoseHeadIsRefusedIsNotAdmitted() {
+        Door door = new Door(Readiness.pending());
+        FormOptions options = behind(door);
+        assertThrows(
+                MultipartException.class,
+                () -> Forms.of(options).read(new ByteArrayInputStream(new byte[0]), "text/plain"));
+        assertEquals(0, door.ended);
+    }
+
+    @Test
     void aSinkThatIsNeverReadyEndsTheForm() throws IOException {
         Remote sink = new Remote();
         PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
