@@ -1,0 +1,642 @@
+package dev.sluice.s3;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.FlowAdapters;
+import org.reactivestreams.Subscriber;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
+import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
+import software.amazon.awssdk.services.s3.model.ChecksumType;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListPartsResponse;
+import software.amazon.awssdk.services.s3.model.MultipartUpload;
+import software.amazon.awssdk.services.s3.model.Part;
+import software.amazon.awssdk.services.s3.model.S3Exception;
+import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
+import software.amazon.awssdk.services.s3.model.Tag;
+import software.amazon.awssdk.services.s3.model.Tagging;
+
+/**
+ * A bucket, through the asynchronous client of the AWS SDK. Every request is made again after a pause where that may help;
+ * an answer that got lost is asked for. Checksums (CRC-32, of each piece and of the whole object) go as plain headers, and
+ * are compared with what the store answers, where it does. Thread-safe.
+ */
+public final class S3ObjectStore implements ObjectStore {
+    private static final String TOKEN = "sluice-token";
+    private static final int MOST_ABORTS = 4;
+
+    /** Will not be better soon; the others are judged by their status. */
+    private static final Set<String> BUSY =
+            Set.of("SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded");
+
+    private static final Set<String> PASSING = Set.of(
+            "InternalError",
+            "RequestTimeout",
+            "BadDigest",
+            "IncompleteBody",
+            "XAmzContentChecksumMismatch",
+            "ExpiredToken",
+            "ExpiredTokenException",
+            "OperationAborted",
+            "ConditionalRequestConflict");
+
+    private final S3AsyncClient client;
+    private final boolean closesClient;
+    private final String bucket;
+    private final int attempts;
+    private final long pauseMillis;
+    private final Duration attemptTimeout;
+    private final boolean onlyNew;
+    private final @Nullable String encryption;
+    private final @Nullable String encryptionKey;
+    private final Consumer<Consumer<Tagging>> tagging;
+
+    private S3ObjectStore(Builder builder) {
+        S3AsyncClient given = builder.client;
+        this.client = given != null ? given : builder.newClient();
+        this.closesClient = given == null;
+        this.bucket = builder.bucket;
+        this.attempts = builder.attempts;
+        this.pauseMillis = builder.pauseMillis;
+        this.attemptTimeout = builder.attemptTimeout;
+        this.onlyNew = builder.onlyNew;
+        this.encryption = builder.encryption;
+        this.encryptionKey = builder.encryptionKey;
+        Tagging tags = Tagging.builder()
+                .tagSet(builder.tags.entrySet().stream()
+                        .map(tag -> Tag.builder()
+                                .key(tag.getKey())
+                                .value(tag.getValue())
+                                .build())
+                        .toList())
+                .build();
+        this.tagging = tags.tagSet().isEmpty() ? request -> {} : request -> request.accept(tags);
+    }
+
+    /** {@return a builder of a store that puts objects into {@code bucket}, which is there} */
+    public static Builder builder(String bucket) {
+        return new Builder(bucket);
+    }
+
+    // ---- requests
+
+    private void eachTime(AwsRequestOverrideConfiguration.Builder request) {
+        request.apiCallAttemptTimeout(attemptTimeout);
+    }
+
+    /** The body of a request, as often as it is asked for. */
+    private record Body(Segment segment) implements AsyncRequestBody {
+        @Override
+        public Optional<Long> contentLength() {
+            return Optional.of(segment.size());
+        }
+
+        @Override
+        public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
+            segment.subscribe(FlowAdapters.toFlowSubscriber(subscriber));
+        }
+    }
+
+    private static Map<String, String> metadata(Target target) {
+        Map<String, String> metadata = new HashMap<>(target.metadata());
+        metadata.put(TOKEN, target.token());
+        return metadata;
+    }
+
+    @Override
+    public CompletableFuture<String> create(Target target) {
+        boolean[] again = {false};
+        return trying("CreateMultipartUpload", () -> {
+            CompletableFuture<CreateMultipartUploadResponse> made = client.createMultipartUpload(request -> {
+                request.bucket(bucket)
+                        .key(target.key())
+                        .contentType(target.contentType())
+                        .metadata(metadata(target))
+                        .serverSideEncryption(encryption)
+                        .ssekmsKeyId(encryptionKey)
+                        .checksumAlgorithm(ChecksumAlgorithm.CRC32)
+                        .checksumType(ChecksumType.FULL_OBJECT)
+                        .overrideConfiguration(this::eachTime);
+                tagging.accept(request::tagging);
+            });
+            boolean lost = again[0];
+            again[0] = true;
+            return made.thenCompose(answer -> lost && target.ownKey()
+                    ? dropOthers(target.key(), answer.uploadId())
+                    : CompletableFuture.completedFuture(answer.uploadId()));
+        });
+    }
+
+    /** An answer got lost, and with it maybe the name of an upload under a key that is nobody else's. */
+    private CompletableFuture<String> dropOthers(String key, String id) {
+        return uploads(
+                        key,
+                        upload -> upload.key().equals(key) && !upload.uploadId().equals(id))
+                .thenCompose(others -> all(others, other -> abort(new Upload(other.key(), other.uploadId()))))
+                .handle((done, failure) -> id); // a sweep finds what is left
+    }
+
+    @Override
+    public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
+        String crc32 = body.crc32();
+        return trying(
+                "UploadPart",
+                () -> client.uploadPart(
+                                request -> request.bucket(bucket)
+                                        .key(target.key())
+                                        .uploadId(id)
+                                        .partNumber(number)
+                                        .contentLength(body.size())
+                                        .checksumCRC32(crc32)
+                                        .overrideConfiguration(this::eachTime),
+                                new Body(body))
+                        .thenApply(answer -> {
+                            requireSame(crc32, answer.checksumCRC32());
+                            return new Piece(number, answer.eTag(), crc32);
+                        }));
+    }
+
+    @Override
+    public CompletableFuture<Stored> complete(Target target, String id, List<Piece> pieces, long size, String crc32) {
+        List<CompletedPart> parts = pieces.stream()
+                .map(piece -> CompletedPart.builder()
+                        .partNumber(piece.number())
+                        .eTag(piece.tag())
+                        .checksumCRC32(piece.crc32())
+                        .build())
+                .toList();
+        return settled(
+                target,
+                size,
+                crc32,
+                trying(
+                        "CompleteMultipartUpload",
+                        () -> client.completeMultipartUpload(request -> request.bucket(bucket)
+                                        .key(target.key())
+                                        .uploadId(id)
+                                        .multipartUpload(upload -> upload.parts(parts))
+                                        .checksumCRC32(crc32)
+                                        .checksumType(ChecksumType.FULL_OBJECT)
+                                        .ifNoneMatch(onlyNew ? "*" : null)
+                                        .overrideConfiguration(this::eachTime))
+                                .thenApply(answer -> {
+                                    if (answer.checksumType() == ChecksumType.FULL_OBJECT) {
+                                        requireSame(crc32, answer.checksumCRC32());
+                                    }
+                                    return new Stored(target.key(), answer.eTag(), answer.versionId(), size, crc32);
+                                })));
+    }
+
+    @Override
+    public CompletableFuture<Stored> put(Target target, Segment body) {
+        String crc32 = body.crc32();
+        return settled(
+                target,
+                body.size(),
+                crc32,
+                trying(
+                        "PutObject",
+                        () -> client.putObject(
+                                        request -> {
+                                            request.bucket(bucket)
+                                                    .key(target.key())
+                                                    .contentType(target.contentType())
+                                                    .contentLength(body.size())
+                                                    .metadata(metadata(target))
+                                                    .serverSideEncryption(encryption)
+                                                    .ssekmsKeyId(encryptionKey)
+                                                    .checksumCRC32(crc32)
+                                                    .ifNoneMatch(onlyNew ? "*" : null)
+                                                    .overrideConfiguration(this::eachTime);
+                                            tagging.accept(request::tagging);
+                                        },
+                                        new Body(body))
+                                .thenApply(answer -> {
+                                    requireSame(crc32, answer.checksumCRC32());
+                                    return new Stored(
+                                            target.key(), answer.eTag(), answer.versionId(), body.size(), crc32);
+                                })));
+    }
+
+    /** It may have been done and the answer lost: then the object is there, with its token. */
+    private CompletableFuture<Stored> settled(Target target, long size, String crc32, CompletableFuture<Stored> made) {
+        return made.handle((stored, failure) -> failure == null || unwrap(failure) instanceof ChecksumException
+                        ? made
+                        : head(target)
+                                .handle((found, ignored) -> {
+                                    if (found == null) {
+                                        return made;
+                                    }
+                                    requireSame(size, found.contentLength());
+                                    return CompletableFuture.completedFuture(
+                                            new Stored(target.key(), found.eTag(), found.versionId(), size, crc32));
+                                })
+                                .thenCompose(Function.identity()))
+                .thenCompose(Function.identity());
+    }
+
+    /** {@return what there is with this token, or null} */
+    private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
+        return trying(
+                        "HeadObject",
+                        () -> unlessGone(client.headObject(request ->
+                                request.bucket(bucket).key(target.key()).overrideConfiguration(this::eachTime))))
+                .thenApply(found ->
+                        found != null && target.token().equals(found.metadata().get(TOKEN)) ? found : null);
+    }
+
+    @Override
+    public CompletableFuture<Void> retract(Target target) {
+        return head(target)
+                .thenCompose(found -> found == null
+                        ? CompletableFuture.completedFuture(null)
+                        : trying(
+                                "DeleteObject",
+                                () -> client.deleteObject(request -> request.bucket(bucket)
+                                                .key(target.key())
+                                                .versionId(found.versionId())
+                                                .overrideConfiguration(this::eachTime))
+                                        .thenApply(answer -> null)));
+    }
+
+    /** Again, until the store knows it no more: a piece may have come just then. */
+    @Override
+    public CompletableFuture<Void> abort(Upload upload) {
+        return abort(upload, MOST_ABORTS);
+    }
+
+    private CompletableFuture<Void> abort(Upload upload, int left) {
+        return trying(
+                        "AbortMultipartUpload",
+                        () -> unlessGone(client.abortMultipartUpload(request -> request.bucket(bucket)
+                                .key(upload.key())
+                                .uploadId(upload.id())
+                                .overrideConfiguration(this::eachTime))))
+                .thenCompose(aborted -> aborted == null
+                        ? CompletableFuture.completedFuture(null)
+                        : trying("ListParts", () -> unlessGone(parts(upload, null))))
+                .thenCompose(there ->
+                        there == null || left == 1 ? CompletableFuture.completedFuture(null) : abort(upload, left - 1));
+    }
+
+    /** {@return what is answered, or null where there is no such thing (404)} */
+    private static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
+        return made.handle((answer, failure) -> {
+            if (failure != null && !isStatus(failure, 404)) {
+                throw new CompletionException(unwrap(failure));
+            }
+            return failure == null ? answer : null;
+        });
+    }
+
+    private CompletableFuture<ListPartsResponse> parts(Upload upload, @Nullable Integer after) {
+        return client.listParts(request -> request.bucket(bucket)
+                .key(upload.key())
+                .uploadId(upload.id())
+                .partNumberMarker(after)
+                .overrideConfiguration(this::eachTime));
+    }
+
+    @Override
+    public CompletableFuture<List<Upload>> idleUploads(String prefix, Instant limit) {
+        List<Upload> idle = new ArrayList<>(); // one answer after the other, so one thread at a time
+        return uploads(prefix, upload -> !upload.initiated().isAfter(limit))
+                .thenCompose(old -> all(old, upload -> {
+                    Upload found = new Upload(upload.key(), upload.uploadId());
+                    return isIdle(found, limit, null).thenAccept(isIdle -> {
+                        if (isIdle) {
+                            idle.add(found);
+                        }
+                    });
+                }))
+                .thenApply(done -> List.copyOf(idle));
+    }
+
+    private CompletableFuture<Boolean> isIdle(Upload upload, Instant limit, @Nullable Integer after) {
+        return trying("ListParts", () -> unlessGone(parts(upload, after))).thenCompose(page -> {
+            if (page == null || page.parts().stream().map(Part::lastModified).anyMatch(limit::isBefore)) {
+                return CompletableFuture.completedFuture(false); // it has ended meanwhile, or goes on
+            }
+            return Boolean.TRUE.equals(page.isTruncated())
+                    ? isIdle(upload, limit, page.nextPartNumberMarker())
+                    : CompletableFuture.completedFuture(true);
+        });
+    }
+
+    private CompletableFuture<List<MultipartUpload>> uploads(String prefix, Predicate<MultipartUpload> which) {
+        List<MultipartUpload> found = new ArrayList<>();
+        return uploads(prefix, which, found, null, null).thenApply(done -> found);
+    }
+
+    private CompletableFuture<?> uploads(
+            String prefix,
+            Predicate<MultipartUpload> which,
+            List<MultipartUpload> found,
+            @Nullable String afterKey,
+            @Nullable String afterId) {
+        return trying(
+                        "ListMultipartUploads",
+                        () -> client.listMultipartUploads(request -> request.bucket(bucket)
+                                .prefix(prefix)
+                                .keyMarker(afterKey)
+                                .uploadIdMarker(afterId)
+                                .overrideConfiguration(this::eachTime)))
+                .thenCompose(page -> {
+                    page.uploads().stream().filter(which).forEach(found::add);
+                    return Boolean.TRUE.equals(page.isTruncated())
+                            ? uploads(prefix, which, found, page.nextKeyMarker(), page.nextUploadIdMarker())
+                            : CompletableFuture.completedFuture(null);
+                });
+    }
+
+    private static <T> CompletableFuture<?> all(List<T> items, Function<T, CompletableFuture<?>> step) {
+        CompletableFuture<?> done = CompletableFuture.completedFuture(null);
+        for (T item : items) {
+            done = done.thenCompose(before -> step.apply(item));
+        }
+        return done;
+    }
+
+    // ---- trying again
+
+    /** What came is not what was sent. */
+    private static final class ChecksumException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        ChecksumException(Object sent, Object stored) {
+            super("the store has other bytes than were sent: " + stored + ", not " + sent);
+        }
+    }
+
+    private static void requireSame(Object sent, @Nullable Object stored) {
+        if (stored != null && !stored.equals(sent)) {
+            throw new CompletionException(new ChecksumException(sent, stored));
+        }
+    }
+
+    private <T> CompletableFuture<T> trying(String what, Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        attempt(what, call, outcome, 1);
+        return outcome;
+    }
+
+    private <T> void attempt(
+            String what, Supplier<CompletableFuture<T>> call, CompletableFuture<T> outcome, int number) {
+        if (outcome.isDone()) {
+            return;
+        }
+        CompletableFuture<T> answer;
+        try {
+            answer = call.get();
+        } catch (RuntimeException e) {
+            answer = CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<T> running = answer;
+        outcome.whenComplete((value, failure) -> running.cancel(true));
+        running.whenComplete((value, failure) -> {
+            if (failure == null) {
+                outcome.complete(value);
+                return;
+            }
+            Throwable cause = unwrap(failure);
+            long pause = pause(cause, number);
+            if (pause < 0) {
+                outcome.completeExceptionally(explained(what, cause));
+            } else {
+                CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS)
+                        .execute(() -> attempt(what, call, outcome, number + 1));
+            }
+        });
+    }
+
+    /** {@return how long to wait before another attempt, in milliseconds, or -1 for none} */
+    private long pause(Throwable failure, int number) {
+        if (number >= attempts || !mayPass(failure)) {
+            return -1;
+        }
+        long longest = (isBusy(failure) ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
+        return longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
+    }
+
+    private static boolean mayPass(Throwable failure) {
+        if (failure instanceof S3Exception e) {
+            return isBusy(e) || e.statusCode() >= 500 || PASSING.contains(code(e));
+        }
+        return failure instanceof SdkClientException || failure instanceof ChecksumException;
+    }
+
+    private static boolean isBusy(Throwable failure) {
+        return failure instanceof S3Exception e
+                && (e.statusCode() == 503 || e.statusCode() == 429 || BUSY.contains(code(e)));
+    }
+
+    private static String code(S3Exception e) {
+        return e.awsErrorDetails() == null
+                ? ""
+                : Objects.toString(e.awsErrorDetails().errorCode(), "");
+    }
+
+    private static boolean isStatus(Throwable failure, int status) {
+        Throwable cause = unwrap(failure);
+        S3Exception e = cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
+        return e != null && e.statusCode() == status;
+    }
+
+    private static Throwable explained(String what, Throwable failure) {
+        if (isBusy(failure)) {
+            return MultipartException.because(Reason.SINK_STALLED)
+                    .saying("the object store is too busy (" + what + ")")
+                    .cause(failure)
+                    .build();
+        } else if (isStatus(failure, 412)) {
+            FileAlreadyExistsException exists = new FileAlreadyExistsException("an object has this key");
+            exists.initCause(failure);
+            return exists;
+        } else if (failure instanceof S3Exception e) {
+            return new IOException(what + " was answered with " + e.statusCode() + " " + code(e), e);
+        }
+        return failure instanceof IOException || failure instanceof CancellationException
+                ? failure
+                : new IOException(what + " failed: " + failure.getMessage(), failure);
+    }
+
+    static Throwable unwrap(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    @Override
+    public void close() {
+        if (closesClient) {
+            client.close();
+        }
+    }
+
+    /** Collects settings. Not thread-safe. */
+    public static final class Builder {
+        private final String bucket;
+        private @Nullable S3AsyncClient client;
+        private @Nullable URI endpoint;
+        private @Nullable Region region;
+        private @Nullable AwsCredentialsProvider credentials;
+        private boolean pathStyle;
+        private int attempts = 6;
+        private long pauseMillis = 100;
+        private Duration attemptTimeout = Duration.ofSeconds(60);
+        private boolean onlyNew;
+        private @Nullable String encryption;
+        private @Nullable String encryptionKey;
+        private Map<String, String> tags = Map.of();
+
+        private Builder(String bucket) {
+            this.bucket = Objects.requireNonNull(bucket, "bucket");
+        }
+
+        /**
+         * {@return this builder; requests go through {@code value}, which stays the caller's: {@link #endpoint}, {@link #region},
+         * {@link #credentials} and {@link #pathStyle} are its own then. It best tries nothing again and computes no checksums
+         * of its own}
+         */
+        public Builder client(S3AsyncClient value) {
+            this.client = Objects.requireNonNull(value, "client");
+            return this;
+        }
+
+        /** {@return this builder; the store is at {@code value}, AWS by default} */
+        public Builder endpoint(URI value) {
+            this.endpoint = Objects.requireNonNull(value, "endpoint");
+            return this;
+        }
+
+        /** {@return this builder; the region, as {@code eu-central-1}; by default that of the SDK's usual places} */
+        public Builder region(String value) {
+            this.region = Region.of(value);
+            return this;
+        }
+
+        /**
+         * {@return this builder; credentials come from {@code value}, which is asked for each request, so that they may expire
+         * while an upload runs; by default from the SDK's usual places}
+         */
+        public Builder credentials(AwsCredentialsProvider value) {
+            this.credentials = Objects.requireNonNull(value, "credentials");
+            return this;
+        }
+
+        /** {@return this builder; the bucket stands in the path, not in the host name, if {@code value}; not by default} */
+        public Builder pathStyle(boolean value) {
+            this.pathStyle = value;
+            return this;
+        }
+
+        /** {@return this builder; a request is made {@code value} times, 1 or more, before it has failed; 6 by default} */
+        public Builder attempts(int value) {
+            this.attempts = atLeastOne(value, "attempts");
+            return this;
+        }
+
+        /**
+         * {@return this builder; before the second attempt at most {@code value} milliseconds go by, 1 or more, five times as
+         * many where the store is busy, and twice as many before each further one; 100 by default}
+         */
+        public Builder pauseMillis(int value) {
+            this.pauseMillis = atLeastOne(value, "pauseMillis");
+            return this;
+        }
+
+        /** {@return this builder; an attempt may take {@code value}, more than 0; 60 seconds by default} */
+        public Builder attemptTimeout(Duration value) {
+            atLeastOne((int) Math.min(value.toMillis(), Integer.MAX_VALUE), "attemptTimeout in milliseconds");
+            this.attemptTimeout = value;
+            return this;
+        }
+
+        /**
+         * {@return this builder; an object that is there is not replaced ({@code If-None-Match: *}): the form fails with a {@link
+         * FileAlreadyExistsException}}
+         */
+        public Builder onlyNew() {
+            this.onlyNew = true;
+            return this;
+        }
+
+        /** {@return this builder; the store encrypts with keys of its own} */
+        public Builder encrypted() {
+            this.encryption = ServerSideEncryption.AES256.toString();
+            return this;
+        }
+
+        /** {@return this builder; the store encrypts with the key {@code kmsKey} of its key service} */
+        public Builder encrypted(String kmsKey) {
+            this.encryption = ServerSideEncryption.AWS_KMS.toString();
+            this.encryptionKey = Objects.requireNonNull(kmsKey, "kmsKey");
+            return this;
+        }
+
+        /** {@return this builder; objects have these tags} */
+        public Builder tags(Map<String, String> value) {
+            this.tags = Map.copyOf(value);
+            return this;
+        }
+
+        private static int atLeastOne(int value, String name) {
+            if (value < 1) {
+                throw new IllegalArgumentException(name + " is " + value + ", must be 1 or more");
+            }
+            return value;
+        }
+
+        private S3AsyncClient newClient() {
+            S3AsyncClientBuilder made = S3AsyncClient.builder()
+                    .region(region)
+                    .endpointOverride(endpoint)
+                    .forcePathStyle(pathStyle)
+                    .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                    .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
+                    .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false))
+                    .overrideConfiguration(all -> all.retryStrategy(AwsRetryStrategy.doNotRetry()));
+            if (credentials != null) {
+                made.credentialsProvider(credentials);
+            }
+            return made.build();
+        }
+
+        /** {@return the store} */
+        public S3ObjectStore build() {
+            return new S3ObjectStore(this);
+        }
+    }
+}

@@ -1,0 +1,294 @@
+package dev.sluice.s3;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.MemoryBudget;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sinks into an object store. Make one for the process, and an {@link S3Form} for each form. Thread-safe.
+ *
+ * <pre>{@code
+ * S3Sinks sinks = S3Sinks.builder(store, budget).prefix("uploads/").build();
+ * S3Form objects = sinks.newForm();
+ * forms.read(in, head, objects.options(forms.options()));
+ * }</pre>
+ */
+public final class S3Sinks {
+    /** The least size of a piece that is not the last. */
+    static final int LEAST_SEGMENT = 5 << 20;
+
+    private static final int USUAL_SEGMENT = 8 << 20;
+    private static final int LARGEST_SEGMENT = 64 << 20;
+    private static final int PIECES_PER_STEP = 1250;
+    private static final int POLL_MILLIS = 50;
+
+    private record Waiting(S3Form form, CompletableFuture<Void> granted, long since) {}
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+    private final AtomicInteger active = new AtomicInteger();
+    private volatile CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
+    private boolean polled;
+    private volatile boolean someWait;
+
+    final ObjectStore store;
+    final MemoryBudget budget;
+    final String prefix;
+    final int segmentBytes;
+    final int segmentsInFlight;
+    final long keptBytes;
+    final int mostPieces;
+    final Duration maxAge;
+    final boolean clientContentType;
+    final int sniffedBytes;
+    final @Nullable Function<byte[], String> sniffer;
+    private final long maxWaitNanos;
+
+    private S3Sinks(Builder builder) {
+        this.store = builder.store;
+        this.budget = builder.budget;
+        this.prefix = builder.prefix;
+        this.segmentBytes = builder.segmentBytes;
+        this.segmentsInFlight = builder.segmentsInFlight;
+        this.keptBytes = builder.keptBytes;
+        this.mostPieces = builder.mostPieces;
+        this.maxAge = builder.maxAge;
+        this.clientContentType = builder.clientContentType;
+        this.sniffedBytes = builder.sniffedBytes;
+        this.sniffer = builder.sniffer;
+        this.maxWaitNanos = builder.maxWait.toNanos();
+    }
+
+    /** {@return a builder of sinks into {@code store}, whose segments are charged to {@code budget}} */
+    public static Builder builder(ObjectStore store, MemoryBudget budget) {
+        return new Builder(store, budget);
+    }
+
+    /** {@return what takes the files of one form} */
+    public S3Form newForm() {
+        return new S3Form(this);
+    }
+
+    /**
+     * Ends the uploads that nobody goes on with, of processes that were killed: those of this prefix of which nothing is
+     * younger than {@link Builder#maxAge}. Sinks end theirs in half of that time, so that none in use is found.
+     *
+     * @return those that were ended
+     */
+    public CompletableFuture<List<ObjectStore.Upload>> sweep() {
+        return store.idleUploads(prefix, Instant.now().minus(maxAge)).thenCompose(found -> {
+            CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
+            for (ObjectStore.Upload upload : found) {
+                ended = ended.thenCompose(before -> store.abort(upload));
+            }
+            return ended.thenApply(all -> found);
+        });
+    }
+
+    /** {@return complete when nothing is under way: no form, no upload that is being ended, no memory} */
+    public CompletableFuture<Void> whenIdle() {
+        begun();
+        CompletableFuture<Void> waiting;
+        lock.lock();
+        try {
+            waiting = idle.isDone() ? new CompletableFuture<>() : idle;
+            idle = waiting;
+        } finally {
+            lock.unlock();
+        }
+        ended();
+        return waiting.copy();
+    }
+
+    void begun() {
+        active.incrementAndGet();
+    }
+
+    void ended() {
+        if (active.decrementAndGet() == 0) {
+            idle.complete(null);
+        }
+    }
+
+    /** {@return the size of a piece: room for 350 GiB where it begins at 8 MiB} */
+    long segmentBytes(int piece) {
+        long grown = (long) segmentBytes * (1 + piece / PIECES_PER_STEP);
+        return Math.min(grown, Math.max(segmentBytes, LARGEST_SEGMENT));
+    }
+
+    /** {@return whether memory is short, so that nobody takes more than there must be} */
+    boolean isShort() {
+        return someWait;
+    }
+
+    /** Completes {@code granted} when the form, whose lock is held, has its segments; first come, first served. */
+    void admit(S3Form form, CompletableFuture<Void> granted) {
+        lock.lock();
+        try {
+            if (queue.isEmpty() && form.tryReserve()) {
+                granted.complete(null);
+            } else {
+                queue.add(new Waiting(form, granted, System.nanoTime()));
+                someWait = true;
+            }
+        } finally {
+            lock.unlock();
+        }
+        serveLater();
+    }
+
+    /** Memory may have become free. On another thread: this one may hold the lock of a form. */
+    void serveLater() {
+        if (someWait) {
+            CompletableFuture.runAsync(this::serve);
+        }
+    }
+
+    private void serve() {
+        for (Runnable answer = next(); answer != null; answer = next()) {
+            answer.run();
+        }
+    }
+
+    /** {@return how to answer the first in the queue, or null if it has to wait} */
+    private @Nullable Runnable next() {
+        lock.lock();
+        try {
+            Waiting first = queue.peek();
+            if (first == null) {
+                return null;
+            }
+            Runnable answer = null;
+            if (first.granted.isDone() || first.form.tryReserve()) {
+                answer = () -> first.granted.complete(null);
+            } else if (System.nanoTime() - first.since > maxWaitNanos) {
+                answer = () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)
+                        .limit(budget.capacity())
+                        .build());
+            } else if (!polled) { // others use the budget, and do not say when they have done
+                polled = true;
+                CompletableFuture.delayedExecutor(POLL_MILLIS, TimeUnit.MILLISECONDS)
+                        .execute(this::poll);
+            }
+            if (answer != null) {
+                queue.poll();
+                someWait = !queue.isEmpty();
+            }
+            return answer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void poll() {
+        lock.lock();
+        polled = false;
+        lock.unlock();
+        serve();
+    }
+
+    /** Collects settings. Not thread-safe. */
+    public static final class Builder {
+        private final ObjectStore store;
+        private final MemoryBudget budget;
+        private String prefix = "";
+        private int segmentBytes = USUAL_SEGMENT;
+        private int segmentsInFlight = 2;
+        private long keptBytes = 1 << 20;
+        private int mostPieces = 10_000;
+        private Duration maxWait = Duration.ofSeconds(30);
+        private Duration maxAge = Duration.ofDays(1);
+        private boolean clientContentType;
+        private int sniffedBytes;
+        private @Nullable Function<byte[], String> sniffer;
+
+        private Builder(ObjectStore store, MemoryBudget budget) {
+            this.store = Objects.requireNonNull(store, "store");
+            this.budget = Objects.requireNonNull(budget, "budget");
+        }
+
+        /** {@return this builder; keys begin with {@code value}, and go on with 32 random characters; nothing by default} */
+        public Builder prefix(String value) {
+            this.prefix = Objects.requireNonNull(value, "prefix");
+            return this;
+        }
+
+        /**
+         * {@return this builder; a segment has {@code value} bytes at first, 5 MiB to 1 GiB, 8 MiB by default, and as many more
+         * after each 1,250, up to 64 MiB. An object has at most 10,000: 351 GiB with the default, 625 with 64 MiB}
+         */
+        public Builder segmentBytes(int value) {
+            this.segmentBytes = within(value, LEAST_SEGMENT, 1 << 30, "segmentBytes");
+            return this;
+        }
+
+        /**
+         * {@return this builder; an upload sends {@code value} segments at a time, 1 to 100, while it fills one more; 2 by
+         * default. More than one only while the budget has room}
+         */
+        public Builder segmentsInFlight(int value) {
+            this.segmentsInFlight = within(value, 1, 100, "segmentsInFlight");
+            return this;
+        }
+
+        /** {@return this builder; a form waits {@code value} for its first two segments, then it is refused with 503; 30 s by default} */
+        public Builder maxWait(Duration value) {
+            this.maxWait = Objects.requireNonNull(value, "maxWait");
+            return this;
+        }
+
+        /**
+         * {@return this builder; an upload of which nothing is younger than {@code value} is swept, and one that a client lets
+         * wait half of that is ended; 1 day by default. One value for all processes that share a prefix}
+         */
+        public Builder maxAge(Duration value) {
+            this.maxAge = Objects.requireNonNull(value, "maxAge");
+            return this;
+        }
+
+        /**
+         * {@return this builder; the media type of an object is what {@code value} says of the first {@code bytes}, 1 to 8192;
+         * by default it is {@code application/octet-stream}}
+         */
+        public Builder sniff(int bytes, Function<byte[], String> value) {
+            this.sniffedBytes = within(bytes, 1, 8192, "bytes");
+            this.sniffer = Objects.requireNonNull(value, "sniffer");
+            return this;
+        }
+
+        /** {@return this builder; the media type of an object is what the client says, where it says something} */
+        public Builder clientContentType() {
+            this.clientContentType = true;
+            return this;
+        }
+
+        /** For tests: nobody sends 10,000. */
+        Builder mostPieces(int value) {
+            this.mostPieces = value;
+            return this;
+        }
+
+        private static int within(int value, int least, int most, String name) {
+            if (value < least || value > most) {
+                throw new IllegalArgumentException(name + " is " + value + ", must be " + least + " to " + most);
+            }
+            return value;
+        }
+
+        /** {@return the sinks} */
+        public S3Sinks build() {
+            return new S3Sinks(this);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/** Parts of forms into an object store that speaks the protocol of S3. */
+@SuppressWarnings("module") // S3 ends in a digit
+module dev.sluice.s3 {
+    requires transitive dev.sluice;
+    requires transitive software.amazon.awssdk.services.s3;
+    requires transitive software.amazon.awssdk.auth;
+    requires software.amazon.awssdk.awscore;
+    requires software.amazon.awssdk.core;
+    requires software.amazon.awssdk.regions;
+    requires software.amazon.awssdk.utils;
+    requires io.netty.buffer;
+    requires org.reactivestreams;
+    requires static transitive org.jspecify;
+
+    exports dev.sluice.s3;
+}

@@ -1,0 +1,123 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.s3.S3Form.StoredPart;
+import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.CountingAllocator;
+import dev.sluice.testkit.FaultProxy;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.MultipartUpload;
+import software.amazon.awssdk.services.s3.model.S3Object;
+
+/** The store of a test: the real one behind a proxy with faults, and a prefix of its own. */
+final class Bench implements AutoCloseable {
+    private static final AtomicInteger TESTS = new AtomicInteger();
+
+    final String prefix = "test" + ProcessHandle.current().pid() + '-' + TESTS.incrementAndGet() + '/';
+    final CountingAllocator allocator = new CountingAllocator();
+    final FaultProxy proxy;
+    final MemoryBudget budget;
+    final S3ObjectStore store;
+    final S3Sinks sinks;
+    final Forms forms;
+    final S3AsyncClient client;
+
+    Bench() throws Exception {
+        this(MemoryBudget.of(256 << 20), builder -> builder, builder -> builder);
+    }
+
+    Bench(MemoryBudget budget, UnaryOperator<S3ObjectStore.Builder> ofStore, UnaryOperator<S3Sinks.Builder> ofSinks)
+            throws Exception {
+        Weed weed = Weed.running();
+        this.budget = budget;
+        proxy = new FaultProxy(weed.port());
+        client = Weed.client(weed.address());
+        store = ofStore.apply(S3ObjectStore.builder(Weed.BUCKET)
+                        .endpoint(proxy.address())
+                        .region("us-east-1")
+                        .pathStyle(true)
+                        .credentials(Weed.CREDENTIALS)
+                        .pauseMillis(20)
+                        .attemptTimeout(Duration.ofSeconds(20)))
+                .build();
+        sinks = ofSinks.apply(S3Sinks.builder(store, budget).prefix(prefix)).build();
+        forms = Forms.of(FormOptions.inMemory(budget)
+                .maxBodyBytes(1L << 40)
+                .maxPartBytes(1L << 40)
+                .build());
+    }
+
+    Uploads.Sending send(S3Form objects, List<File> files) {
+        return Uploads.send(forms, objects.options(forms.options()), Uploads.body(files), allocator);
+    }
+
+    HeadObjectResponse head(StoredPart part) {
+        return client.headObject(
+                        request -> request.bucket(Weed.BUCKET).key(part.stored().key()))
+                .join();
+    }
+
+    void assertStored(S3Form objects, List<File> files) throws Exception {
+        List<StoredPart> stored = objects.objects();
+        assertEquals(files.size(), stored.size());
+        for (int i = 0; i < files.size(); i++) {
+            File file = files.get(i);
+            assertEquals(file.name(), stored.get(i).part().filename());
+            assertEquals(file.size(), stored.get(i).stored().size());
+            assertEquals(file.sha256(), sha256(stored.get(i).stored().key()), file.name());
+        }
+        assertEquals(files.size(), keys().size());
+    }
+
+    private String sha256(String key) throws Exception {
+        byte[] bytes = client.getObject(
+                        request -> request.bucket(Weed.BUCKET).key(key), AsyncResponseTransformer.toBytes())
+                .join()
+                .asByteArrayUnsafe();
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    }
+
+    /** {@return the objects of this test} */
+    List<String> keys() {
+        return client.listObjectsV2(request -> request.bucket(Weed.BUCKET).prefix(prefix)).join().contents().stream()
+                .map(S3Object::key)
+                .toList();
+    }
+
+    List<MultipartUpload> uploads() {
+        return client.listMultipartUploads(
+                        request -> request.bucket(Weed.BUCKET).prefix(prefix))
+                .join()
+                .uploads();
+    }
+
+    /** No upload in the store, nothing charged, no buffer held. */
+    void assertNothingLeft() throws Exception {
+        sinks.whenIdle().get(30, TimeUnit.SECONDS);
+        assertEquals(List.of(), uploads());
+        assertEquals(0, budget.used());
+        assertEquals(List.of(), allocator.unreleased());
+    }
+
+    @Override
+    public void close() throws IOException {
+        forms.close();
+        store.close();
+        client.close();
+        proxy.close();
+    }
+}

@@ -1,0 +1,96 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.s3.Uploads.File;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(Weed.IsThere.class)
+class BudgetTest {
+    private static final int MIB = 1 << 20;
+
+    @Test
+    void aHundredUploadsOnASmallBudgetAllEnd() throws Exception {
+        try (Bench bench =
+                new Bench(MemoryBudget.of(64 * MIB), store -> store, sinks -> sinks.maxWait(Duration.ofMinutes(3)))) {
+            List<Uploads.Sending> sent = new ArrayList<>();
+            List<S3Form> forms = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                forms.add(bench.sinks.newForm());
+                sent.add(bench.send(forms.get(i), List.of(new File("file" + i, 6 * MIB))));
+            }
+            for (int i = 0; i < 100; i++) {
+                sent.get(i).form().get().close();
+                assertEquals(1, forms.get(i).objects().size());
+            }
+            assertEquals(100, bench.keys().size());
+            assertTrue(bench.budget.peak() <= 64 * MIB, "at most " + bench.budget.peak());
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void aFormForWhichThereIsNoMemoryInTimeIsRefused() throws Exception {
+        MemoryBudget budget = MemoryBudget.of(64 * MIB);
+        try (Bench bench = new Bench(budget, store -> store, sinks -> sinks.maxWait(Duration.ofMillis(200)))) {
+            try (MemoryBudget.Account others = budget.open()) {
+                others.reserve(40 * MIB);
+                ExecutionException failure = assertThrows(
+                        ExecutionException.class,
+                        bench.send(bench.sinks.newForm(), List.of(new File("a", 6 * MIB)))
+                                .form()::get);
+                MultipartException reason = (MultipartException) failure.getCause();
+                assertEquals(Reason.MEMORY_FULL, reason.reason());
+                assertEquals(503, reason.httpStatus());
+            }
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void aFormGetsSmallSegmentsWhereThereIsNoRoomForUsualOnes() throws Exception {
+        MemoryBudget budget = MemoryBudget.of(64 * MIB);
+        try (Bench bench = new Bench(budget, store -> store, sinks -> sinks);
+                MemoryBudget.Account others = budget.open()) {
+            others.reserve(32 * MIB);
+            List<File> files = List.of(new File("a", 12 * MIB));
+            S3Form objects = bench.sinks.newForm();
+            bench.send(objects, files).form().get().close();
+            bench.assertStored(objects, files);
+            assertEquals(
+                    3,
+                    bench.proxy.requests().stream()
+                            .filter(request -> request.contains("partNumber"))
+                            .count());
+        }
+    }
+
+    @Test
+    void manySmallFilesAreKeptUpToALimitAndThenUploaded() throws Exception {
+        try (Bench bench = new Bench()) {
+            List<File> files = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                files.add(new File("file" + i, 300_000));
+            }
+            S3Form objects = bench.sinks.newForm();
+            bench.send(objects, files).form().get().close();
+            bench.assertStored(objects, files);
+            assertEquals(
+                    3,
+                    bench.proxy.requests().stream()
+                            .filter(request -> request.matches("PUT [^?]*"))
+                            .count());
+            bench.assertNothingLeft();
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package dev.sluice.s3;
+
+import static dev.sluice.testkit.FaultProxy.HANG;
+import static dev.sluice.testkit.FaultProxy.LOSE_ANSWER;
+import static dev.sluice.testkit.FaultProxy.RESET;
+import static dev.sluice.testkit.FaultProxy.answer;
+import static dev.sluice.testkit.FaultProxy.answerAfter;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.FaultProxy.Fault;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What stores and networks do at the n-th request: the form is whole, or it has left nothing. */
+@ExtendWith(Weed.IsThere.class)
+class FaultTest {
+    private static final int MIB = 1 << 20;
+    private static final int ALWAYS = 1000;
+    private static final String CREATE = "POST .*\\?uploads";
+    private static final String PIECE_2 = "PUT .*partNumber=2&.*";
+    private static final String COMPLETE = "POST .*uploadId=.*";
+    private static final String PUT = "PUT [^?]*";
+    private static final String ABORT = "DELETE .*uploadId=.*";
+    private static final String DELETE = "DELETE [^?]*";
+    private static final List<File> FILES = List.of(new File("a", 17 * MIB), new File("b", 9 * MIB), new File("c", 10));
+
+    private record On(String request, int first, int last, Fault fault) {}
+
+    private static Fault error(int status, String code) {
+        return answer(status, xml(code));
+    }
+
+    private static String xml(String code) {
+        return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>m</Message></Error>";
+    }
+
+    private static Bench bench(On... faults) throws Exception {
+        Bench bench = new Bench(
+                MemoryBudget.of(128 << 20),
+                store -> store.attempts(4).pauseMillis(5).attemptTimeout(Duration.ofSeconds(5)),
+                sinks -> sinks);
+        for (On on : faults) {
+            bench.proxy.on(request -> request.matches(on.request), on.first, on.last, on.fault);
+        }
+        return bench;
+    }
+
+    private static DynamicTest whole(String name, On... faults) {
+        return DynamicTest.dynamicTest(name, () -> {
+            try (Bench bench = bench(faults)) {
+                S3Form objects = bench.sinks.newForm();
+                bench.send(objects, FILES).form().get().close();
+                assertTrue(bench.proxy.faults() > 0, "no fault");
+                bench.assertStored(objects, FILES);
+                bench.assertNothingLeft();
+            }
+        });
+    }
+
+    private static DynamicTest nothing(String name, On... faults) {
+        return DynamicTest.dynamicTest(name, () -> {
+            try (Bench bench = bench(faults)) {
+                S3Form objects = bench.sinks.newForm();
+                assertThrows(
+                        ExecutionException.class, bench.send(objects, FILES).form()::get);
+                assertTrue(bench.proxy.faults() > 0, "no fault");
+                bench.assertNothingLeft();
+                assertEquals(List.of(), bench.keys());
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> whatPassesIsTriedAgain() {
+        return Stream.of(
+                whole("a piece is cut off", new On(PIECE_2, 1, 1, RESET)),
+                whole("a piece meets a busy store", new On(PIECE_2, 1, 2, error(503, "SlowDown"))),
+                whole("a piece hangs", new On(PIECE_2, 1, 1, HANG)),
+                whole("a piece arrives damaged", new On(PIECE_2, 1, 1, error(400, "BadDigest"))),
+                whole("credentials expire", new On(PIECE_2, 1, 1, error(403, "ExpiredToken"))),
+                whole("the answer to a piece is lost", new On(PIECE_2, 1, 1, LOSE_ANSWER)),
+                whole("the answer to Create is lost", new On(CREATE, 1, 1, LOSE_ANSWER)),
+                whole("the answer to Complete is lost", new On(COMPLETE, 1, 1, LOSE_ANSWER)),
+                whole(
+                        "Complete is done and the answer is that it is not known",
+                        new On(COMPLETE, 1, 1, answerAfter(404, xml("NoSuchUpload")))),
+                whole("Complete fails with 200", new On(COMPLETE, 1, 1, answer(200, xml("InternalError")))),
+                whole(
+                        "Complete fails with 200 and is done",
+                        new On(COMPLETE, 1, 1, answerAfter(200, xml("InternalError")))),
+                whole("Complete meets another", new On(COMPLETE, 1, 1, error(409, "ConditionalRequestConflict"))),
+                whole("the answer to Put is lost", new On(PUT, 1, 1, LOSE_ANSWER)),
+                whole("Put is cut off", new On(PUT, 1, 1, RESET)));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> whatDoesNotPassLeavesNothing() {
+        return Stream.of(
+                nothing("a piece is refused", new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument"))),
+                nothing("a piece is always cut off", new On(PIECE_2, 1, ALWAYS, RESET)),
+                nothing("Create is refused", new On(CREATE, 1, ALWAYS, error(403, "AccessDenied"))),
+                nothing("Complete is refused", new On(COMPLETE, 1, ALWAYS, error(412, "PreconditionFailed"))),
+                nothing("the second Complete fails", new On(COMPLETE, 2, ALWAYS, error(500, "InternalError"))),
+                nothing("the last Put fails", new On(PUT, 1, ALWAYS, error(403, "AccessDenied"))),
+                nothing(
+                        "the last Put is done and nobody can tell",
+                        new On(PUT, 1, ALWAYS, answerAfter(403, xml("AccessDenied"))),
+                        new On("HEAD .*", 1, 1, error(403, ""))),
+                nothing(
+                        "Abort fails at first",
+                        new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument")),
+                        new On(ABORT, 1, 1, error(503, "SlowDown"))));
+    }
+
+    @Test
+    void aStoreThatStaysBusyIsAReasonToComeLater() throws Exception {
+        try (Bench bench = bench(new On(PIECE_2, 1, ALWAYS, error(503, "SlowDown")))) {
+            ExecutionException failure = assertThrows(
+                    ExecutionException.class,
+                    bench.send(bench.sinks.newForm(), FILES).form()::get);
+            MultipartException reason = (MultipartException) failure.getCause();
+            assertEquals(503, reason.httpStatus());
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void whatCannotBeTakenBackIsNamed() throws Exception {
+        try (Bench bench = bench(
+                new On(COMPLETE, 2, ALWAYS, error(403, "AccessDenied")),
+                new On(DELETE, 1, ALWAYS, error(403, "AccessDenied")))) {
+            ExecutionException failure = assertThrows(
+                    ExecutionException.class,
+                    bench.send(bench.sinks.newForm(), FILES).form()::get);
+            List<String> keys = bench.keys();
+            assertEquals(1, keys.size());
+            assertEquals(
+                    List.of("the object " + keys.get(0) + " may be in the store"),
+                    Arrays.stream(failure.getCause().getSuppressed())
+                            .map(Throwable::getMessage)
+                            .toList());
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void whatCannotBeAbortedIsSwept() throws Exception {
+        try (Bench bench = bench(
+                new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument")),
+                new On(ABORT, 1, 2, error(403, "AccessDenied")))) {
+            assertThrows(
+                    ExecutionException.class,
+                    bench.send(bench.sinks.newForm(), FILES).form()::get);
+            bench.sinks.whenIdle().get();
+            assertEquals(1, bench.uploads().size());
+            assertEquals(List.of(), bench.sinks.sweep().get(), "younger than a day");
+            S3Sinks impatient = S3Sinks.builder(bench.store, bench.budget)
+                    .prefix(bench.prefix)
+                    .maxAge(Duration.ZERO)
+                    .build();
+            assertEquals(1, impatient.sweep().get().size());
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void aClientThatGoesLeavesNothing() throws Exception {
+        byte[] body = Uploads.body(FILES).readAllBytes();
+        for (int length : new int[] {20, 150, 5 * MIB, 12 * MIB, 17 * MIB + 250, body.length - 20, body.length - 3}) {
+            try (Bench bench = bench()) {
+                Uploads.Sending sending = Uploads.send(
+                        bench.forms,
+                        bench.sinks.newForm().options(bench.forms.options()),
+                        new ByteArrayInputStream(body, 0, length),
+                        bench.allocator);
+                ExecutionException failure = assertThrows(ExecutionException.class, sending.form()::get);
+                assertEquals(Reason.TRUNCATED, ((MultipartException) failure.getCause()).reason());
+                bench.assertNothingLeft();
+                assertEquals(List.of(), bench.keys());
+            }
+        }
+    }
+
+    @Test
+    void anAbortWhilePiecesAreUnderWayLeavesNothing() throws Exception {
+        for (String request : List.of(CREATE, PIECE_2, COMPLETE, PUT)) {
+            try (Bench bench = bench(new On(request, 1, 1, HANG))) {
+                Uploads.Sending sending = bench.send(bench.sinks.newForm(), FILES);
+                Weed.await(() -> assertEquals(1, bench.proxy.faults()));
+                sending.intake().abort(new IOException("gone"));
+                assertThrows(ExecutionException.class, sending.form()::get);
+                bench.assertNothingLeft();
+                assertEquals(List.of(), bench.keys(), request);
+            }
+        }
+    }
+
+    @Test
+    void aPartThatIsRefusedLeavesNothingOfTheOthers() throws Exception {
+        try (Bench bench = bench()) {
+            S3Form objects = bench.sinks.newForm();
+            PartDecider decider =
+                    part -> "c".equals(part.filename()) ? PartDecision.refuseForm(422, "no c") : objects.decide(part);
+            Uploads.Sending sending = Uploads.send(
+                    bench.forms,
+                    bench.forms.options().toBuilder().decider(decider).build(),
+                    Uploads.body(FILES),
+                    bench.allocator);
+            ExecutionException failure = assertThrows(ExecutionException.class, sending.form()::get);
+            assertEquals(422, ((MultipartException) failure.getCause()).httpStatus());
+            bench.assertNothingLeft();
+            assertEquals(List.of(), bench.keys());
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.s3.Uploads.File;
+import java.io.ByteArrayInputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.SequenceInputStream;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Processes that are killed while an upload runs: those of the store, and our own. */
+@ExtendWith(Weed.IsThere.class)
+class NodeTest {
+    private static final int MIB = 1 << 20;
+
+    /** A node that is going to be killed: uploads 20 MiB of a file that never ends. */
+    static final class Node {
+        private Node() {}
+
+        public static void main(String[] arguments) throws Exception {
+            MemoryBudget budget = MemoryBudget.of(128 << 20);
+            S3ObjectStore store = store(URI.create(arguments[0]));
+            S3Sinks sinks = S3Sinks.builder(store, budget).prefix(arguments[1]).build();
+            try (Forms forms = Forms.of(FormOptions.inMemory(budget).build());
+                    PipedOutputStream never = new PipedOutputStream()) {
+                byte[] most = Uploads.body(List.of(new File("a", 20 * MIB))).readNBytes(19 * MIB);
+                forms.read(
+                        new SequenceInputStream(new ByteArrayInputStream(most), new PipedInputStream(never)),
+                        Uploads.CONTENT_TYPE,
+                        options -> options.decider(sinks.newForm()));
+            }
+        }
+    }
+
+    private static S3ObjectStore store(URI address) {
+        return S3ObjectStore.builder(Weed.BUCKET)
+                .endpoint(address)
+                .region("us-east-1")
+                .pathStyle(true)
+                .credentials(Weed.CREDENTIALS)
+                .build();
+    }
+
+    @Test
+    void whatAKilledNodeLeavesIsSwept() throws Exception {
+        try (Bench bench = new Bench()) {
+            Process node = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Node.class.getName(),
+                            bench.proxy.address().toString(),
+                            bench.prefix)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            Weed.await(() -> assertEquals(
+                    2,
+                    bench.proxy.requests().stream()
+                            .filter(request -> request.contains("partNumber"))
+                            .count()));
+            node.destroyForcibly().waitFor();
+            assertEquals(1, bench.uploads().size());
+            S3Sinks impatient = S3Sinks.builder(bench.store, bench.budget)
+                    .prefix(bench.prefix)
+                    .maxAge(Duration.ZERO)
+                    .build();
+            impatient.sweep().get();
+            bench.assertNothingLeft();
+            assertEquals(List.of(), bench.keys());
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aFormOutlivesAProcessOfTheStore() {
+        return Stream.of("volume1", "volume2", "volume3", "filer", "s3")
+                .map(name -> DynamicTest.dynamicTest(name, () -> {
+                    Weed weed = Weed.running();
+                    try (Bench bench = new Bench(
+                            MemoryBudget.of(128 << 20),
+                            store -> store.attempts(12).pauseMillis(100),
+                            sinks -> sinks)) {
+                        List<File> files = List.of(new File("a", 40 * MIB), new File("b", 10));
+                        S3Form objects = bench.sinks.newForm();
+                        Uploads.Sending sending = bench.send(objects, files);
+                        Weed.await(() -> assertEquals(
+                                2,
+                                bench.proxy.requests().stream()
+                                        .filter(request -> request.contains("partNumber"))
+                                        .count()));
+                        weed.kill(name);
+                        weed.start(name);
+                        sending.form().get().close();
+                        bench.assertStored(objects, files);
+                        bench.assertNothingLeft();
+                    }
+                }));
+    }
+}

@@ -1,0 +1,225 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.s3.S3Form.StoredPart;
+import dev.sluice.s3.Uploads.File;
+import java.io.ByteArrayInputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.SequenceInputStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+
+@ExtendWith(Weed.IsThere.class)
+class S3SinkTest {
+    private static final int MIB = 1 << 20;
+
+    @Test
+    void filesOfAllSizesAreTheSameInTheStore() throws Exception {
+        try (Bench bench = new Bench()) {
+            List<File> files = List.of(
+                    new File("empty", 0),
+                    new File("one byte", 1),
+                    new File("small.bin", 100_000),
+                    new File("more than is kept", 2 * MIB),
+                    new File("exactly one segment", 8 * MIB),
+                    new File("one more", 8 * MIB + 1),
+                    new File("many", 30 * MIB + 12_345));
+            S3Form objects = bench.sinks.newForm();
+            try (MultipartForm form = bench.send(objects, files).form().get()) {
+                assertEquals("title", form.text("title"));
+            }
+            bench.assertStored(objects, files);
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void theClientChoosesNeitherKeyNorTypeAndItsNameIsKeptSafely() throws Exception {
+        try (Bench bench = new Bench()) {
+            S3Form objects = bench.sinks.newForm();
+            bench.send(objects, List.of(new File("../é \u202E.html", 5), new File("x".repeat(3000), 9 * MIB)))
+                    .form()
+                    .get()
+                    .close();
+            StoredPart first = objects.objects().get(0);
+            assertTrue(
+                    first.stored().key().matches(bench.prefix + "[0-9a-f]{32}"),
+                    first.stored().key());
+            HeadObjectResponse head = bench.head(first);
+            assertEquals("application/octet-stream", head.contentType());
+            assertEquals("..%2F%C3%A9%20%E2%80%AE.html", head.metadata().get("filename"));
+            assertEquals(
+                    "x".repeat(1024),
+                    bench.head(objects.objects().get(1)).metadata().get("filename"));
+        }
+    }
+
+    @Test
+    void whatTheStoreIsToDoWithObjectsIsSaid() throws Exception {
+        try (Bench bench = new Bench(
+                MemoryBudget.of(256 << 20),
+                store -> store.tags(Map.of("kind", "upload")),
+                sinks -> sinks.sniff(4, first -> "test/" + first.length))) {
+            S3Form objects = bench.sinks.newForm();
+            bench.send(objects, List.of(new File("small", 3), new File("large", 9 * MIB)))
+                    .form()
+                    .get()
+                    .close();
+            for (StoredPart part : objects.objects()) {
+                String key = part.stored().key();
+                assertEquals(
+                        "[Tag(Key=kind, Value=upload)]",
+                        bench.client
+                                .getObjectTagging(
+                                        request -> request.bucket(Weed.BUCKET).key(key))
+                                .join()
+                                .tagSet()
+                                .toString());
+            }
+            assertEquals("test/3", bench.head(objects.objects().get(0)).contentType());
+            assertEquals("test/4", bench.head(objects.objects().get(1)).contentType());
+        }
+    }
+
+    @Test
+    void anObjectThatIsThereIsNotReplaced() throws Exception {
+        for (long size : new long[] {10, 9 * MIB}) {
+            try (Bench bench = new Bench(MemoryBudget.of(256 << 20), S3ObjectStore.Builder::onlyNew, sinks -> sinks)) {
+                String key = bench.prefix + "fixed";
+                bench.client
+                        .putObject(
+                                request -> request.bucket(Weed.BUCKET).key(key), AsyncRequestBody.fromString("there"))
+                        .join();
+                S3Form objects = bench.sinks.newForm();
+                PartDecider decider = part -> part.filename() == null
+                        ? PartDecision.skip()
+                        : PartDecision.to(objects.sink(part, "text/plain", key));
+                CompletableFuture<MultipartForm> form = Uploads.send(
+                                bench.forms,
+                                bench.forms.options().toBuilder()
+                                        .decider(decider)
+                                        .build(),
+                                Uploads.body(List.of(new File("a", size))),
+                                bench.allocator)
+                        .form();
+                ExecutionException failure = assertThrows(ExecutionException.class, form::get);
+                assertInstanceOf(FileAlreadyExistsException.class, failure.getCause());
+                assertEquals(List.of(key), bench.keys());
+                assertEquals(
+                        5,
+                        bench.client
+                                .headObject(
+                                        request -> request.bucket(Weed.BUCKET).key(key))
+                                .join()
+                                .contentLength());
+                bench.assertNothingLeft();
+            }
+        }
+    }
+
+    @Test
+    void nothingIsVisibleBeforeTheFormHasEnded() throws Exception {
+        try (Bench bench = new Bench()) {
+            List<File> files = List.of(new File("a", 10), new File("b", 20 * MIB), new File("c", 10));
+            S3Form objects = bench.sinks.newForm();
+            PipedInputStream end = new PipedInputStream();
+            PipedOutputStream last = new PipedOutputStream(end);
+            byte[] body = Uploads.body(files).readAllBytes();
+            Uploads.Sending sending = Uploads.send(
+                    bench.forms,
+                    objects.options(bench.forms.options()),
+                    new SequenceInputStream(new ByteArrayInputStream(body, 0, body.length - 2), end),
+                    bench.allocator);
+            Weed.await(() -> assertEquals(3, count(bench, "partNumber")));
+            assertEquals(List.of(), bench.keys());
+            assertEquals(List.of(), objects.objects());
+            last.write(body, body.length - 2, 2);
+            last.close();
+            sending.form().get().close();
+            bench.assertStored(objects, files);
+            assertEquals(
+                    2,
+                    bench.proxy.requests().stream()
+                            .filter(request -> request.matches("PUT [^?]*"))
+                            .count());
+            bench.assertNothingLeft();
+        }
+    }
+
+    private static long count(Bench bench, String part) {
+        return bench.proxy.requests().stream()
+                .filter(request -> request.contains(part))
+                .count();
+    }
+
+    @Test
+    void anObjectHasNoMorePiecesThanTheStoreTakes() throws Exception {
+        try (Bench bench = new Bench(MemoryBudget.of(256 << 20), store -> store, sinks -> sinks.mostPieces(2))) {
+            List<File> most = List.of(new File("a", 16 * MIB));
+            S3Form objects = bench.sinks.newForm();
+            bench.send(objects, most).form().get().close();
+            bench.assertStored(objects, most);
+            CompletableFuture<MultipartForm> form = bench.send(
+                            bench.sinks.newForm(), List.of(new File("a", 16 * MIB + 1)))
+                    .form();
+            ExecutionException failure = assertThrows(ExecutionException.class, form::get);
+            assertEquals(Reason.PART_TOO_LARGE, ((MultipartException) failure.getCause()).reason());
+            bench.assertNothingLeft();
+        }
+    }
+
+    @Test
+    void segmentsGrowWithTheirNumber() throws Exception {
+        try (Bench bench = new Bench()) {
+            assertEquals(8 * MIB, bench.sinks.segmentBytes(1));
+            assertEquals(16 * MIB, bench.sinks.segmentBytes(1250));
+            assertEquals(64 * MIB, bench.sinks.segmentBytes(10_000));
+            long room = 0;
+            for (int piece = 1; piece <= 10_000; piece++) {
+                room += bench.sinks.segmentBytes(piece);
+            }
+            assertEquals(351, room >> 30);
+        }
+    }
+
+    @Test
+    void anUploadThatNobodyGoesOnWithIsEnded() throws Exception {
+        try (Bench bench =
+                new Bench(MemoryBudget.of(256 << 20), store -> store, sinks -> sinks.maxAge(Duration.ofMillis(1500)))) {
+            PipedInputStream never = new PipedInputStream();
+            PipedOutputStream stalled = new PipedOutputStream(never);
+            byte[] body = Uploads.body(List.of(new File("a", 9 * MIB))).readAllBytes();
+            Uploads.Sending sending = Uploads.send(
+                    bench.forms,
+                    bench.sinks.newForm().options(bench.forms.options()),
+                    new SequenceInputStream(new ByteArrayInputStream(body, 0, body.length - 100), never),
+                    bench.allocator);
+            Weed.await(() -> assertTrue(count(bench, "DELETE") > 0));
+            stalled.write(body, body.length - 100, 100);
+            stalled.close();
+            ExecutionException failure = assertThrows(ExecutionException.class, sending.form()::get);
+            assertEquals(
+                    "the upload was idle for half of PT1.5S", failure.getCause().getMessage());
+            bench.assertNothingLeft();
+        }
+    }
+}

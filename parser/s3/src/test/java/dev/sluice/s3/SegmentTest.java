@@ -1,0 +1,164 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.testkit.CountingAllocator;
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SegmentTest {
+    private static final int MIB = 1 << 20;
+
+    private final CountingAllocator allocator = new CountingAllocator();
+    private final AtomicInteger freed = new AtomicInteger();
+    private final Segment segment = new Segment(8 * MIB, freed::incrementAndGet);
+    private final CRC32 whole = new CRC32();
+
+    private static final class Reader implements Flow.Subscriber<ByteBuffer> {
+        private final List<ByteBuffer> seen = new ArrayList<>();
+        private Flow.Subscription subscription;
+        private Throwable error;
+        private boolean complete;
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            subscription = given;
+        }
+
+        @Override
+        public void onNext(ByteBuffer bytes) {
+            seen.add(bytes);
+        }
+
+        @Override
+        public void onError(Throwable cause) {
+            error = cause;
+        }
+
+        @Override
+        public void onComplete() {
+            complete = true;
+        }
+
+        private String text() {
+            StringBuilder text = new StringBuilder();
+            seen.forEach(bytes -> text.append(StandardCharsets.US_ASCII.decode(bytes.duplicate())));
+            return text.toString();
+        }
+    }
+
+    @AfterEach
+    void nothingIsHeld() {
+        assertEquals(List.of(), allocator.unreleased());
+        assertEquals(1, freed.get());
+    }
+
+    private void add(String text, int capacity) {
+        ByteBuf data = allocator.buffer(capacity).writeBytes(text.getBytes(StandardCharsets.US_ASCII));
+        segment.add(data, whole);
+        assertEquals(0, data.readableBytes());
+        data.release();
+    }
+
+    private Reader read() {
+        Reader reader = new Reader();
+        segment.subscribe(reader);
+        return reader;
+    }
+
+    @Test
+    void eachSubscriptionBeginsAtTheFirstByteAndTheLastToEndReleases() {
+        String large = "x".repeat(70_000);
+        add("ab", 2);
+        add(large, 70_000);
+        add("cd", 4096);
+        segment.seal();
+        Reader first = read();
+        Reader second = read();
+        first.subscription.request(1);
+        assertEquals("ab", first.text());
+        first.subscription.request(Long.MAX_VALUE);
+        first.subscription.request(Long.MAX_VALUE);
+        assertEquals("ab" + large + "cd", first.text());
+        assertTrue(first.complete);
+        segment.release();
+        assertEquals(0, freed.get(), "another reads");
+        second.subscription.request(2);
+        assertEquals("ab" + large, second.text());
+        second.subscription.cancel();
+        second.subscription.request(1);
+        assertEquals(2, second.seen.size());
+        Reader late = read();
+        assertInstanceOf(IllegalStateException.class, late.error);
+    }
+
+    @Test
+    void nothingIsCopiedOfBuffersThatAreFull() {
+        byte[] bytes = new byte[64 << 10];
+        ByteBuf data = allocator.buffer(bytes.length).writeBytes(bytes);
+        segment.add(data, whole);
+        data.release();
+        Reader reader = read();
+        reader.subscription.request(1);
+        assertSame(data.array(), reader.seen.get(0).array());
+        assertTrue(reader.complete);
+        segment.release();
+    }
+
+    @Test
+    void fewBytesOfLargeBuffersAreCopiedSoThatMemoryStaysBounded() {
+        for (int i = 0; i < 10_000; i++) {
+            add("0123456789", 32 << 10);
+        }
+        segment.seal();
+        assertEquals(100_000, segment.size());
+        assertTrue(allocator.liveBytes() <= segment.size() + (8 * MIB) / 16, "held: " + allocator.liveBytes());
+        assertEquals(segment.pinned(), allocator.liveBytes());
+        segment.release();
+    }
+
+    @Test
+    void itTakesNoMoreThanItsSize() {
+        ByteBuf data = allocator.buffer(9 * MIB).writeZero(9 * MIB);
+        segment.add(data, whole);
+        assertTrue(segment.isFull());
+        assertEquals(MIB, data.readableBytes());
+        data.release();
+        segment.release();
+    }
+
+    @Test
+    void checksumsAreThoseOfTheBytes() {
+        add("123456789", 9);
+        assertEquals("y/Q5Jg==", segment.crc32()); // 0xCBF43926, the check value of CRC-32
+        assertEquals(0xCBF43926L, whole.getValue());
+        segment.release();
+    }
+
+    @Test
+    void aRequestForNothingIsAnError() {
+        add("a", 1);
+        Reader reader = read();
+        reader.subscription.request(0);
+        assertInstanceOf(IllegalArgumentException.class, reader.error);
+        segment.release();
+    }
+
+    @Test
+    void anEmptyOneCompletesAtOnce() {
+        Reader reader = read();
+        assertTrue(reader.complete);
+        segment.release();
+    }
+}

@@ -1,0 +1,231 @@
+package dev.sluice.testkit;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+
+/**
+ * Stands between a client of HTTP/1.1 and a server on this machine, and does to the n-th request of some kind what networks
+ * and servers do. One request for each connection; bodies have a {@code Content-Length}.
+ */
+public final class FaultProxy implements Closeable {
+    /** What becomes of a request. */
+    public interface Fault {}
+
+    private enum Simple implements Fault {
+        RESET,
+        LOSE_ANSWER,
+        HANG
+    }
+
+    private record Answer(int status, String body, boolean forwarded) implements Fault {}
+
+    /** Cut off when half of the body has gone to the server. */
+    public static final Fault RESET = Simple.RESET;
+
+    /** Done by the server, and cut off instead of its answer. */
+    public static final Fault LOSE_ANSWER = Simple.LOSE_ANSWER;
+
+    /** No answer, and nothing sent to the server, until the client goes or the proxy is closed. */
+    public static final Fault HANG = Simple.HANG;
+
+    /** {@return an answer in place of the server's, which sees nothing of the request} */
+    public static Fault answer(int status, String body) {
+        return new Answer(status, body, false);
+    }
+
+    /** {@return an answer in place of the server's, which has done it} */
+    public static Fault answerAfter(int status, String body) {
+        return new Answer(status, body, true);
+    }
+
+    private record Rule(Predicate<String> which, AtomicInteger calls, int first, int last, Fault fault) {}
+
+    private final ServerSocket listener;
+    private final int port;
+    private final List<Rule> rules = new CopyOnWriteArrayList<>();
+    private final List<String> requests = new CopyOnWriteArrayList<>();
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger done = new AtomicInteger();
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    /** Listens, in front of the server at {@code port}. */
+    public FaultProxy(int port) throws IOException {
+        this.port = port;
+        this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+        start(this::accept);
+    }
+
+    /** {@return where clients are to go} */
+    public URI address() {
+        return URI.create("http://127.0.0.1:" + listener.getLocalPort());
+    }
+
+    /**
+     * Does {@code fault} to the requests that {@code which} is true of, from the {@code first} one to the {@code last} one.
+     *
+     * @param which asked with the method, the path and the query of a request, as {@code GET /a?b}
+     * @param first from 1
+     */
+    public void on(Predicate<String> which, int first, int last, Fault fault) {
+        rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
+    }
+
+    /** {@return how many faults there were} */
+    public int faults() {
+        return done.get();
+    }
+
+    /** {@return the requests that came, as {@code GET /a?b}} */
+    public List<String> requests() {
+        return List.copyOf(requests);
+    }
+
+    private static void start(Runnable work) {
+        Thread thread = new Thread(work, "fault proxy");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept() {
+        while (!listener.isClosed()) {
+            try {
+                Socket client = listener.accept();
+                open.add(client);
+                start(() -> serve(client));
+            } catch (IOException e) {
+                // closed
+            }
+        }
+    }
+
+    private void serve(Socket client) {
+        try (client) {
+            InputStream in = new BufferedInputStream(client.getInputStream());
+            String head = head(in);
+            if (!head.isEmpty()) {
+                String request = head.substring(0, head.indexOf(" HTTP/"));
+                requests.add(request);
+                serve(client, in, head, fault(request));
+            }
+        } catch (IOException e) {
+            // the client is gone, or the server
+        } finally {
+            open.remove(client);
+        }
+    }
+
+    private Object fault(String request) {
+        for (Rule rule : rules) {
+            if (rule.which.test(request)) {
+                int call = rule.calls.incrementAndGet();
+                if (call >= rule.first && call <= rule.last) {
+                    done.incrementAndGet();
+                    return rule.fault;
+                }
+            }
+        }
+        return "none";
+    }
+
+    private void serve(Socket client, InputStream in, String head, Object fault) throws IOException {
+        long length = contentLength(head);
+        if (fault == HANG) {
+            await();
+        } else if (fault instanceof Answer answer && !answer.forwarded) {
+            copy(in, OutputStream.nullOutputStream(), length);
+            answer(client.getOutputStream(), answer);
+        } else {
+            try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                OutputStream out = server.getOutputStream();
+                String sent = head.replaceFirst("(?i)\r\nConnection: [^\r]*", "");
+                out.write((sent.substring(0, sent.length() - 2) + "Connection: close\r\n\r\n")
+                        .getBytes(StandardCharsets.ISO_8859_1));
+                copy(in, out, fault == RESET ? length / 2 : length);
+                if (fault != RESET) {
+                    boolean passes = fault.equals("none");
+                    server.getInputStream()
+                            .transferTo(passes ? client.getOutputStream() : OutputStream.nullOutputStream());
+                }
+            }
+            if (fault instanceof Answer answer) {
+                answer(client.getOutputStream(), answer);
+            } else if (fault == RESET || fault == LOSE_ANSWER) {
+                client.setSoLinger(true, 0);
+            }
+        }
+    }
+
+    private void await() {
+        try {
+            closed.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void answer(OutputStream out, Answer answer) throws IOException {
+        byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
+        out.write(("HTTP/1.1 " + answer.status + " Fault\r\nContent-Type: application/xml\r\nContent-Length: "
+                        + body.length + "\r\nConnection: close\r\n\r\n")
+                .getBytes(StandardCharsets.ISO_8859_1));
+        out.write(body);
+        out.flush();
+    }
+
+    private static String head(InputStream in) throws IOException {
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        int last = 0;
+        for (int b; last != 0x0D0A0D0A && (b = in.read()) >= 0; last = last << 8 | b) {
+            head.write(b);
+        }
+        return head.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    private static long contentLength(String head) {
+        for (String line : head.split("\r\n")) {
+            if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
+                return Long.parseLong(line.substring(15).strip());
+            }
+        }
+        return 0;
+    }
+
+    private static void copy(InputStream in, OutputStream out, long length) throws IOException {
+        byte[] bytes = new byte[64 << 10];
+        for (long left = length; left > 0; ) {
+            int count = in.read(bytes, 0, (int) Math.min(bytes.length, left));
+            if (count < 0) {
+                throw new IOException("the client went away");
+            }
+            out.write(bytes, 0, count);
+            left -= count;
+        }
+        out.flush();
+    }
+
+    @Override
+    public void close() throws IOException {
+        closed.countDown();
+        listener.close();
+        for (Socket client : open) {
+            client.close();
+        }
+    }
+}
