@@ -1,5 +1,6 @@
 package dev.sluice.samples.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.sluice.PartHead;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +27,13 @@ public record UploadReport(
      * @param filename as the client sent it; null for a form field
      * @param size in bytes
      * @param sha256 in lower-case hexadecimal
-     * @param storedAs the name of the file in the upload directory; null for a form field and for a file input left
+     * @param storedAs the name of the file in the upload directory, or the key of the object; null for a form field and for a file input left
      * empty
      * @param value text of a form field of up to 1 KiB; null for a longer one and for a file
      * @param millis from the part's header section to its last byte on disk
      * @param megabytesPerSecond 10^6 bytes per second over that time; null where it is shorter than a millisecond
+     * @param etag of the object that it is, whose key is {@code storedAs}; absent where it is a file
+     * @param crc32 of that object, in base64, as the store has it; absent where it is a file
      */
     public record Part(
             int index,
@@ -42,7 +45,13 @@ public record UploadReport(
             @Nullable String storedAs,
             @Nullable String value,
             double millis,
-            @Nullable Double megabytesPerSecond) {
+            @Nullable Double megabytesPerSecond,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String etag,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String crc32) {
 
         /** {@return a part of a form} */
         public static Part of(
@@ -63,7 +72,26 @@ public record UploadReport(
                     storedAs,
                     value,
                     millis,
-                    rate);
+                    rate,
+                    null,
+                    null);
+        }
+
+        /** {@return this part, as an object of a store} */
+        public Part inStore(String key, String otherEtag, String otherCrc32) {
+            return new Part(
+                    index,
+                    name,
+                    filename,
+                    contentType,
+                    size,
+                    sha256,
+                    key,
+                    value,
+                    millis,
+                    megabytesPerSecond,
+                    otherEtag,
+                    otherCrc32);
         }
     }
 }

@@ -3,6 +3,8 @@ package dev.sluice.samples.upload;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.netty.FormReceiver;
+import dev.sluice.s3.S3Form;
+import dev.sluice.s3.S3Sinks;
 import dev.sluice.samples.report.ErrorAnswer;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.ServerMetrics.Outcome;
@@ -27,7 +29,11 @@ import org.slf4j.LoggerFactory;
 /** One {@code POST /upload} or {@code POST /inspect}. */
 final class FormRequest implements FormReceiver {
     /** What all of them share. */
-    record Services(ServerConfig config, ReceivedParts.Store store, ServerMetrics metrics) {
+    record Services(
+            ServerConfig config,
+            ReceivedParts.Store store,
+            @Nullable S3Sinks objects,
+            ServerMetrics metrics) {
         /** {@return who takes the form of {@code request}, or null if it is not for one} */
         @Nullable
         FormReceiver route(HttpRequest request) {
@@ -59,6 +65,7 @@ final class FormRequest implements FormReceiver {
     private final HttpRequest request;
     private final QueryStringDecoder uri;
     private final String route;
+    private final @Nullable S3Form objects;
     private final ReceivedParts parts;
     private final AtomicBoolean underWay = new AtomicBoolean();
 
@@ -67,7 +74,9 @@ final class FormRequest implements FormReceiver {
         this.request = request;
         this.uri = uri;
         this.route = uri.path().substring(1);
-        this.parts = new ReceivedParts(stores() ? services.store() : null);
+        this.objects =
+                stores() && services.objects() != null ? services.objects().newForm() : null;
+        this.parts = new ReceivedParts(stores() ? services.store() : null, objects);
     }
 
     private boolean stores() {
@@ -83,8 +92,11 @@ final class FormRequest implements FormReceiver {
         }
         services.metrics().started();
         underWay.set(true);
-        return defaults.toBuilder()
-                .preset(name.preset())
+        FormOptions.Builder options = defaults.toBuilder();
+        if (objects != null) {
+            options.admission(objects);
+        }
+        return options.preset(name.preset())
                 .decodeTransferEncodings(false)
                 .maxBodyBytes(stores() ? services.config().maxBodyBytes() : ServerConfig.MAX_INSPECTED_BYTES)
                 .decider(parts)

@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The program: {@code java -jar sluice.jar serve} and {@code java -jar sluice.jar inspect}. */
+/** The program: {@code java -jar sluice.jar serve}, {@code inspect} and {@code sweep}. */
 @Command(
         name = "sluice",
         description = "Receives multipart/form-data uploads, and shows what is in a multipart body.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {ServeCommand.class, InspectCommand.class})
+        subcommands = {ServeCommand.class, InspectCommand.class, SweepCommand.class})
 public final class Main {
     private Main() {}
 

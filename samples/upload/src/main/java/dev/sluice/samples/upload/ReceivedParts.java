@@ -8,6 +8,7 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Progress;
 import dev.sluice.form.ProgressListener;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.s3.S3Form;
 import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.report.ErrorAnswer;
 import dev.sluice.samples.report.InspectionReport;
@@ -53,8 +54,16 @@ final class ReceivedParts implements PartDecider, ProgressListener {
             return HexFormat.of().formatHex(sha256.digest());
         }
 
-        UploadReport.Part uploaded() {
-            return UploadReport.Part.of(head, size, digest(), storedAs, value, millis);
+        UploadReport.Part uploaded(@Nullable S3Form objects) {
+            UploadReport.Part part = UploadReport.Part.of(head, size, digest(), storedAs, value, millis);
+            return objects == null
+                    ? part
+                    : objects.objects().stream()
+                            .filter(object -> object.part() == head)
+                            .map(S3Form.StoredPart::stored)
+                            .map(stored -> part.inStore(stored.key(), stored.etag(), stored.crc32()))
+                            .findFirst()
+                            .orElse(part);
         }
     }
 
@@ -64,12 +73,17 @@ final class ReceivedParts implements PartDecider, ProgressListener {
     private static final int MOST_NUMBERED = 1000;
 
     private final @Nullable Store store;
+    private final @Nullable S3Form objects;
     private final long startNanos = System.nanoTime();
     private final List<Arrival> parts = new ArrayList<>();
 
-    /** @param store null for an inspection */
-    ReceivedParts(@Nullable Store store) {
+    /**
+     * @param store null for an inspection
+     * @param objects where files go instead of there, or null
+     */
+    ReceivedParts(@Nullable Store store, @Nullable S3Form objects) {
         this.store = store;
+        this.objects = objects;
     }
 
     @Override
@@ -90,7 +104,10 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         return stored(part, store);
     }
 
-    private static PartDecision stored(Arrival part, Store store) {
+    private PartDecision stored(Arrival part, Store store) {
+        if (objects != null) {
+            return part.to(objects.sink(part.head));
+        }
         String safe = part.head.safeFilename();
         String name = safe == null || safe.isEmpty() ? "file" : safe;
         int dot = name.lastIndexOf('.');
@@ -137,7 +154,8 @@ final class ReceivedParts implements PartDecider, ProgressListener {
             return new InspectionReport(inspected(), deviations, form.bodyBytes(), null);
         }
         long millis = (System.nanoTime() - startNanos) / 1_000_000;
-        List<UploadReport.Part> all = parts.stream().map(Arrival::uploaded).toList();
+        List<UploadReport.Part> all =
+                parts.stream().map(part -> part.uploaded(objects)).toList();
         return new UploadReport(all, deviations, form.bodyBytes(), millis, null);
     }
 

@@ -3,8 +3,10 @@ package dev.sluice.samples.upload;
 import dev.sluice.samples.report.SizeConverter;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,18 +62,34 @@ final class ServeCommand implements Callable<Integer> {
             defaultValue = "false")
     private boolean tls;
 
+    @Option(
+            names = "--s3",
+            paramLabel = "URI",
+            description =
+                    "An object store that speaks the protocol of S3: files go there, with credentials of the environment"
+                            + " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Needs --bucket.")
+    private @Nullable URI s3;
+
+    @Option(names = "--bucket", paramLabel = "NAME", description = "The bucket, which is there. Needs --s3.")
+    private @Nullable String bucket;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws InterruptedException {
+        if ((s3 == null) != (bucket == null)) {
+            spec.commandLine().getErr().println("--s3 and --bucket are given together");
+            return ExitCode.USAGE;
+        }
         UploadServer server;
         try {
             server = UploadServer.start(ServerConfig.of(directory)
                     .withAddress(host, port)
                     .withMaxBodyBytes(maxBodyBytes)
                     .withKeepFreeBytes(keepFreeBytes)
-                    .withTls(tls));
+                    .withTls(tls)
+                    .withBucket(s3 == null || bucket == null ? null : new ServerConfig.Bucket(s3, bucket)));
         } catch (IOException | IllegalArgumentException e) {
             spec.commandLine().getErr().println(e.getMessage());
             return ExitCode.USAGE;
@@ -79,7 +97,7 @@ final class ServeCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));
         PrintWriter out = spec.commandLine().getOut();
         out.println("Listening on " + server.uri());
-        out.println("Files go to " + server.directory());
+        out.println("Files go to " + (s3 == null ? server.directory() : s3 + ", bucket " + bucket));
         out.flush();
         server.join();
         return ExitCode.OK;

@@ -5,6 +5,9 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.netty.MultipartHandlers;
+import dev.sluice.s3.ObjectStore;
+import dev.sluice.s3.S3ObjectStore;
+import dev.sluice.s3.S3Sinks;
 import dev.sluice.samples.report.Page;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -27,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,6 +44,9 @@ public final class UploadServer implements AutoCloseable {
     /** Where files wait in the directory; no stored file has a name that starts with a dot. */
     private static final String INCOMING = ".incoming";
 
+    /** What the keys of objects begin with. */
+    static final String PREFIX = "uploads/";
+
     private static final long MAX_DRAIN_BYTES = 32L << 20;
     private static final Duration MAX_DRAIN_TIME = Duration.ofSeconds(2);
 
@@ -48,6 +55,8 @@ public final class UploadServer implements AutoCloseable {
     private final MemoryBudget memory = MemoryBudget.of(Runtime.getRuntime().maxMemory() / 4);
     private final PooledByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
     private final ServerMetrics metrics = new ServerMetrics(allocator, memory);
+    private final @Nullable ObjectStore objectStore;
+    private final @Nullable S3Sinks objects;
     private final EventLoopGroup loops;
     private final EventExecutorGroup workers = new DefaultEventExecutorGroup(
             Math.max(4, 2 * Runtime.getRuntime().availableProcessors()), new DefaultThreadFactory("sluice-disk"));
@@ -60,6 +69,10 @@ public final class UploadServer implements AutoCloseable {
                 .unlimitedSpoolBytes()
                 .keepFreeBytes(config.keepFreeBytes())
                 .open();
+        this.objectStore = config.bucket() == null ? null : open(config.bucket());
+        this.objects = objectStore == null
+                ? null
+                : S3Sinks.builder(objectStore, memory).prefix(PREFIX).build();
         this.loops =
                 new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
         FormOptions options = options();
@@ -82,6 +95,15 @@ public final class UploadServer implements AutoCloseable {
         return new UploadServer(config);
     }
 
+    /** Credentials come from the usual places of the SDK: the environment, say. */
+    static ObjectStore open(ServerConfig.Bucket bucket) {
+        return S3ObjectStore.builder(bucket.name())
+                .endpoint(bucket.endpoint())
+                .region("us-east-1")
+                .pathStyle(true)
+                .build();
+    }
+
     private FormOptions options() {
         return FormOptions.builder(spool, memory)
                 .expandNested(false) // parts as they are in the body
@@ -93,7 +115,7 @@ public final class UploadServer implements AutoCloseable {
 
     private MultipartHandlers handlers(FormOptions options) {
         ReceivedParts.Store store = new ReceivedParts.Store(spool, directory());
-        FormRequest.Services services = new FormRequest.Services(config, store, metrics);
+        FormRequest.Services services = new FormRequest.Services(config, store, objects, metrics);
         return MultipartHandlers.builder(Forms.of(options), services::route, workers)
                 .drain(MAX_DRAIN_BYTES, MAX_DRAIN_TIME)
                 .build();
@@ -153,6 +175,10 @@ public final class UploadServer implements AutoCloseable {
                 .join();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         workers.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+        if (objectStore != null && objects != null) {
+            objects.whenIdle().completeOnTimeout(null, 5, TimeUnit.SECONDS).join();
+            objectStore.close();
+        }
         metrics.close();
         try {
             spool.close();

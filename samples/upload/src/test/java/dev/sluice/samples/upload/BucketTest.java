@@ -1,0 +1,123 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.s3.Weed;
+import dev.sluice.samples.report.Digest;
+import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.JavaHttpClient;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.S3Object;
+
+/** {@code serve --s3}: files go into an object store. */
+@ExtendWith(Weed.IsThere.class)
+class BucketTest {
+    @TempDir
+    Path root;
+
+    @Test
+    void filesBecomeObjectsAndTheAnswerSaysWhich() throws Exception {
+        Weed weed = Weed.running();
+        System.setProperty("aws.accessKeyId", "tests");
+        System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        byte[] large = TestForm.noise(9 << 20, 1);
+        byte[] small = TestForm.noise(10, 2);
+        ServerConfig config = ServerConfig.of(root).withBucket(new ServerConfig.Bucket(weed.address(), Weed.BUCKET));
+        try (UploadServer server = UploadServer.start(config);
+                S3AsyncClient client = Weed.client(weed.address())) {
+            Answer refused = JavaHttpClient.post(
+                    server.uri().resolve("/upload"),
+                    TestForm.CONTENT_TYPE,
+                    new TestForm().file("f", "large.bin", large).open());
+            assertEquals(400, refused.status());
+            assertEquals(List.of(), keys(client));
+            Answer answer = JavaHttpClient.post(
+                    server.uri().resolve("/upload"),
+                    TestForm.CONTENT_TYPE,
+                    new TestForm()
+                            .field("comment", "c")
+                            .file("f", "large.bin", large)
+                            .file("g", "small.bin", small)
+                            .body());
+            assertEquals(200, answer.status(), answer.toString());
+            assertTrue(answer.json().at("/parts/0/etag").isMissingNode());
+            byte[][] sent = {large, small};
+            for (int i = 0; i < sent.length; i++) {
+                JsonNode part = answer.json().get("parts").get(i + 1);
+                CRC32 crc = new CRC32();
+                crc.update(sent[i]);
+                byte[] checksum =
+                        ByteBuffer.allocate(4).putInt((int) crc.getValue()).array();
+                assertEquals(
+                        Base64.getEncoder().encodeToString(checksum),
+                        part.get("crc32").asText());
+                assertEquals(
+                        HexFormat.of().formatHex(Digest.sha256().digest(sent[i])),
+                        part.get("sha256").asText());
+                var object = client.getObject(
+                                request -> request.bucket(Weed.BUCKET)
+                                        .key(part.get("storedAs").asText()),
+                                AsyncResponseTransformer.toBytes())
+                        .join();
+                assertArrayEquals(sent[i], object.asByteArray());
+                assertEquals(object.response().eTag(), part.get("etag").asText());
+            }
+            assertEquals(2, keys(client).size());
+        }
+    }
+
+    private static List<String> keys(S3AsyncClient client) {
+        return client
+                .listObjectsV2(request -> request.bucket(Weed.BUCKET).prefix("uploads/"))
+                .join()
+                .contents()
+                .stream()
+                .map(S3Object::key)
+                .toList();
+    }
+
+    @Test
+    void whatServersLeftBehindIsSwept() throws Exception {
+        Weed weed = Weed.running();
+        System.setProperty("aws.accessKeyId", "tests");
+        System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        try (S3AsyncClient client = Weed.client(weed.address())) {
+            client.createMultipartUpload(request -> request.bucket(Weed.BUCKET).key("uploads/left"))
+                    .join();
+            assertEquals("uploads ended: 0\n", sweep(weed, "PT1H"));
+            assertEquals("ended uploads/left\nuploads ended: 1\n", sweep(weed, "PT0S"));
+            assertEquals("uploads ended: 0\n", sweep(weed, "PT0S"));
+        }
+    }
+
+    private static String sweep(Weed weed, String age) {
+        StringWriter out = new StringWriter();
+        int code = Main.commandLine(new PrintWriter(out), new PrintWriter(out))
+                .execute("sweep", "--s3", weed.address().toString(), "--bucket", Weed.BUCKET, "--age", age);
+        assertEquals(0, code, out.toString());
+        return out.toString();
+    }
+
+    @Test
+    void aStoreWithoutABucketIsWrongUse() {
+        StringWriter err = new StringWriter();
+        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err)).execute("serve", "--s3", "http://x");
+        assertEquals(2, code);
+        assertEquals("--s3 and --bucket are given together\n", err.toString());
+    }
+}
