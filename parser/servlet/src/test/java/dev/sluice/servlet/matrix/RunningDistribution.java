@@ -2,8 +2,8 @@ package dev.sluice.servlet.matrix;
 
 import dev.sluice.MultipartReader;
 import dev.sluice.buffer.Delimiter;
-import dev.sluice.testkit.RawHttp;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCounted;
 import java.io.IOException;
