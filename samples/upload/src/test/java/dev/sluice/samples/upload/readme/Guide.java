@@ -3,19 +3,29 @@ package dev.sluice.samples.upload.readme;
 import dev.sluice.Deviation;
 import dev.sluice.MultipartException;
 import dev.sluice.Preset;
+import dev.sluice.form.FormHead;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
+import dev.sluice.s3.ObjectStore;
+import dev.sluice.s3.S3Form;
+import dev.sluice.s3.S3ObjectStore;
+import dev.sluice.s3.S3Sinks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What the guide shows. */
 final class Guide {
+    private static final Logger LOG = LoggerFactory.getLogger(Guide.class);
+
     private final Forms forms;
     private final Path directory;
     private int status = 200;
@@ -74,5 +84,19 @@ final class Guide {
         Preset preset = Preset.STANDARD.accepting(Deviation.BARE_LF, Deviation.BARE_LF_IN_HEADER);
         // README }
         return preset;
+    }
+
+    void objectStore(InputStream in, FormHead head, MemoryBudget budget) throws IOException {
+        // README {
+        ObjectStore store =
+                S3ObjectStore.builder("uploads").region("eu-central-1").build();
+        S3Sinks sinks = S3Sinks.builder(store, budget).prefix("incoming/").build();
+
+        S3Form objects = sinks.newForm(); // one for each form
+        try (MultipartForm form = forms.read(in, head, objects.options(forms.options()))) {
+            LOG.info(
+                    "{} for {}", objects.objects(), form.text("title")); // the files, with key, ETag, size and checksum
+        }
+        // README }
     }
 }
