@@ -114,13 +114,14 @@ final class BodyStream extends InputStream {
         return count;
     }
 
-    /** {@return how much is at hand: of a broken connection nothing, the next read tells} */
+    /** A container may read here, and tells only once that the connection is broken. */
     @Override
-    public int available() {
+    public int available() throws IOException {
         try {
             return in.available();
         } catch (IOException e) {
-            return 0;
+            clientFailure = e;
+            throw e;
         }
     }
 
