@@ -223,7 +223,7 @@ class Http2Test {
             Thread.onSpinWait();
         }
         stream.channel.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.CANCEL));
-        Throwable failure = upload.failure.get(2, TimeUnit.SECONDS);
+        Throwable failure = upload.failure.get(20, TimeUnit.SECONDS);
         assertEquals(
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, failure).reason());
@@ -260,6 +260,6 @@ class Http2Test {
         }
         stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // nobody reads it
         client.close();
-        assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.SECONDS));
+        assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
     }
 }
