@@ -41,7 +41,7 @@ final class FormService implements AutoCloseable {
     FormService(FormOptions options, List<PathOptions> paths, @Nullable Path location) {
         this.forms = Forms.of(options);
         this.paths = paths.stream()
-                .sorted(PathOptions.CLOSEST_FIRST)
+                .sorted(PathOptions::closestFirst)
                 .map(each -> new AtPath(each, changed(each.change())))
                 .toList();
         SpoolDirectory spool = options.spool();

@@ -1,17 +1,11 @@
 package dev.sluice.servlet;
 
 import dev.sluice.form.FormOptions;
-import java.util.Comparator;
 import java.util.function.UnaryOperator;
 
 /** Options of their own for the requests to one path, or to all below it. */
 record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
     private static final String ALL_BELOW = "/*";
-
-    /** Of two that fit, the one that says more comes first. */
-    static final Comparator<PathOptions> CLOSEST_FIRST = Comparator.comparing(
-                    (PathOptions each) -> isPrefix(each.pattern))
-            .thenComparing(each -> each.pattern.length(), Comparator.reverseOrder());
 
     PathOptions {
         check(pattern);
@@ -23,6 +17,12 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
         if (!pattern.startsWith("/") || path.indexOf('*') >= 0) {
             throw new IllegalArgumentException("neither /a/path nor /a/path/*: " + pattern);
         }
+    }
+
+    /** Compares: of two that fit, the one that says more comes first. */
+    static int closestFirst(PathOptions one, PathOptions other) {
+        int exactFirst = Boolean.compare(isPrefix(one.pattern), isPrefix(other.pattern));
+        return exactFirst != 0 ? exactFirst : Integer.compare(other.pattern.length(), one.pattern.length());
     }
 
     private static boolean isPrefix(String pattern) {
