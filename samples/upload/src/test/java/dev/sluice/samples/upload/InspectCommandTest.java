@@ -83,11 +83,13 @@ class InspectCommandTest {
     void deviationsAreListedWithPartAndOffset() throws Exception {
         JsonNode deviations = inspect("--json").json().get("deviations");
 
-        assertEquals(2, deviations.size());
-        assertEquals("FOLDED_HEADER", deviations.get(0).get("kind").asText());
-        assertEquals(1, deviations.get(0).get("part").asInt());
-        assertEquals(BODY.indexOf("\n 2") + 2, deviations.get(0).get("offset").asInt());
-        assertEquals("EPILOGUE", deviations.get(1).get("kind").asText());
+        assertEquals(3, deviations.size());
+        assertEquals("TRANSPORT_PADDING", deviations.get(0).get("kind").asText());
+        assertEquals(BODY.indexOf(" \r\n"), deviations.get(0).get("offset").asInt());
+        assertEquals("FOLDED_HEADER", deviations.get(1).get("kind").asText());
+        assertEquals(1, deviations.get(1).get("part").asInt());
+        assertEquals(BODY.indexOf("\n 2") + 2, deviations.get(1).get("offset").asInt());
+        assertEquals("EPILOGUE", deviations.get(2).get("kind").asText());
     }
 
     @Test
@@ -155,7 +157,7 @@ class InspectCommandTest {
 
         assertEquals(1, run.code());
         assertEquals("20", lines.get(caretAt - 1).substring(column, column + 2));
-        assertTrue(lines.get(caretAt - 1).strip().startsWith("128 "), run.out());
+        assertTrue(lines.get(caretAt - 1).strip().startsWith("48 "), run.out());
     }
 
     @Test

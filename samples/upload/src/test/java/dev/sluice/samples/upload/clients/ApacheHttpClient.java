@@ -71,7 +71,9 @@ final class ApacheHttpClient implements UploadClient {
     @Override
     public @Nullable String refusedWhenStrict(Form form) {
         // Beside filename there is a filename* that says something else: the name without percent-encoding.
-        return mode == HttpMultipartMode.EXTENDED && form == Form.NAMES ? "MALFORMED_CONTENT_DISPOSITION" : null;
+        return form == Form.ESCAPES || mode == HttpMultipartMode.EXTENDED && form == Form.NAMES
+                ? "MALFORMED_CONTENT_DISPOSITION"
+                : null;
     }
 
     @Override

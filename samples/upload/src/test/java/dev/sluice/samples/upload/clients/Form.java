@@ -31,18 +31,19 @@ enum Form {
     NAMES {
         @Override
         List<FormPart> parts() {
-            List<FormPart> parts = new ArrayList<>();
-            parts.add(FormPart.field("a\"b;c", "a name of a field"));
-            for (String filename : List.of(
-                    "quo\"te.txt",
+            return named(
+                    "a;b c",
                     "semi;colon.txt",
                     "gr\u00f6\u00dfe \u2603 \u65e5\u672c\u8a9e \ud83d\ude80.txt",
-                    "back\\slash.txt",
                     "per%22cent.txt",
-                    "it's = a, file.txt")) {
-                parts.add(FormPart.file("f", filename, "text/plain", filename.getBytes(StandardCharsets.UTF_8)));
-            }
-            return parts;
+                    "it's = a, file.txt");
+        }
+    },
+    /** What some clients escape with a backslash, and others do not. */
+    ESCAPES {
+        @Override
+        List<FormPart> parts() {
+            return named("a\"b;c", "quo\"te.txt", "back\\slash.txt");
         }
     },
     EMPTY_FILE {
@@ -74,6 +75,15 @@ enum Form {
     };
 
     abstract List<FormPart> parts();
+
+    private static List<FormPart> named(String field, String... filenames) {
+        List<FormPart> parts = new ArrayList<>();
+        parts.add(FormPart.field(field, "a name of a field"));
+        for (String filename : filenames) {
+            parts.add(FormPart.file("f", filename, "text/plain", filename.getBytes(StandardCharsets.UTF_8)));
+        }
+        return parts;
+    }
 
     @Override
     public String toString() {

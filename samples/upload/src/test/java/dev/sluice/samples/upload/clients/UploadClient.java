@@ -35,7 +35,7 @@ public interface UploadClient {
 
     /** {@return the reason for which the preset STRICT refuses how it writes the form, or null} */
     default @Nullable String refusedWhenStrict(Form form) {
-        return null;
+        return form == Form.ESCAPES ? "MALFORMED_CONTENT_DISPOSITION" : null; // policy row 34: readers differ
     }
 
     /** {@return the {@code Content-Type} that it gives to the part} */

@@ -94,8 +94,9 @@ final class Guide {
 
         S3Form objects = sinks.newForm(); // one for each form
         try (MultipartForm form = forms.read(in, head, objects.options(forms.options()))) {
-            LOG.info(
-                    "{} for {}", objects.objects(), form.text("title")); // the files, with key, ETag, size and checksum
+            for (S3Form.StoredPart file : objects.objects()) { // with key, ETag, size and checksum
+                LOG.info("{}: {}", form.text("title"), file.stored());
+            }
         }
         // README }
     }
