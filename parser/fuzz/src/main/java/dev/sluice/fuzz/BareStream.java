@@ -63,8 +63,7 @@ final class BareStream extends ServletInputStream {
         }
         if (at == end) {
             if (fails) {
-                failure = Objects.requireNonNullElseGet(failure, () -> new IOException("the connection is gone"));
-                throw failure;
+                throw gone();
             }
             ended = true;
             return -1;
@@ -75,11 +74,16 @@ final class BareStream extends ServletInputStream {
         return count;
     }
 
-    /** Often more than comes at once; of a broken connection nobody knows. */
+    private IOException gone() {
+        failure = Objects.requireNonNullElseGet(failure, () -> new IOException("the connection is gone"));
+        return failure;
+    }
+
+    /** Often more than comes at once. */
     @Override
     public int available() throws IOException {
         if (at == end && fails) {
-            throw new IOException("the connection is gone");
+            throw gone();
         }
         return (end - at) >> shift;
     }

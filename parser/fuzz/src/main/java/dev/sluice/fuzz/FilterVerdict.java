@@ -116,7 +116,7 @@ record FilterVerdict(
             return 500;
         }
         return switch (known.reason()) {
-            case UNSUPPORTED_MEDIA_TYPE -> 415;
+            case UNSUPPORTED_MEDIA_TYPE, UNKNOWN_CHARSET -> 415;
             case MEMORY_FULL -> 503;
             case SPOOL_FULL, DISK_FULL -> 507;
             case CLIENT_TOO_SLOW -> 408;
