@@ -36,7 +36,7 @@ class PartObjectsTest {
             assertEquals(24 + 32, sizeOf(decoder.filename()));
             assertEquals(24 + 32, sizeOf(decoder.contentType()));
             // Only for those who keep the head: name and file name made once, and the bytes of the section.
-            assertEquals(48 + sizeOf(new byte[SECTION.length()]), sizeOf(decoder.head()));
+            assertEquals(56 + sizeOf(new byte[SECTION.length()]), sizeOf(decoder.head()));
             assertEquals(Event.DATA, decoder.next());
             // netty's view of the chunk, one for each stretch of content.
             assertEquals(

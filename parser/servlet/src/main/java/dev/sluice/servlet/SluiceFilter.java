@@ -279,7 +279,8 @@ public final class SluiceFilter implements Filter {
         while (end < type.length() && isBlank(type.charAt(end))) {
             end++;
         }
-        return expected.endsWith("/") || end == type.length() || type.charAt(end) == ';';
+        // A comma there is a deviation, and for the preset to judge.
+        return expected.endsWith("/") || end == type.length() || type.charAt(end) == ';' || type.charAt(end) == ',';
     }
 
     private static boolean isBlank(char c) {

@@ -49,7 +49,7 @@ class DifferentialTest {
         BodiesReport report = bodies.report(Provenance.of("", Instant.now()));
         long strict = report.sum(each -> each.strict);
         assertEquals(count, report.sum(each -> each.bodies));
-        assertTrue(strict > count / 2, () -> "STRICT accepts only " + strict);
+        assertTrue(strict > count / 3, () -> "STRICT accepts only " + strict);
         for (BodiesReport.Agreement peer : report.peers()) {
             assertTrue(peer.agrees > strict / 3, peer::toString);
         }
@@ -69,8 +69,8 @@ class DifferentialTest {
 
     @Test
     void theCauseIsWhatTheDisagreementGoesAwayWith() throws MultipartException {
-        Sample sample = sample("--x \r\nContent-Disposition: form-data; name=\" a;b \"; filename=\"\\\\\"\r\n"
-                + "Content-Length: 3\r\n\r\n\r\n--\r\n--x--");
+        Sample sample = sample("--x\r\nContent-Disposition: form-data; name=\" a;b \"; filename=\"f\"\r\n"
+                + "X-Other: 3\r\n\r\n\r\n--\r\n--x--");
         Function<Body, Reading> trimming = body -> renamed(read(body), String::strip);
         assertEquals(
                 List.of(new Signature(Contender.JETTY, Difference.NAME, Feature.OUTER_BLANKS)),
@@ -117,10 +117,11 @@ class DifferentialTest {
                 }
             }
         }
-        assertTrue(accepted > BODIES / 2, accepted + " accepted");
+        assertTrue(accepted > BODIES / 3, accepted + " accepted");
         assertTrue(refused < changed / 100, refused + " of " + changed + " refused");
         Set<Feature> never = EnumSet.complementOf(EnumSet.copyOf(removable));
-        assertEquals(EnumSet.of(Feature.UNKNOWN), never);
+        // STRICT refuses the other two.
+        assertEquals(EnumSet.of(Feature.PADDING, Feature.SHARED_BLANK_LINE, Feature.UNKNOWN), never);
     }
 
     @Tag("full")
