@@ -84,6 +84,14 @@ final class ApacheHttpClient implements UploadClient {
                 : URLEncoder.encode(filename, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
+    /** Where a name is not ASCII there is a filename* too, which COMPATIBLE prefers. */
+    @Override
+    public String filenameAsRead(String filename, String preset) {
+        boolean extended =
+                mode == HttpMultipartMode.EXTENDED && !filename.chars().allMatch(c -> c < 0x80);
+        return extended && preset.equals("compatible") ? filename : filenameOnWire(filename);
+    }
+
     @Override
     public @Nullable String typeOnWire(FormPart part) {
         return part.isFile() ? part.type() : mode == HttpMultipartMode.LEGACY ? null : TEXT.toString();

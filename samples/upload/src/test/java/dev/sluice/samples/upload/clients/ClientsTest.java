@@ -86,7 +86,7 @@ final class ClientsTest {
             Answer answer = client.post(server.uri().resolve("/inspect?preset=" + preset), form.parts());
             String refusal = preset.equals("strict") ? client.refusedWhenStrict(form) : null;
             if (refusal == null) {
-                Received.assertParts(client, form.parts(), answer);
+                Received.assertParts(client, form.parts(), preset, answer);
             } else {
                 answer.assertRefused(400, refusal);
             }

@@ -22,6 +22,11 @@ public final class Received {
 
     /** Every part has come as it was sent: name, filename, type, size and digest. */
     public static void assertParts(UploadClient client, List<FormPart> sent, Answer answer) throws IOException {
+        assertParts(client, sent, "standard", answer);
+    }
+
+    public static void assertParts(UploadClient client, List<FormPart> sent, String preset, Answer answer)
+            throws IOException {
         assertEquals(200, answer.status(), answer.text());
         JsonNode json = answer.json();
         assertTrue(json.path("error").isNull(), answer.text());
@@ -35,7 +40,7 @@ public final class Received {
             String filename = part.isFile() ? part.filename() : null;
             checks.add(() -> assertEquals(client.onWire(part.name()), text(got, "name"), which + "name"));
             checks.add(() -> assertEquals(
-                    filename == null ? null : client.filenameOnWire(filename),
+                    filename == null ? null : client.filenameAsRead(filename, preset),
                     text(got, "filename"),
                     which + "filename"));
             checks.add(() -> assertEquals(client.typeOnWire(part), text(got, "contentType"), which + "type"));

@@ -28,6 +28,11 @@ public interface UploadClient {
         return onWire(filename);
     }
 
+    /** {@return the filename as a preset reads it from the wire} */
+    default String filenameAsRead(String filename, String preset) {
+        return filenameOnWire(filename);
+    }
+
     /** {@return whether it can say what is in the form at all} */
     default boolean canSend(Form form) {
         return true;
