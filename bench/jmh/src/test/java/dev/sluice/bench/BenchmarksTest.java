@@ -111,13 +111,13 @@ class BenchmarksTest {
     }
 
     @Test
-    void everyQuickCommandTakesUnderFiveMinutesAndTheWholeUnderAnHour() {
+    void everyQuickCommandTakesUnderFiveMinutesAndTheWholeUnderAnHourAndAQuarter() {
         for (List<Trial> suite : suites(true)) {
             assertTrue(!suite.isEmpty() && Trial.seconds(suite) < 5 * 60);
         }
         assertTrue(new EndToEnd(true, line -> {}).expected() < 5 * 60);
         double whole = new EndToEnd(false, line -> {}).expected() + Trial.seconds(all());
-        assertTrue(whole < 60 * 60, "seconds: " + whole);
+        assertTrue(whole < 75 * 60, "seconds: " + whole);
     }
 
     @Test

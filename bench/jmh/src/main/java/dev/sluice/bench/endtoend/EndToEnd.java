@@ -56,7 +56,7 @@ public final class EndToEnd {
 
     /** @param out is told the progress */
     public EndToEnd(boolean quick, Consumer<String> out) {
-        this(loads(quick ? 1 : 2), quick ? 5 : 7, out);
+        this(loads(quick ? 1 : 2), quick ? 3 : 7, out);
     }
 
     EndToEnd(List<Load> loads, int rounds, Consumer<String> out) {
