@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handlers behind real sockets of HTTP/1.1. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
 @ParameterizedClass
 @MethodSource("transports")
 class ConnectionTest {
@@ -142,10 +142,7 @@ class ConnectionTest {
             assertThrows(TimeoutException.class, () -> sent.get(2, TimeUnit.SECONDS));
             long most = 0;
             for (long taken = 0; taken < size - 1; ) {
-                while (upload.bytes.get() == taken) {
-                    Thread.onSpinWait();
-                }
-                taken = upload.bytes.get();
+                taken = upload.awaitMoreThan(taken);
                 most = Math.max(most, buffers.liveBytes());
                 upload.openForOne();
             }
@@ -276,9 +273,7 @@ class ConnectionTest {
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + 2 * body.length + "\r\n\r\n");
             socket.getOutputStream().write(body, 0, 60_000); // not more than is held while its end is looked for
-            while (upload.bytes.get() == 0) {
-                Thread.onSpinWait();
-            }
+            upload.awaitMoreThan(0);
             if (reset) {
                 socket.setSoLinger(true, 0);
             }
@@ -314,9 +309,7 @@ class ConnectionTest {
                 Socket idle = server.connect()) {
             NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
             socket.getOutputStream().write(body, 0, 500_000);
-            while (upload.bytes.get() == 0) {
-                Thread.onSpinWait();
-            }
+            upload.awaitMoreThan(0);
             server.stopAccepting();
             CompletableFuture<Void> done =
                     handlers.shutdown(Duration.ofSeconds(20)).toCompletableFuture();
@@ -334,9 +327,7 @@ class ConnectionTest {
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n");
             NettyServer.send(socket, new String(Arrays.copyOf(Upload.body(100), 100), StandardCharsets.ISO_8859_1));
-            while (upload.bytes.get() == 0) {
-                Thread.onSpinWait();
-            }
+            upload.awaitMoreThan(0);
             handlers.shutdown(Duration.ofMillis(200)).toCompletableFuture().get(10, TimeUnit.SECONDS);
             assertNotNull(failure());
             InputStream in = socket.getInputStream();

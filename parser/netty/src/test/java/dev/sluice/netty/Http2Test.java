@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Handlers behind streams of HTTP/2, one for each, on NIO; the client is Netty's, frame by frame. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
 class Http2Test {
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
@@ -219,9 +219,7 @@ class Http2Test {
     void aClientThatResetsAPausedStreamIsFoundAtOnce() throws Exception {
         Upload upload = new Upload().shut();
         Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
-        while (upload.bytes.get() == 0) {
-            Thread.onSpinWait();
-        }
+        upload.awaitMoreThan(0);
         stream.channel.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.CANCEL));
         Throwable failure = upload.failure.get(20, TimeUnit.SECONDS);
         assertEquals(
@@ -237,9 +235,7 @@ class Http2Test {
         for (int frames = 0; frames * frame < body.length; frames++) {
             Upload upload = new Upload();
             Stream stream = new Stream(upload);
-            while (uploads.containsValue(upload)) { // what is reset sooner is no request yet
-                Thread.onSpinWait();
-            }
+            upload.asked.get(20, TimeUnit.SECONDS); // what is reset sooner is no request yet
             for (int i = 0; i < frames; i++) {
                 stream.send(Arrays.copyOfRange(body, i * frame, (i + 1) * frame), false);
             }
@@ -255,9 +251,7 @@ class Http2Test {
         Upload upload = new Upload().shut();
         byte[] body = Upload.body(60_000);
         Stream stream = new Stream(upload).send(Arrays.copyOf(body, 20_000), false);
-        while (upload.bytes.get() == 0) {
-            Thread.onSpinWait();
-        }
+        upload.awaitMoreThan(0);
         stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // nobody reads it
         client.close();
         assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));

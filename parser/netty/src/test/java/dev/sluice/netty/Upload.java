@@ -16,8 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,7 @@ final class Upload implements FormReceiver, PartSink {
 
     final AtomicLong bytes = new AtomicLong();
     final AtomicReference<Readiness> gate = new AtomicReference<>(Readiness.READY);
+    final CompletableFuture<Void> asked = new CompletableFuture<>();
     final CompletableFuture<Throwable> failure = new CompletableFuture<>();
     final CompletableFuture<HttpHeaders> trailers = new CompletableFuture<>();
     UnaryOperator<FormOptions.Builder> change = options -> options;
@@ -64,6 +67,17 @@ final class Upload implements FormReceiver, PartSink {
         return this;
     }
 
+    /** {@return how many bytes have come, once they are more than {@code before}} */
+    long awaitMoreThan(long before) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        for (long now; System.nanoTime() < deadline; LockSupport.parkNanos(10_000)) {
+            if ((now = bytes.get()) > before) {
+                return now;
+            }
+        }
+        throw new AssertionError("no more than " + before + " bytes have come");
+    }
+
     /** Takes one more piece. */
     void openForOne() {
         gate.getAndSet(Readiness.pending()).ready();
@@ -75,6 +89,7 @@ final class Upload implements FormReceiver, PartSink {
 
     @Override
     public FormOptions options(FormOptions defaults) {
+        asked.complete(null);
         return change.apply(defaults.toBuilder().decider(part -> PartDecision.to(this)))
                 .build();
     }
@@ -94,9 +109,10 @@ final class Upload implements FormReceiver, PartSink {
 
     @Override
     public Readiness write(ByteBuf data) {
+        Readiness now = gate.get(); // first: who sees the bytes may open this one, and puts another in its place
         thread = Thread.currentThread();
         bytes.addAndGet(data.readableBytes());
-        return gate.get();
+        return now;
     }
 
     @Override
