@@ -1,8 +1,5 @@
 package dev.sluice.s3;
 
-import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
-import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
@@ -14,16 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.FlowAdapters;
 import org.reactivestreams.Subscriber;
@@ -33,7 +25,6 @@ import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
-import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
@@ -45,7 +36,6 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListPartsResponse;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.Part;
-import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
@@ -59,26 +49,10 @@ public final class S3ObjectStore implements ObjectStore {
     private static final String TOKEN = "sluice-token";
     private static final int MOST_ABORTS = 4;
 
-    /** Will not be better soon; the others are judged by their status. */
-    private static final Set<String> BUSY =
-            Set.of("SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded");
-
-    private static final Set<String> PASSING = Set.of(
-            "InternalError",
-            "RequestTimeout",
-            "BadDigest",
-            "IncompleteBody",
-            "XAmzContentChecksumMismatch",
-            "ExpiredToken",
-            "ExpiredTokenException",
-            "OperationAborted",
-            "ConditionalRequestConflict");
-
     private final S3AsyncClient client;
     private final boolean closesClient;
     private final String bucket;
-    private final int attempts;
-    private final long pauseMillis;
+    private final Retries retries;
     private final Duration attemptTimeout;
     private final boolean onlyNew;
     private final @Nullable String encryption;
@@ -90,8 +64,7 @@ public final class S3ObjectStore implements ObjectStore {
         this.client = given != null ? given : builder.newClient();
         this.closesClient = given == null;
         this.bucket = builder.bucket;
-        this.attempts = builder.attempts;
-        this.pauseMillis = builder.pauseMillis;
+        this.retries = new Retries(builder.attempts, builder.pauseMillis);
         this.attemptTimeout = builder.attemptTimeout;
         this.onlyNew = builder.onlyNew;
         this.encryption = builder.encryption;
@@ -140,7 +113,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<String> create(Target target) {
         boolean[] again = {false};
-        return trying("CreateMultipartUpload", () -> {
+        return retries.trying("CreateMultipartUpload", () -> {
             CompletableFuture<CreateMultipartUploadResponse> made = client.createMultipartUpload(request -> {
                 request.bucket(bucket)
                         .key(target.key())
@@ -173,7 +146,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
         String crc32 = body.crc32();
-        return trying(
+        return retries.trying(
                 "UploadPart",
                 () -> client.uploadPart(
                                 request -> request.bucket(bucket)
@@ -185,7 +158,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         .overrideConfiguration(this::eachTime),
                                 new Body(body))
                         .thenApply(answer -> {
-                            requireSame(crc32, answer.checksumCRC32());
+                            ChecksumException.requireSame(crc32, answer.checksumCRC32());
                             return new Piece(number, answer.eTag(), crc32);
                         }));
     }
@@ -203,7 +176,7 @@ public final class S3ObjectStore implements ObjectStore {
                 target,
                 size,
                 crc32,
-                trying(
+                retries.trying(
                         "CompleteMultipartUpload",
                         () -> client.completeMultipartUpload(request -> request.bucket(bucket)
                                         .key(target.key())
@@ -215,7 +188,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         .overrideConfiguration(this::eachTime))
                                 .thenApply(answer -> {
                                     if (answer.checksumType() == ChecksumType.FULL_OBJECT) {
-                                        requireSame(crc32, answer.checksumCRC32());
+                                        ChecksumException.requireSame(crc32, answer.checksumCRC32());
                                     }
                                     return new Stored(target.key(), answer.eTag(), answer.versionId(), size, crc32);
                                 })));
@@ -228,7 +201,7 @@ public final class S3ObjectStore implements ObjectStore {
                 target,
                 body.size(),
                 crc32,
-                trying(
+                retries.trying(
                         "PutObject",
                         () -> client.putObject(
                                         request -> {
@@ -246,7 +219,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         },
                                         new Body(body))
                                 .thenApply(answer -> {
-                                    requireSame(crc32, answer.checksumCRC32());
+                                    ChecksumException.requireSame(crc32, answer.checksumCRC32());
                                     return new Stored(
                                             target.key(), answer.eTag(), answer.versionId(), body.size(), crc32);
                                 })));
@@ -254,14 +227,14 @@ public final class S3ObjectStore implements ObjectStore {
 
     /** It may have been done and the answer lost: then the object is there, with its token. */
     private CompletableFuture<Stored> settled(Target target, long size, String crc32, CompletableFuture<Stored> made) {
-        return made.handle((stored, failure) -> failure == null || unwrap(failure) instanceof ChecksumException
+        return made.handle((stored, failure) -> failure == null || Retries.unwrap(failure) instanceof ChecksumException
                         ? made
                         : head(target)
                                 .handle((found, ignored) -> {
                                     if (found == null) {
                                         return made;
                                     }
-                                    requireSame(size, found.contentLength());
+                                    ChecksumException.requireSame(size, found.contentLength());
                                     return CompletableFuture.completedFuture(
                                             new Stored(target.key(), found.eTag(), found.versionId(), size, crc32));
                                 })
@@ -271,7 +244,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     /** {@return what there is with this token, or null} */
     private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
-        return trying(
+        return retries.trying(
                         "HeadObject",
                         () -> unlessGone(client.headObject(request ->
                                 request.bucket(bucket).key(target.key()).overrideConfiguration(this::eachTime))))
@@ -284,7 +257,7 @@ public final class S3ObjectStore implements ObjectStore {
         return head(target)
                 .thenCompose(found -> found == null
                         ? CompletableFuture.completedFuture(null)
-                        : trying(
+                        : retries.trying(
                                 "DeleteObject",
                                 () -> client.deleteObject(request -> request.bucket(bucket)
                                                 .key(target.key())
@@ -300,7 +273,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     private CompletableFuture<Void> abort(Upload upload, int left) {
-        return trying(
+        return retries.trying(
                         "AbortMultipartUpload",
                         () -> unlessGone(client.abortMultipartUpload(request -> request.bucket(bucket)
                                 .key(upload.key())
@@ -308,7 +281,7 @@ public final class S3ObjectStore implements ObjectStore {
                                 .overrideConfiguration(this::eachTime))))
                 .thenCompose(aborted -> aborted == null
                         ? CompletableFuture.completedFuture(null)
-                        : trying("ListParts", () -> unlessGone(parts(upload, null))))
+                        : retries.trying("ListParts", () -> unlessGone(parts(upload, null))))
                 .thenCompose(there ->
                         there == null || left == 1 ? CompletableFuture.completedFuture(null) : abort(upload, left - 1));
     }
@@ -316,8 +289,8 @@ public final class S3ObjectStore implements ObjectStore {
     /** {@return what is answered, or null where there is no such thing (404)} */
     private static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
         return made.handle((answer, failure) -> {
-            if (failure != null && !isStatus(failure, 404)) {
-                throw new CompletionException(unwrap(failure));
+            if (failure != null && !Retries.isStatus(failure, 404)) {
+                throw new CompletionException(Retries.unwrap(failure));
             }
             return failure == null ? answer : null;
         });
@@ -347,7 +320,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     private CompletableFuture<Boolean> isIdle(Upload upload, Instant limit, @Nullable Integer after) {
-        return trying("ListParts", () -> unlessGone(parts(upload, after))).thenCompose(page -> {
+        return retries.trying("ListParts", () -> unlessGone(parts(upload, after))).thenCompose(page -> {
             if (page == null || page.parts().stream().map(Part::lastModified).anyMatch(limit::isBefore)) {
                 return CompletableFuture.completedFuture(false); // it has ended meanwhile, or goes on
             }
@@ -368,7 +341,7 @@ public final class S3ObjectStore implements ObjectStore {
             List<MultipartUpload> found,
             @Nullable String afterKey,
             @Nullable String afterId) {
-        return trying(
+        return retries.trying(
                         "ListMultipartUploads",
                         () -> client.listMultipartUploads(request -> request.bucket(bucket)
                                 .prefix(prefix)
@@ -389,113 +362,6 @@ public final class S3ObjectStore implements ObjectStore {
             done = done.thenCompose(before -> step.apply(item));
         }
         return done;
-    }
-
-    // ---- trying again
-
-    /** What came is not what was sent. */
-    private static final class ChecksumException extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        ChecksumException(Object sent, Object stored) {
-            super("the store has other bytes than were sent: " + stored + ", not " + sent);
-        }
-    }
-
-    private static void requireSame(Object sent, @Nullable Object stored) {
-        if (stored != null && !stored.equals(sent)) {
-            throw new CompletionException(new ChecksumException(sent, stored));
-        }
-    }
-
-    private <T> CompletableFuture<T> trying(String what, Supplier<CompletableFuture<T>> call) {
-        CompletableFuture<T> outcome = new CompletableFuture<>();
-        attempt(what, call, outcome, 1);
-        return outcome;
-    }
-
-    private <T> void attempt(
-            String what, Supplier<CompletableFuture<T>> call, CompletableFuture<T> outcome, int number) {
-        if (outcome.isDone()) {
-            return;
-        }
-        CompletableFuture<T> answer;
-        try {
-            answer = call.get();
-        } catch (RuntimeException e) {
-            answer = CompletableFuture.failedFuture(e);
-        }
-        CompletableFuture<T> running = answer;
-        outcome.whenComplete((value, failure) -> running.cancel(true));
-        running.whenComplete((value, failure) -> {
-            if (failure == null) {
-                outcome.complete(value);
-                return;
-            }
-            Throwable cause = unwrap(failure);
-            long pause = pause(cause, number);
-            if (pause < 0) {
-                outcome.completeExceptionally(explained(what, cause));
-            } else {
-                CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS)
-                        .execute(() -> attempt(what, call, outcome, number + 1));
-            }
-        });
-    }
-
-    /** {@return how long to wait before another attempt, in milliseconds, or -1 for none} */
-    private long pause(Throwable failure, int number) {
-        if (number >= attempts || !mayPass(failure)) {
-            return -1;
-        }
-        long longest = (isBusy(failure) ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
-        return longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
-    }
-
-    private static boolean mayPass(Throwable failure) {
-        if (failure instanceof S3Exception e) {
-            return isBusy(e) || e.statusCode() >= 500 || PASSING.contains(code(e));
-        }
-        return failure instanceof SdkClientException || failure instanceof ChecksumException;
-    }
-
-    private static boolean isBusy(Throwable failure) {
-        return failure instanceof S3Exception e
-                && (e.statusCode() == 503 || e.statusCode() == 429 || BUSY.contains(code(e)));
-    }
-
-    private static String code(S3Exception e) {
-        return e.awsErrorDetails() == null
-                ? ""
-                : Objects.toString(e.awsErrorDetails().errorCode(), "");
-    }
-
-    private static boolean isStatus(Throwable failure, int status) {
-        Throwable cause = unwrap(failure);
-        S3Exception e = cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
-        return e != null && e.statusCode() == status;
-    }
-
-    private static Throwable explained(String what, Throwable failure) {
-        if (isBusy(failure)) {
-            return MultipartException.because(Reason.SINK_STALLED)
-                    .saying("the object store is too busy (" + what + ")")
-                    .cause(failure)
-                    .build();
-        } else if (isStatus(failure, 412)) {
-            FileAlreadyExistsException exists = new FileAlreadyExistsException("an object has this key");
-            exists.initCause(failure);
-            return exists;
-        } else if (failure instanceof S3Exception e) {
-            return new IOException(what + " was answered with " + e.statusCode() + " " + code(e), e);
-        }
-        return failure instanceof IOException || failure instanceof CancellationException
-                ? failure
-                : new IOException(what + " failed: " + failure.getMessage(), failure);
-    }
-
-    static Throwable unwrap(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     @Override

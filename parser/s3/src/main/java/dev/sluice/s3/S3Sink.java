@@ -215,7 +215,7 @@ final class S3Sink implements PartSink {
     }
 
     private void fail(Throwable cause) {
-        failure = failure == null ? S3ObjectStore.unwrap(cause) : failure;
+        failure = failure == null ? Retries.unwrap(cause) : failure;
     }
 
     /** Goes on with what waited: for a segment, for one under way, for the last one. */
@@ -259,7 +259,7 @@ final class S3Sink implements PartSink {
         if (cause == null) {
             ready.ready();
         } else {
-            ready.fail(S3ObjectStore.unwrap(cause));
+            ready.fail(Retries.unwrap(cause));
         }
     }
 
@@ -333,7 +333,7 @@ final class S3Sink implements PartSink {
         } finally {
             lock.unlock();
         }
-        Throwable reason = S3ObjectStore.unwrap(cause == null ? new IOException("the sink was closed") : cause);
+        Throwable reason = Retries.unwrap(cause == null ? new IOException("the sink was closed") : cause);
         undo().handle((gone, problem) -> {
                     if (problem != null) {
                         reason.addSuppressed(mayBeThere(problem));
@@ -348,7 +348,7 @@ final class S3Sink implements PartSink {
     }
 
     private IOException mayBeThere(Throwable cause) {
-        return new IOException("the object " + target.key() + " may be in the store", S3ObjectStore.unwrap(cause));
+        return new IOException("the object " + target.key() + " may be in the store", Retries.unwrap(cause));
     }
 
     /** Whatever has become of it. */
