@@ -1,6 +1,8 @@
 package dev.sluice.s3;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
@@ -14,6 +16,8 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -65,6 +69,34 @@ final class Bench implements AutoCloseable {
         return Uploads.send(forms, objects.options(forms.options()), Uploads.body(files), allocator);
     }
 
+    /** Sends a form of these files. {@return its objects, which are as they were sent} */
+    S3Form stored(List<File> files) throws Exception {
+        S3Form objects = sinks.newForm();
+        send(objects, files).form().get(2, TimeUnit.MINUTES).close();
+        assertStored(objects, files);
+        assertNothingLeft();
+        return objects;
+    }
+
+    /** {@return why a form failed, which has left nothing but maybe objects} */
+    Throwable failure(Uploads.Sending sending) throws Exception {
+        ExecutionException failure =
+                assertThrows(ExecutionException.class, () -> sending.form().get(2, TimeUnit.MINUTES));
+        assertNothingLeft();
+        return failure.getCause();
+    }
+
+    Throwable failure(List<File> files) throws Exception {
+        return failure(send(sinks.newForm(), files));
+    }
+
+    /** {@return how many requests there were of that pattern} */
+    long count(String pattern) {
+        return proxy.requests().stream()
+                .filter(request -> request.matches(pattern))
+                .count();
+    }
+
     HeadObjectResponse head(StoredPart part) {
         return client.headObject(
                         request -> request.bucket(Weed.BUCKET).key(part.stored().key()))
@@ -110,14 +142,17 @@ final class Bench implements AutoCloseable {
         sinks.whenIdle().get(30, TimeUnit.SECONDS);
         assertEquals(List.of(), uploads());
         assertEquals(0, budget.used());
+        assertTrue(budget.peak() <= budget.capacity(), "charged: " + budget.peak());
         assertEquals(List.of(), allocator.unreleased());
     }
 
     @Override
     public void close() throws IOException {
         forms.close();
-        store.close();
-        client.close();
+        CompletableFuture.runAsync(() -> { // each waits two seconds for its threads
+            store.close();
+            client.close();
+        });
         proxy.close();
     }
 }

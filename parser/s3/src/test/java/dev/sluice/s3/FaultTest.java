@@ -27,9 +27,12 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What stores and networks do at the n-th request: the form is whole, or it has left nothing. */
 @ExtendWith(Weed.IsThere.class)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class FaultTest {
     private static final int MIB = 1 << 20;
     private static final int ALWAYS = 1000;
@@ -39,7 +42,7 @@ class FaultTest {
     private static final String PUT = "PUT [^?]*";
     private static final String ABORT = "DELETE .*uploadId=.*";
     private static final String DELETE = "DELETE [^?]*";
-    private static final List<File> FILES = List.of(new File("a", 17 * MIB), new File("b", 9 * MIB), new File("c", 10));
+    private static final List<File> FILES = List.of(new File("a", 11 * MIB), new File("b", 6 * MIB), new File("c", 10));
 
     private record On(String request, int first, int last, Fault fault) {}
 
@@ -55,7 +58,7 @@ class FaultTest {
         Bench bench = new Bench(
                 MemoryBudget.of(128 << 20),
                 store -> store.attempts(4).pauseMillis(5).attemptTimeout(Duration.ofSeconds(5)),
-                sinks -> sinks);
+                sinks -> sinks.segmentBytes(5 * MIB));
         for (On on : faults) {
             bench.proxy.on(request -> request.matches(on.request), on.first, on.last, on.fault);
         }
@@ -65,11 +68,8 @@ class FaultTest {
     private static DynamicTest whole(String name, On... faults) {
         return DynamicTest.dynamicTest(name, () -> {
             try (Bench bench = bench(faults)) {
-                S3Form objects = bench.sinks.newForm();
-                bench.send(objects, FILES).form().get().close();
+                bench.stored(FILES);
                 assertTrue(bench.proxy.faults() > 0, "no fault");
-                bench.assertStored(objects, FILES);
-                bench.assertNothingLeft();
             }
         });
     }
@@ -77,11 +77,8 @@ class FaultTest {
     private static DynamicTest nothing(String name, On... faults) {
         return DynamicTest.dynamicTest(name, () -> {
             try (Bench bench = bench(faults)) {
-                S3Form objects = bench.sinks.newForm();
-                assertThrows(
-                        ExecutionException.class, bench.send(objects, FILES).form()::get);
+                bench.failure(FILES);
                 assertTrue(bench.proxy.faults() > 0, "no fault");
-                bench.assertNothingLeft();
                 assertEquals(List.of(), bench.keys());
             }
         });
@@ -132,12 +129,7 @@ class FaultTest {
     @Test
     void aStoreThatStaysBusyIsAReasonToComeLater() throws Exception {
         try (Bench bench = bench(new On(PIECE_2, 1, ALWAYS, error(503, "SlowDown")))) {
-            ExecutionException failure = assertThrows(
-                    ExecutionException.class,
-                    bench.send(bench.sinks.newForm(), FILES).form()::get);
-            MultipartException reason = (MultipartException) failure.getCause();
-            assertEquals(503, reason.httpStatus());
-            bench.assertNothingLeft();
+            assertEquals(503, ((MultipartException) bench.failure(FILES)).httpStatus());
         }
     }
 
@@ -146,17 +138,14 @@ class FaultTest {
         try (Bench bench = bench(
                 new On(COMPLETE, 2, ALWAYS, error(403, "AccessDenied")),
                 new On(DELETE, 1, ALWAYS, error(403, "AccessDenied")))) {
-            ExecutionException failure = assertThrows(
-                    ExecutionException.class,
-                    bench.send(bench.sinks.newForm(), FILES).form()::get);
+            Throwable failure = bench.failure(FILES);
             List<String> keys = bench.keys();
             assertEquals(1, keys.size());
             assertEquals(
                     List.of("the object " + keys.get(0) + " may be in the store"),
-                    Arrays.stream(failure.getCause().getSuppressed())
+                    Arrays.stream(failure.getSuppressed())
                             .map(Throwable::getMessage)
                             .toList());
-            bench.assertNothingLeft();
         }
     }
 
@@ -183,16 +172,14 @@ class FaultTest {
     @Test
     void aClientThatGoesLeavesNothing() throws Exception {
         byte[] body = Uploads.body(FILES).readAllBytes();
-        for (int length : new int[] {20, 150, 5 * MIB, 12 * MIB, 17 * MIB + 250, body.length - 20, body.length - 3}) {
+        for (int length : new int[] {20, 150, 4 * MIB, 8 * MIB, 11 * MIB + 250, body.length - 20, body.length - 3}) {
             try (Bench bench = bench()) {
                 Uploads.Sending sending = Uploads.send(
                         bench.forms,
                         bench.sinks.newForm().options(bench.forms.options()),
                         new ByteArrayInputStream(body, 0, length),
                         bench.allocator);
-                ExecutionException failure = assertThrows(ExecutionException.class, sending.form()::get);
-                assertEquals(Reason.TRUNCATED, ((MultipartException) failure.getCause()).reason());
-                bench.assertNothingLeft();
+                assertEquals(Reason.TRUNCATED, ((MultipartException) bench.failure(sending)).reason());
                 assertEquals(List.of(), bench.keys());
             }
         }
@@ -205,27 +192,30 @@ class FaultTest {
                 Uploads.Sending sending = bench.send(bench.sinks.newForm(), FILES);
                 Weed.await(() -> assertEquals(1, bench.proxy.faults()));
                 sending.intake().abort(new IOException("gone"));
-                assertThrows(ExecutionException.class, sending.form()::get);
-                bench.assertNothingLeft();
+                bench.failure(sending);
                 assertEquals(List.of(), bench.keys(), request);
             }
         }
     }
 
     @Test
-    void aPartThatIsRefusedLeavesNothingOfTheOthers() throws Exception {
+    void aThirdPartThatIsRefusedLeavesNothingOfTheOthers() throws Exception {
         try (Bench bench = bench()) {
+            List<File> five = List.of(
+                    new File("a", 6 * MIB),
+                    new File("b", 2 * MIB),
+                    new File("c", 10),
+                    new File("d", 10),
+                    new File("e", 10));
             S3Form objects = bench.sinks.newForm();
             PartDecider decider =
                     part -> "c".equals(part.filename()) ? PartDecision.refuseForm(422, "no c") : objects.decide(part);
-            Uploads.Sending sending = Uploads.send(
+            Throwable failure = bench.failure(Uploads.send(
                     bench.forms,
                     bench.forms.options().toBuilder().decider(decider).build(),
-                    Uploads.body(FILES),
-                    bench.allocator);
-            ExecutionException failure = assertThrows(ExecutionException.class, sending.form()::get);
-            assertEquals(422, ((MultipartException) failure.getCause()).httpStatus());
-            bench.assertNothingLeft();
+                    Uploads.body(five),
+                    bench.allocator));
+            assertEquals(422, ((MultipartException) failure).httpStatus());
             assertEquals(List.of(), bench.keys());
         }
     }

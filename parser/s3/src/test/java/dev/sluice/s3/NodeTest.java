@@ -6,6 +6,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.ProofSize;
 import java.io.ByteArrayInputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
@@ -16,12 +17,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Processes that are killed while an upload runs: those of the store, and our own. */
 @ExtendWith(Weed.IsThere.class)
+@Isolated("kills the store of all")
 class NodeTest {
     private static final int MIB = 1 << 20;
 
@@ -69,9 +73,7 @@ class NodeTest {
                     .start();
             Weed.await(() -> assertEquals(
                     2,
-                    bench.proxy.requests().stream()
-                            .filter(request -> request.contains("partNumber"))
-                            .count()));
+                    bench.count(".*partNumber.*")));
             node.destroyForcibly().waitFor();
             assertEquals(1, bench.uploads().size());
             S3Sinks impatient = S3Sinks.builder(bench.store, bench.budget)
@@ -84,23 +86,23 @@ class NodeTest {
         }
     }
 
+    @Tag("sized")
     @TestFactory
     Stream<DynamicTest> aFormOutlivesAProcessOfTheStore() {
-        return Stream.of("volume1", "volume2", "volume3", "filer", "s3")
+        return Stream.of("volume1", "filer", "s3", "volume2", "volume3")
+                .limit(ProofSize.of("sluice.store.kills", 3, 5))
                 .map(name -> DynamicTest.dynamicTest(name, () -> {
                     Weed weed = Weed.running();
                     try (Bench bench = new Bench(
                             MemoryBudget.of(128 << 20),
                             store -> store.attempts(12).pauseMillis(100),
                             sinks -> sinks)) {
-                        List<File> files = List.of(new File("a", 40 * MIB), new File("b", 10));
+                        List<File> files = List.of(new File("a", 24 * MIB), new File("b", 10));
                         S3Form objects = bench.sinks.newForm();
                         Uploads.Sending sending = bench.send(objects, files);
                         Weed.await(() -> assertEquals(
                                 2,
-                                bench.proxy.requests().stream()
-                                        .filter(request -> request.contains("partNumber"))
-                                        .count()));
+                                bench.count(".*partNumber.*")));
                         weed.kill(name);
                         weed.start(name);
                         sending.form().get().close();

@@ -2,7 +2,6 @@ package dev.sluice.s3;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
@@ -21,8 +20,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
@@ -113,16 +110,15 @@ class S3SinkTest {
                 PartDecider decider = part -> part.filename() == null
                         ? PartDecision.skip()
                         : PartDecision.to(objects.sink(part, "text/plain", key));
-                CompletableFuture<MultipartForm> form = Uploads.send(
+                assertInstanceOf(
+                        FileAlreadyExistsException.class,
+                        bench.failure(Uploads.send(
                                 bench.forms,
                                 bench.forms.options().toBuilder()
                                         .decider(decider)
                                         .build(),
                                 Uploads.body(List.of(new File("a", size))),
-                                bench.allocator)
-                        .form();
-                ExecutionException failure = assertThrows(ExecutionException.class, form::get);
-                assertInstanceOf(FileAlreadyExistsException.class, failure.getCause());
+                                bench.allocator)));
                 assertEquals(List.of(key), bench.keys());
                 assertEquals(
                         5,
@@ -131,7 +127,6 @@ class S3SinkTest {
                                         request -> request.bucket(Weed.BUCKET).key(key))
                                 .join()
                                 .contentLength());
-                bench.assertNothingLeft();
             }
         }
     }
@@ -149,41 +144,25 @@ class S3SinkTest {
                     objects.options(bench.forms.options()),
                     new SequenceInputStream(new ByteArrayInputStream(body, 0, body.length - 2), end),
                     bench.allocator);
-            Weed.await(() -> assertEquals(3, count(bench, "partNumber")));
+            Weed.await(() -> assertEquals(3, bench.count(".*partNumber.*")));
             assertEquals(List.of(), bench.keys());
             assertEquals(List.of(), objects.objects());
             last.write(body, body.length - 2, 2);
             last.close();
             sending.form().get().close();
             bench.assertStored(objects, files);
-            assertEquals(
-                    2,
-                    bench.proxy.requests().stream()
-                            .filter(request -> request.matches("PUT [^?]*"))
-                            .count());
+            assertEquals(2, bench.count("PUT [^?]*"));
             bench.assertNothingLeft();
         }
-    }
-
-    private static long count(Bench bench, String part) {
-        return bench.proxy.requests().stream()
-                .filter(request -> request.contains(part))
-                .count();
     }
 
     @Test
     void anObjectHasNoMorePiecesThanTheStoreTakes() throws Exception {
         try (Bench bench = new Bench(MemoryBudget.of(256 << 20), store -> store, sinks -> sinks.mostPieces(2))) {
             List<File> most = List.of(new File("a", 16 * MIB));
-            S3Form objects = bench.sinks.newForm();
-            bench.send(objects, most).form().get().close();
-            bench.assertStored(objects, most);
-            CompletableFuture<MultipartForm> form = bench.send(
-                            bench.sinks.newForm(), List.of(new File("a", 16 * MIB + 1)))
-                    .form();
-            ExecutionException failure = assertThrows(ExecutionException.class, form::get);
-            assertEquals(Reason.PART_TOO_LARGE, ((MultipartException) failure.getCause()).reason());
-            bench.assertNothingLeft();
+            bench.stored(most);
+            Throwable failure = bench.failure(List.of(new File("a", 16 * MIB + 1)));
+            assertEquals(Reason.PART_TOO_LARGE, ((MultipartException) failure).reason());
         }
     }
 
@@ -213,13 +192,12 @@ class S3SinkTest {
                     bench.sinks.newForm().options(bench.forms.options()),
                     new SequenceInputStream(new ByteArrayInputStream(body, 0, body.length - 100), never),
                     bench.allocator);
-            Weed.await(() -> assertTrue(count(bench, "DELETE") > 0));
+            Weed.await(() -> assertTrue(bench.count("DELETE.*") > 0));
             stalled.write(body, body.length - 100, 100);
             stalled.close();
-            ExecutionException failure = assertThrows(ExecutionException.class, sending.form()::get);
             assertEquals(
-                    "the upload was idle for half of PT1.5S", failure.getCause().getMessage());
-            bench.assertNothingLeft();
+                    "the upload was idle for half of PT1.5S",
+                    bench.failure(sending).getMessage());
         }
     }
 }

@@ -35,9 +35,14 @@ public final class Weed {
     public static final StaticCredentialsProvider CREDENTIALS =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("tests", "secret-of-tests"));
 
+    /** As good as the others. */
+    static final StaticCredentialsProvider LATER =
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("later", "secret-of-later"));
+
     private static final String IDENTITIES = """
             {"identities": [{"name": "tests", "actions": ["Admin", "Read", "List", "Tagging", "Write"],
-              "credentials": [{"accessKey": "tests", "secretKey": "secret-of-tests"}]}]}
+              "credentials": [{"accessKey": "tests", "secretKey": "secret-of-tests"},
+                              {"accessKey": "later", "secretKey": "secret-of-later"}]}]}
             """;
 
     /** For {@code @ExtendWith}: without the program its tests are not run, or fail where all clients are required. */
@@ -178,7 +183,7 @@ public final class Weed {
     }
 
     /** Starts {@code master}, {@code volume1} to {@code volume3}, {@code filer} or {@code s3}. */
-    void start(String name) throws IOException {
+    public void start(String name) throws IOException {
         File log = directory.resolve(name + ".log").toFile();
         processes.put(
                 name,
@@ -190,12 +195,12 @@ public final class Weed {
     }
 
     /** Ends it at once, as by {@code kill -9}. */
-    void kill(String name) throws InterruptedException {
+    public void kill(String name) throws InterruptedException {
         processes.get(name).destroyForcibly().waitFor();
     }
 
     /** Waits until the store works, half a minute at most. */
-    static void await(Runnable attempt) throws InterruptedException {
+    public static void await(Runnable attempt) throws InterruptedException {
         long since = System.nanoTime();
         for (; ; ) {
             try {

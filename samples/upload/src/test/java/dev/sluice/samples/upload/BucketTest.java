@@ -9,6 +9,7 @@ import dev.sluice.s3.Weed;
 import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.testkit.RawHttp;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.ByteBuffer;
@@ -79,6 +80,38 @@ class BucketTest {
             }
             assertEquals(2, keys(client).size());
         }
+    }
+
+    @Test
+    void aServerThatIsShutDownWithinAnUploadLeavesNothing() throws Exception {
+        Weed weed = Weed.running();
+        System.setProperty("aws.accessKeyId", "tests");
+        System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        byte[] request = TestForm.request(
+                "/upload",
+                new TestForm()
+                        .file("f", "large.bin", TestForm.noise(9 << 20, 1))
+                        .body());
+        ServerConfig config = ServerConfig.of(root).withBucket(new ServerConfig.Bucket(weed.address(), Weed.BUCKET));
+        try (S3AsyncClient client = Weed.client(weed.address())) {
+            List<String> before = keys(client);
+            RawHttp http;
+            try (UploadServer server = UploadServer.start(config)) {
+                http = new RawHttp(server.port());
+                http.send(request, 0, request.length - 10);
+                Weed.await(() -> assertEquals(1, unfinished(client)));
+            }
+            http.close();
+            assertEquals(0, unfinished(client));
+            assertEquals(before, keys(client));
+        }
+    }
+
+    private static int unfinished(S3AsyncClient client) {
+        return client.listMultipartUploads(request -> request.bucket(Weed.BUCKET))
+                .join()
+                .uploads()
+                .size();
     }
 
     private static List<String> keys(S3AsyncClient client) {

@@ -1,0 +1,193 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.FaultProxy;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+
+/** Credentials that expire while an upload runs, and a store behind TLS. */
+@ExtendWith(Weed.IsThere.class)
+class AccessTest {
+    private static final int MIB = 1 << 20;
+    private static final List<File> FILES = List.of(new File("a", 20 * MIB), new File("b", 10));
+    private static final char[] PASSWORD = "changeit".toCharArray();
+
+    @TempDir
+    Path directory;
+
+    /** Credentials until they have expired; it is asked twice more before it has others. */
+    private static final class Rotating implements AwsCredentialsProvider {
+        private final AtomicBoolean expired = new AtomicBoolean();
+        private final AtomicInteger asked = new AtomicInteger();
+
+        boolean givesOld() {
+            return asked.get() <= 2;
+        }
+
+        @Override
+        public AwsCredentials resolveCredentials() {
+            if (expired.get()) {
+                asked.incrementAndGet();
+            }
+            return (givesOld() ? Weed.CREDENTIALS : Weed.LATER).resolveCredentials();
+        }
+    }
+
+    @Test
+    void anUploadGoesOnWithOtherCredentialsWhenItsOwnHaveExpired() throws Exception {
+        Rotating credentials = new Rotating();
+        try (Bench bench =
+                new Bench(MemoryBudget.of(256 << 20), store -> store.credentials(credentials), sinks -> sinks)) {
+            bench.proxy.on(
+                    request -> {
+                        boolean from = request.matches("PUT .*partNumber=2&.*");
+                        if (from) {
+                            credentials.expired.set(true);
+                        }
+                        return from && credentials.givesOld();
+                    },
+                    1,
+                    100,
+                    FaultProxy.answer(403, "<Error><Code>ExpiredToken</Code><Message>m</Message></Error>"));
+            bench.stored(FILES);
+            assertTrue(bench.proxy.faults() >= 2, "faults: " + bench.proxy.faults());
+            assertEquals(
+                    "later", credentials.resolveCredentials().accessKeyId());
+        }
+    }
+
+    private KeyStore certificate() throws Exception {
+        Path file = directory.resolve("store.p12");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        "-genkeypair",
+                        "-dname",
+                        "CN=store",
+                        "-ext",
+                        "SAN=ip:127.0.0.1",
+                        "-keyalg",
+                        "EC",
+                        "-storetype",
+                        "PKCS12",
+                        "-keystore",
+                        file.toString(),
+                        "-storepass",
+                        new String(PASSWORD))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertTrue(keytool.waitFor(1, TimeUnit.MINUTES));
+        return KeyStore.getInstance(file.toFile(), PASSWORD);
+    }
+
+    private static void start(Work work) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        work.run();
+                    } catch (IOException e) {
+                        // one of both is gone
+                    }
+                },
+                "tls");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    /** Takes TLS off, in front of the store. */
+    private static SSLServerSocket terminate(KeyStore keys) throws Exception {
+        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, PASSWORD);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(managers.getKeyManagers(), null, null);
+        SSLServerSocket listener = (SSLServerSocket)
+                context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        int port = Weed.running().port();
+        start(() -> {
+            while (!listener.isClosed()) {
+                Socket client = listener.accept();
+                start(() -> {
+                    Socket store = new Socket(InetAddress.getLoopbackAddress(), port);
+                    start(() -> pump(store, client));
+                    pump(client, store);
+                });
+            }
+        });
+        return listener;
+    }
+
+    private static void pump(Socket from, Socket to) throws IOException {
+        try (from;
+                to) {
+            from.getInputStream().transferTo(to.getOutputStream());
+        }
+    }
+
+    @Test
+    void aStoreBehindTlsIsUsedIfItsCertificateIsTrusted() throws Exception {
+        KeyStore keys = certificate();
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry("store", keys.getCertificate("mykey"));
+        trust.init(trusted);
+        try (SSLServerSocket listener = terminate(keys);
+                S3AsyncClient client = S3AsyncClient.builder()
+                        .endpointOverride(URI.create("https://127.0.0.1:" + listener.getLocalPort()))
+                        .region(Region.US_EAST_1)
+                        .forcePathStyle(true)
+                        .credentialsProvider(Weed.CREDENTIALS)
+                        .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                        .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false))
+                        .httpClientBuilder(
+                                NettyNioAsyncHttpClient.builder().tlsTrustManagersProvider(trust::getTrustManagers))
+                        .build()) {
+            MemoryBudget budget = MemoryBudget.of(256 << 20);
+            try (Bench bench = new Bench(budget, store -> store.client(client), sinks -> sinks)) {
+                bench.stored(FILES);
+                assertEquals(List.of(), bench.proxy.requests(), "all went through TLS");
+            }
+            URI address = URI.create("https://127.0.0.1:" + listener.getLocalPort());
+            try (Bench bench = new Bench(
+                    budget, store -> store.endpoint(address).attempts(2), sinks -> sinks)) {
+                Throwable cause = bench.failure(FILES);
+                assertInstanceOf(IOException.class, cause);
+                while (cause != null && !(cause instanceof SSLException)) {
+                    cause = cause.getCause();
+                }
+                assertInstanceOf(SSLException.class, cause, "the certificate is not trusted");
+            }
+        }
+    }
+}
