@@ -20,6 +20,8 @@ public final class Text {
     private static final long DELETES = Swar.repeat((byte) 0x7F);
     private static final long QUOTES = Swar.repeat((byte) '"');
     private static final long BACKSLASHES = Swar.repeat((byte) '\\');
+    private static final String ASCII_TEXT =
+            "\t !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
     private Text() {}
 
@@ -81,6 +83,11 @@ public final class Text {
             at = malformed(array, index, end, charset);
         }
         return at == end ? -1 : at - index;
+    }
+
+    /** {@return whether TAB and the bytes 0x20 to 0x7E mean in {@code charset} what they mean in US-ASCII} */
+    public static boolean keepsAscii(Charset charset) {
+        return ASCII_TEXT.equals(new String(ASCII_TEXT.getBytes(StandardCharsets.US_ASCII), charset));
     }
 
     /**

@@ -19,6 +19,7 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -173,6 +174,16 @@ class TextTest {
                 assertFalse(Text.isAscii(array, 1, length));
                 array[at + 1] = 0x7F;
             }
+        }
+    }
+
+    @Test
+    void aCharsetKeepsAsciiOrHasAnotherMeaningForSomeOfItsBytes() {
+        for (String charset : List.of("UTF-8", "US-ASCII", "ISO-8859-15", "windows-1252", "Shift_JIS", "GB18030")) {
+            assertTrue(Text.keepsAscii(Charset.forName(charset)), charset);
+        }
+        for (String charset : List.of("UTF-16", "UTF-32LE", "IBM037", "IBM864")) {
+            assertFalse(Text.keepsAscii(Charset.forName(charset)), charset);
         }
     }
 

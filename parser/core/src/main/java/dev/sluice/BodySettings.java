@@ -1,5 +1,6 @@
 package dev.sluice;
 
+import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -17,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  * @param <B> the builder
  */
 public abstract class BodySettings<B extends BodySettings<B>> {
-    /** The bytes that the grammar of header fields knows. */
-    private static final String ASCII = "\t !\"#$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~";
-
     private final Setting.Scope scope;
     final long[] numbers;
     Preset preset = Preset.STANDARD;
@@ -117,7 +115,7 @@ public abstract class BodySettings<B extends BodySettings<B>> {
      * @throws IllegalArgumentException if US-ASCII bytes mean something else in {@code charset}, as in UTF-16
      */
     public B headerCharset(Charset charset) {
-        if (!ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), charset))) {
+        if (!Text.keepsAscii(charset)) {
             throw new IllegalArgumentException("headerCharset is " + charset
                     + ", which is not a superset of US-ASCII: pass UTF-8 or another one that is");
         }

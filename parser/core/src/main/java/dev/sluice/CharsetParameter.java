@@ -1,15 +1,13 @@
 package dev.sluice;
 
+import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
-import java.nio.charset.StandardCharsets;
 import java.nio.charset.UnsupportedCharsetException;
 
 /** The {@code charset} in the {@code Content-Type} of a part. */
 final class CharsetParameter {
     private static final String NAME = "charset";
-    private static final String ASCII =
-            " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
     private CharsetParameter() {}
 
@@ -36,7 +34,7 @@ final class CharsetParameter {
     /** {@return whether visible ASCII is itself in a charset; also where the platform does not know it} */
     static boolean keepsAscii(String charset) {
         try {
-            return ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), Charset.forName(charset)));
+            return Text.keepsAscii(Charset.forName(charset));
         } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
             return true;
         }

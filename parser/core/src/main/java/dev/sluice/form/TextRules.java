@@ -2,6 +2,7 @@ package dev.sluice.form;
 
 import dev.sluice.Deviation;
 import dev.sluice.PartHead;
+import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
@@ -13,8 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TextRules {
     static final int MAX_CHARSET_NAME = 64;
-
-    private static final String ASCII = " ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-\\~";
 
     private final long maxFieldBytes;
     private @Nullable String formCharsetName;
@@ -40,7 +39,7 @@ final class TextRules {
             return Deviation.UNKNOWN_CHARSET;
         }
         boolean known = isKnown(name);
-        if (known && !ASCII.equals(new String(ASCII.getBytes(StandardCharsets.US_ASCII), Charset.forName(name)))) {
+        if (known && !Text.keepsAscii(Charset.forName(name))) {
             return Deviation.CHARSET_WITHOUT_ASCII;
         }
         if (formCharsetName == null) {
