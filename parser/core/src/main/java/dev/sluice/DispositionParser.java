@@ -27,26 +27,23 @@ final class DispositionParser {
     private static final int ABSENT = -1;
 
     /** What has one reading here, and may be refused or reported; from left to right. */
-    static final Deviation[] NOTED = {
-        Deviation.DISPOSITION_SYNTAX,
-        Deviation.LOOSE_PARAMETER,
-        Deviation.ESCAPED_BACKSLASH,
-        Deviation.BACKSLASH,
-        Deviation.CONTROL_IN_DISPOSITION
-    };
+    enum Noted {
+        SYNTAX(Deviation.DISPOSITION_SYNTAX, "parameters are malformed"),
+        LOOSE(Deviation.LOOSE_PARAMETER, "a parameter is one that readers take apart otherwise"),
+        DOUBLE_BACKSLASH(Deviation.ESCAPED_BACKSLASH, "a quoted value has a backslash"),
+        SINGLE_BACKSLASH(Deviation.BACKSLASH, "a quoted value has a backslash"),
+        CONTROL(Deviation.CONTROL_IN_DISPOSITION, "a quoted value has a control character");
 
-    private static final String[] NOTED_DETAILS = {
-        "parameters are malformed",
-        "a parameter is one that readers take apart otherwise",
-        "a quoted value has a backslash",
-        "a quoted value has a backslash",
-        "a quoted value has a control character"
-    };
-    private static final int SYNTAX = 0;
-    private static final int LOOSE = 1;
-    private static final int DOUBLE_BACKSLASH = 2;
-    private static final int SINGLE_BACKSLASH = 3;
-    private static final int CONTROL = 4;
+        static final Noted[] ALL = values();
+
+        final Deviation deviation;
+        private final String detail;
+
+        Noted(Deviation deviation, String detail) {
+            this.deviation = deviation;
+            this.detail = detail;
+        }
+    }
 
     private final Preset preset;
     private final boolean lenient;
@@ -85,8 +82,8 @@ final class DispositionParser {
     int nameContinuationAt;
     int continuationAt;
 
-    /** Where the first of each kind that is {@link #NOTED} is; {@link #ABSENT} where there is none. */
-    final int[] notedAt = new int[NOTED.length];
+    /** Where the first of each kind that is {@link Noted} is; {@link #ABSENT} where there is none. */
+    final int[] notedAt = new int[Noted.ALL.length];
 
     /** Where the value is refused. */
     int errorAt;
@@ -129,7 +126,7 @@ final class DispositionParser {
             at++;
             skipBlanks();
             if (at < end) {
-                Reason refused = bytes[at] == ';' ? note(LOOSE, at) : parameter();
+                Reason refused = bytes[at] == ';' ? note(Noted.LOOSE, at) : parameter();
                 if (refused != null) {
                     return refused;
                 }
@@ -171,7 +168,7 @@ final class DispositionParser {
             if (!hasNoValue) {
                 return null; // what follows is no parameter
             }
-            return key == Key.OTHER ? note(LOOSE, at) : malformed("a parameter has no value");
+            return key == Key.OTHER ? note(Noted.LOOSE, at) : malformed("a parameter has no value");
         }
         if (positionOf(key) != ABSENT && key != Key.CONTINUATION && key != Key.NAME_CONTINUATION) {
             errorAt = start;
@@ -179,11 +176,11 @@ final class DispositionParser {
             return Reason.DUPLICATE_PARAMETER;
         }
         if (at > afterName) {
-            note(SYNTAX, at);
+            note(Noted.SYNTAX, at);
         }
         at++;
         if (lenient && at < end && Bytes.isBlank(bytes[at])) {
-            note(SYNTAX, at);
+            note(Noted.SYNTAX, at);
             skipBlanks();
         }
         quoted = at < end && bytes[at] == '"';
@@ -195,16 +192,16 @@ final class DispositionParser {
     }
 
     /** {@return null, or why what was met at {@code position} is refused} */
-    private @Nullable Reason note(int kind, int position) {
-        if (notedAt[kind] == ABSENT) {
-            notedAt[kind] = position;
+    private @Nullable Reason note(Noted kind, int position) {
+        if (notedAt[kind.ordinal()] == ABSENT) {
+            notedAt[kind.ordinal()] = position;
         }
-        if (preset.accepts(NOTED[kind])) {
+        if (preset.accepts(kind.deviation)) {
             return null;
         }
         errorAt = position;
-        errorDetail = NOTED_DETAILS[kind];
-        return NOTED[kind].reason();
+        errorDetail = kind.detail;
+        return kind.deviation.reason();
     }
 
     /** The parameters that matter. */
@@ -305,7 +302,7 @@ final class DispositionParser {
             if (at == end || !isRun(bytes[at])) {
                 return null;
             }
-            note(SYNTAX, at); // one more word of a value with blanks
+            note(Noted.SYNTAX, at); // one more word of a value with blanks
         }
     }
 
@@ -313,7 +310,7 @@ final class DispositionParser {
         int from = at;
         Reason refused = null;
         for (; at < end && isRun(bytes[at]) && refused == null; at++) {
-            refused = Bytes.isToken(bytes[at]) ? null : note(LOOSE, at);
+            refused = Bytes.isToken(bytes[at]) ? null : note(Noted.LOOSE, at);
         }
         steps += at - from + 1;
         return refused;
@@ -348,7 +345,7 @@ final class DispositionParser {
             skipBlanks();
             if (!lenient || at == end || bytes[at] == ';') {
                 if (junkAt != ABSENT) {
-                    note(SYNTAX, junkAt);
+                    note(Noted.SYNTAX, junkAt);
                 }
                 at = afterQuote;
                 return null;
@@ -365,13 +362,13 @@ final class DispositionParser {
             byte b = bytes[at];
             if (b == '\\') {
                 byte next = at + 1 < end ? bytes[at + 1] : 0;
-                refused = note(next == '\\' ? DOUBLE_BACKSLASH : SINGLE_BACKSLASH, at);
+                refused = note(next == '\\' ? Noted.DOUBLE_BACKSLASH : Noted.SINGLE_BACKSLASH, at);
                 if (next == '"' || next == '\\') {
                     escaped = true;
                     at++;
                 }
             } else if (Bytes.isControl(b)) {
-                refused = note(CONTROL, at);
+                refused = note(Noted.CONTROL, at);
             }
         }
         steps += at - from + 1;
@@ -391,7 +388,7 @@ final class DispositionParser {
         }
         valueEnd = i;
         at = i + 1;
-        note(SYNTAX, i - 1);
+        note(Noted.SYNTAX, i - 1);
         return true;
     }
 

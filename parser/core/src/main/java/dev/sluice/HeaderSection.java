@@ -39,13 +39,19 @@ final class HeaderSection implements AutoCloseable {
     static final int SLOTS = 5;
 
     /** What may be accepted of a line while it is read. */
-    static final Deviation[] ODD_LINES = {
-        Deviation.FOLDED_HEADER, Deviation.BARE_LF_IN_HEADER, Deviation.DELIMITER_IN_HEADER
-    };
+    enum OddLine {
+        FOLDED(Deviation.FOLDED_HEADER),
+        ENDS_WITH_LF(Deviation.BARE_LF_IN_HEADER),
+        BEGINS_AS_DELIMITER(Deviation.DELIMITER_IN_HEADER);
 
-    private static final int FOLDED = 0;
-    private static final int ENDS_WITH_LF = 1;
-    private static final int BEGINS_AS_DELIMITER = 2;
+        private static final OddLine[] ALL = values();
+
+        final Deviation deviation;
+
+        OddLine(Deviation deviation) {
+            this.deviation = deviation;
+        }
+    }
 
     enum State {
         LINE,
@@ -77,8 +83,8 @@ final class HeaderSection implements AutoCloseable {
     long totalBefore;
     int limit;
     int endOfSection;
-    /** Where the first of each kind of {@link #ODD_LINES} is, or -1. */
-    final int[] oddLines = {-1, -1, -1};
+    /** Where the first of each {@link OddLine} is, or -1. */
+    final int[] oddLines = new int[OddLine.ALL.length];
 
     int lineStart;
     long offset;
@@ -221,13 +227,14 @@ final class HeaderSection implements AutoCloseable {
             malformed(at, "a header line starts with a blank");
             return;
         }
-        odd(FOLDED, at);
+        odd(OddLine.FOLDED, at);
         fields[lastField() + 4] = 1;
         state = State.FOLD;
     }
 
-    private void odd(int kind, int at) {
-        oddLines[kind] = oddLines[kind] < 0 ? at : oddLines[kind];
+    private void odd(OddLine kind, int at) {
+        int before = oddLines[kind.ordinal()];
+        oddLines[kind.ordinal()] = before < 0 ? at : before;
     }
 
     private void newField(byte b, int at) {
@@ -253,7 +260,7 @@ final class HeaderSection implements AutoCloseable {
                     errorDetail = "a header line begins as a delimiter does";
                     return at;
                 }
-                odd(BEGINS_AS_DELIMITER, at - 1);
+                odd(OddLine.BEGINS_AS_DELIMITER, at - 1);
                 beginField(array[base + lineStart], lineStart);
                 return lineStart + 1;
             }
@@ -364,7 +371,7 @@ final class HeaderSection implements AutoCloseable {
         if (!preset.accepts(Deviation.BARE_LF_IN_HEADER)) {
             return false;
         }
-        odd(ENDS_WITH_LF, at);
+        odd(OddLine.ENDS_WITH_LF, at);
         return true;
     }
 
@@ -415,9 +422,21 @@ final class HeaderSection implements AutoCloseable {
         return offset + index;
     }
 
-    /** {@return the offset of the first line of a kind of {@link #ODD_LINES}, or -1} */
-    long oddLineOffset(int kind) {
-        return oddLines[kind] < 0 ? -1 : offset + oddLines[kind];
+    /** {@return which kind of odd line is the first behind an offset, or null where there is none} */
+    @Nullable
+    OddLine oddLineAfter(long from) {
+        OddLine first = null;
+        for (OddLine kind : OddLine.ALL) {
+            long at = oddLineOffset(kind);
+            first = at > from && (first == null || at < oddLineOffset(first)) ? kind : first;
+        }
+        return first;
+    }
+
+    /** {@return the offset of the first line of a kind, or -1} */
+    long oddLineOffset(OddLine kind) {
+        int at = oddLines[kind.ordinal()];
+        return at < 0 ? -1 : offset + at;
     }
 
     /** {@return the offset of the blank line} */

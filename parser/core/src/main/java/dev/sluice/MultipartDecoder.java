@@ -1,5 +1,6 @@
 package dev.sluice;
 
+import dev.sluice.HeaderSection.OddLine;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Delimiter;
@@ -673,18 +674,10 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** Odd lines were accepted by the section while it was read; reported in the order in which they came. */
     private void reportLines() {
-        Deviation[] kinds = HeaderSection.ODD_LINES;
-        for (long before = NONE; ; ) {
-            int next = -1;
-            for (int i = 0; i < kinds.length; i++) {
-                long at = section.oddLineOffset(i);
-                next = at > before && (next < 0 || at < section.oddLineOffset(next)) ? i : next;
-            }
-            if (next < 0) {
-                return;
-            }
-            before = section.oddLineOffset(next);
-            accept(kinds[next], partIndex, before);
+        long at = NONE;
+        for (OddLine kind; (kind = section.oddLineAfter(at)) != null; ) {
+            at = section.oddLineOffset(kind);
+            accept(kind.deviation, partIndex, at);
         }
     }
 

@@ -189,7 +189,7 @@ final class PartRules {
         int end = refused == null ? Integer.MAX_VALUE : disposition.errorAt;
         int[] notedAt = disposition.notedAt;
         for (int next; (next = leftmost(notedAt)) >= 0 && notedAt[next] < end; notedAt[next] = ABSENT) {
-            accept(DispositionParser.NOTED[next], index(notedAt[next]));
+            accept(DispositionParser.Noted.ALL[next].deviation, index(notedAt[next]));
         }
         if (refused != null) {
             return refuse(refused, index(disposition.errorAt), "Content-Disposition: " + disposition.errorDetail);
