@@ -3,7 +3,9 @@ package dev.sluice;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class DispositionParser {
     private static final int ABSENT = -1;
+
+    /** One of the values that are one together; its number is the text between the name and {@code =}, without the star before it. */
+    private record Piece(int numberStart, int numberEnd, int valueStart, int valueEnd, boolean escaped) {}
 
     /** What has one reading here, and may be refused or reported; from left to right. */
     enum Noted {
@@ -56,7 +61,6 @@ final class DispositionParser {
     private int valueStart;
 
     private int valueEnd;
-    private boolean quoted;
     private boolean escaped;
 
     int typeStart;
@@ -82,6 +86,9 @@ final class DispositionParser {
     int nameContinuationAt;
     int continuationAt;
 
+    /** Those of {@code filename*0}, {@code filename*1}, ..., in the order in which they came. */
+    private final List<Piece> pieces = new ArrayList<>(0);
+
     /** Where the first of each kind that is {@link Noted} is; {@link #ABSENT} where there is none. */
     final int[] notedAt = new int[Noted.ALL.length];
 
@@ -104,6 +111,7 @@ final class DispositionParser {
         at = from;
         end = to;
         nameStart = filenameAt = extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = ABSENT;
+        pieces.clear();
         Arrays.fill(notedAt, ABSENT);
         typeStart = at;
         skipToken();
@@ -183,10 +191,10 @@ final class DispositionParser {
             note(Noted.SYNTAX, at);
             skipBlanks();
         }
-        quoted = at < end && bytes[at] == '"';
+        boolean quoted = at < end && bytes[at] == '"';
         Reason refused = quoted ? quotedValue() : run();
         if (refused == null) {
-            store(key, start);
+            store(key, start, afterName);
         }
         return refused;
     }
@@ -258,7 +266,7 @@ final class DispositionParser {
         };
     }
 
-    private void store(Key key, int start) {
+    private void store(Key key, int start, int afterName) {
         switch (key) {
             case NAME -> {
                 nameAt = start;
@@ -284,7 +292,10 @@ final class DispositionParser {
                 extendedEnd = valueEnd;
                 extendedEscaped = escaped;
             }
-            case CONTINUATION -> continuationAt = continuationAt == ABSENT ? start : continuationAt;
+            case CONTINUATION -> {
+                continuationAt = continuationAt == ABSENT ? start : continuationAt;
+                pieces.add(new Piece(start + "filename*".length(), afterName, valueStart, valueEnd, escaped));
+            }
             case OTHER -> {}
         }
     }
@@ -498,34 +509,11 @@ final class DispositionParser {
     @Nullable
     String joinedFilename(Charset headerCharset) {
         ExtendedValue.Joiner joiner = new ExtendedValue.Joiner(headerCharset);
-        at = typeEnd;
-        for (; ; ) {
-            while (at < end && (bytes[at] == ';' || Bytes.isBlank(bytes[at]))) {
-                at++;
-            }
-            if (at == end) {
-                return joiner.join();
-            }
-            int start = at;
-            skipToken();
-            int afterName = at;
-            skipBlanks();
-            if (at == end || bytes[at] != '=') {
-                continue;
-            }
-            at++;
-            skipBlanks();
-            quoted = bytes[at] == '"';
-            if (quoted) {
-                quotedValue();
-            } else {
-                run();
-            }
-            if (key(start, afterName) == Key.CONTINUATION) {
-                joiner.add(
-                        bytes, start + "filename*".length(), afterName, raw(valueStart, valueEnd, quoted && escaped));
-            }
+        for (Piece piece : pieces) {
+            byte[] value = raw(piece.valueStart, piece.valueEnd, piece.escaped);
+            joiner.add(bytes, piece.numberStart, piece.numberEnd, value);
         }
+        return joiner.join();
     }
 
     /** {@return {@code text} with the three escapes of browsers undone} */

@@ -37,6 +37,10 @@ final class PartRules {
     private int dispositionField;
     private int typeField;
     private int encodingField;
+    /** The first two of that name, which frame nothing here; but elsewhere they may. */
+    private int lengthField;
+
+    private int secondLengthField;
     /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
     private int[] origins = new int[0];
 
@@ -78,7 +82,7 @@ final class PartRules {
     @Nullable
     Reason check(int partIndex) {
         part = partIndex;
-        dispositionField = typeField = encodingField = ABSENT;
+        dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;
         hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
         otherName = otherFilename = extendedFilename = null;
         contentLength = ABSENT;
@@ -128,6 +132,9 @@ final class PartRules {
             } else if (Keyword.CONTENT_TRANSFER_ENCODING.is(array, from, to)) {
                 before = encodingField;
                 encodingField = field;
+            } else if (Keyword.CONTENT_LENGTH.is(array, from, to)) {
+                secondLengthField = lengthField != ABSENT && secondLengthField == ABSENT ? field : secondLengthField;
+                lengthField = lengthField == ABSENT ? field : lengthField;
             }
             if (before != ABSENT) {
                 return refuse(Reason.DUPLICATE_HEADER, section.nameStart(field), "");
@@ -362,25 +369,19 @@ final class PartRules {
                 : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is one in which ASCII is not itself");
     }
 
-    /** Fields called Content-Length frame nothing here; but elsewhere they may. */
     private @Nullable Reason checkContentLength() {
-        boolean before = false;
-        for (int field = 0; field < section.count(); field++) {
-            int from = section.arrayOffset() + section.nameStart(field);
-            int to = section.arrayOffset() + section.nameEnd(field);
-            if (Keyword.CONTENT_LENGTH.is(section.array(), from, to)) {
-                contentLength = before ? ABSENT : lengthOf(field);
-                int start = section.valueStart(field);
-                if (contentLength == ABSENT && !accept(Deviation.PART_CONTENT_LENGTH, start)) {
-                    return refuse(
-                            Reason.MALFORMED_HEADER,
-                            start,
-                            "the Content-Length of a part is no number, or stands twice");
-                }
-                before = true;
-            }
+        if (lengthField == ABSENT) {
+            return null;
         }
-        return null;
+        long length = lengthOf(lengthField);
+        int odd = length == ABSENT ? lengthField : secondLengthField;
+        contentLength = secondLengthField == ABSENT ? length : ABSENT;
+        return odd == ABSENT || accept(Deviation.PART_CONTENT_LENGTH, section.valueStart(odd))
+                ? null
+                : refuse(
+                        Reason.MALFORMED_HEADER,
+                        section.valueStart(odd),
+                        "the Content-Length of a part is no number, or stands twice");
     }
 
     /** {@return the number that a field is, at most {@link Long#MAX_VALUE}, or {@link #ABSENT} where it is none} */

@@ -52,7 +52,7 @@ class StateHashTest {
             follow from the bytes of the section: disposition part dispositionField typeField encodingField origins hasName
             follow from the bytes of the section: hasDisposition hasFilename otherFilename errorOffset errorDetail
             follow from the bytes of the section: otherName extendedFilename nameOfWords filenameOfWords joined
-            follow from the bytes of the section: contentLength
+            follow from the bytes of the section: contentLength lengthField secondLengthField
             == Deviations
             in the hash: reported count outside inside part
             never changes: preset
@@ -77,11 +77,11 @@ class StateHashTest {
             say the same as "fields" of the section, written before each reading: dispositionEnd typeStart typeEnd blankLine
             == DispositionParser
             never changes: preset lenient
-            of the field being read, at once when the section is complete: at end valueStart valueEnd quoted escaped
+            of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
             found anew in each part: bytes typeStart typeEnd nameStart nameEnd nameEscaped filenameStart filenameEnd
             found anew in each part: filenameEscaped extendedStart extendedEnd filenameAt extendedFilenameAt extendedNameAt
             found anew in each part: nameContinuationAt continuationAt errorAt errorDetail nameAt extendedEscaped
-            found anew in each part: extendedNameStart extendedNameEnd notedAt
+            found anew in each part: extendedNameStart extendedNameEnd notedAt pieces
             only counted: steps
             == ChunkMemory
             of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end records
