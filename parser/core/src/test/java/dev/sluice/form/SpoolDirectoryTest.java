@@ -36,8 +36,12 @@ class SpoolDirectoryTest {
     }
 
     @SuppressWarnings("NullAway") // the head is for refusals of memory, of which there are none
+    private static SpillSink spill(SpoolDirectory spool, int threshold) {
+        return new SpillSink(new FormMemory(BUDGET, Long.MAX_VALUE), spool, threshold, null);
+    }
+
     private static SpillSink spill(SpoolDirectory spool) {
-        return new SpillSink(new FormMemory(BUDGET, Long.MAX_VALUE), spool, 0, null);
+        return spill(spool, 0);
     }
 
     private static PartContent store(SpoolDirectory spool, int size) throws IOException {
@@ -72,10 +76,15 @@ class SpoolDirectoryTest {
         long usable = Files.getFileStore(root).getUsableSpace();
         try (SpoolDirectory spool =
                 spool().keepFreeBytes(2 * usable + (1L << 40)).open()) {
-            for (int attempt = 0; attempt < 2; attempt++) {
-                MultipartException full = assertThrows(MultipartException.class, () -> store(spool, 1));
-                assertEquals(Reason.DISK_FULL, full.reason());
+            for (int inMemory : new int[] {0, 5, 0, 5}) { // moved to the file first
+                try (SpillSink sink = spill(spool, inMemory)) {
+                    sink.write(Unpooled.wrappedBuffer(new byte[inMemory]));
+                    ByteBuf more = Unpooled.wrappedBuffer(new byte[1]);
+                    MultipartException full = assertThrows(MultipartException.class, () -> sink.write(more));
+                    assertEquals(Reason.DISK_FULL, full.reason());
+                }
                 assertEquals(0, spool.bytes());
+                assertEquals(0, spool.writtenBytes());
                 assertEquals(0, spool.files());
             }
         }
