@@ -209,7 +209,7 @@ public final class AsyncForm {
         } else if (!jobs.compareAndSet(0, NO_MORE)) {
             if (!waitsForJobs) {
                 waitsForJobs = true;
-                state.service().watch().later(this::waitNoLonger, RequestLife.GRACE); // a container may have dropped it
+                state.life().afterGrace(this::waitNoLonger); // a container may have dropped it
             }
             return false;
         }

@@ -7,27 +7,27 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 
-/** The container's, but a worker that it starts keeps the form until it is done. */
+/** The container's, but a worker that it starts keeps the form until it is done, and {@link #complete} ends the request. */
 final class CountingAsyncContext implements AsyncContext {
     private final AsyncContext context;
     private final ServletRequest seen;
     private final ServletRequest behind;
-    private final RequestLife life;
+    private final RequestState state;
 
     /**
      * @param seen the request that the application sees
      * @param behind the one behind it
      */
-    CountingAsyncContext(AsyncContext context, ServletRequest seen, ServletRequest behind, RequestLife life) {
+    CountingAsyncContext(AsyncContext context, ServletRequest seen, ServletRequest behind, RequestState state) {
         this.context = context;
         this.seen = seen;
         this.behind = behind;
-        this.life = life;
+        this.state = state;
     }
 
     @Override
     public void start(Runnable worker) {
-        CountedWorker counted = new CountedWorker(worker, life);
+        CountedWorker counted = new CountedWorker(worker, state.life());
         try {
             context.start(counted);
         } catch (RuntimeException | Error e) {
@@ -70,7 +70,11 @@ final class CountingAsyncContext implements AsyncContext {
 
     @Override
     public void complete() {
-        context.complete();
+        try {
+            context.complete();
+        } finally {
+            state.overUnlessDispatched(); // not every container tells listeners of it where the client is gone
+        }
     }
 
     @Override

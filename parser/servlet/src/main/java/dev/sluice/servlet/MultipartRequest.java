@@ -180,6 +180,6 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     private AsyncContext counting(AsyncContext context) {
-        return new CountingAsyncContext(context, this, getRequest(), state.life());
+        return new CountingAsyncContext(context, this, getRequest(), state);
     }
 }

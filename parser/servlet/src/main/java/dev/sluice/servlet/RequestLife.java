@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * is over, by whoever parses, by workers that are counted, and by those who asked for a hold.
  */
 final class RequestLife {
-    /** How long after the end of the request a worker may begin, or after an exception another dispatch. */
-    static final Duration GRACE = Duration.ofSeconds(5);
+    /** How long a worker may take to begin, an exception to be dispatched, and the container to say that a request is over. */
+    private static final Duration GRACE = Duration.ofSeconds(5);
 
     private final PaceWatch watch;
     private final Runnable atEnd;
@@ -45,6 +45,11 @@ final class RequestLife {
 
     boolean isOver() {
         return holds.get() <= 0;
+    }
+
+    /** {@return whether the container is done with the request, whoever holds it} */
+    boolean isRequestOver() {
+        return over.get();
     }
 
     void checkNotOver() {
@@ -84,7 +89,12 @@ final class RequestLife {
 
     private void letGoLater() {
         if (!awaited.isEmpty()) {
-            watch.later(() -> awaited.forEach(Runnable::run), GRACE);
+            afterGrace(() -> awaited.forEach(Runnable::run));
         }
+    }
+
+    /** Runs what is to be done if a container does not do its part meanwhile. */
+    void afterGrace(Runnable task) {
+        watch.later(task, GRACE);
     }
 }

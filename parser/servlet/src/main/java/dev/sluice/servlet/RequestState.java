@@ -381,17 +381,14 @@ final class RequestState implements FormService.Member, AsyncListener {
         life.requestOver();
     }
 
-    /** Not every container says that a request is over which ended in an exception; but a listener may dispatch it. */
+    /** Not every container says that a request is over: where it ended in an exception, or its client is gone; but a listener may dispatch it. */
     void overUnlessDispatched() {
         int before = dispatches.get();
-        service.watch()
-                .later(
-                        () -> {
-                            if (dispatches.get() == before) {
-                                requestOver();
-                            }
-                        },
-                        RequestLife.GRACE);
+        life.afterGrace(() -> {
+            if (dispatches.get() == before && !life.isRequestOver()) {
+                requestOver();
+            }
+        });
     }
 
     /** @param inner of another filter that sees the request for the first time, behind the first; or null */

@@ -40,6 +40,21 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
+    void whoCompletesTheRequestEndsItThoughTheContainerTellsNobody() throws Exception {
+        // As Payara and Tomcat do now and then with requests whose client is gone.
+        app.before((request, response, chain) -> chain.doFilter(
+                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+        app.on((request, response) -> {
+            request.getParts();
+            request.startAsync().complete();
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
+        assertEquals(1, app.spool.files());
+        app.assertNothingLeft("the grace of the container");
+    }
+
+    @Test
     void aWorkerThatNeverComesDoesNotKeepTheFormForEver() throws Exception {
         // As Jetty does with workers that have not begun when the request ends.
         app.before((request, response, chain) ->
