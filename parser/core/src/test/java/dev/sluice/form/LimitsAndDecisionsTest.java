@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** How much a form may have, where its parts go, and what the caller is told. */
@@ -55,6 +56,26 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 upload,
                 inMemory.maxInMemoryBytes(most - 1).build());
         passes(upload, options().maxInMemoryBytes(most - 1).build()); // to a file instead
+    }
+
+    @Test
+    void whatIsHeldForAPartThatIsNotInTheFormIsGivenBackAtItsEnd() throws IOException {
+        Upload upload = new Upload().field("abc", "1").field("abc", "2").field("abc", "3");
+        long one = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6;
+        List<Supplier<PartDecision>> decisions = List.of(
+                PartDecision::skip,
+                () -> PartDecision.to(PartSink.discard()),
+                () -> PartDecision.look(1, first -> PartDecision.to(PartSink.discard())));
+        for (Supplier<PartDecision> decision : decisions) {
+            FormOptions.Builder options = FormOptions.inMemory(budget).decider(part -> decision.get());
+            passes(upload, options.maxInMemoryBytes(one + 1).build()); // the byte is that of the look
+        }
+        FormOptions.Builder refusing = FormOptions.inMemory(budget).decider(part -> PartDecision.refuse(400, "no"));
+        passes(upload, refusing.maxInMemoryBytes(3 * one).build()); // their heads are in the form
+        fails(
+                Reason.IN_MEMORY_TOO_LARGE,
+                upload,
+                refusing.maxInMemoryBytes(3 * one - 1).build());
     }
 
     @Test
