@@ -15,6 +15,7 @@ import java.io.InputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a form gives. */
@@ -232,6 +233,32 @@ class FormTest extends SpooledTest {
                             .distinct()
                             .count());
         }
+    }
+
+    @Test
+    void theLimitsOfAFormHoldExactlyAcrossItsNestedBodies() throws IOException {
+        String outer = "Content-Disposition: form-data; name=n\r\nContent-Type: multipart/mixed; boundary=y\r\n";
+        String inner = "Content-Disposition: attachment; filename=a\r\n\r\n";
+        Upload upload = new Upload();
+        for (int count = 0; count < 2; count++) {
+            upload.part(outer, "--y\r\n" + inner + "v\r\n--y--");
+        }
+        long headerBytes = 2L * (outer.length() + 2 + inner.length());
+        FormOptions exact = compatible(options())
+                .maxParts(4)
+                .maxFiles(2)
+                .maxHeaderBytes(headerBytes)
+                .build();
+        try (MultipartForm form = upload.read(exact)) {
+            assertEquals(2, form.files().size());
+        }
+        Map<Reason, FormOptions> oneLess = Map.of(
+                Reason.TOO_MANY_PARTS, exact.toBuilder().maxParts(3).build(),
+                Reason.TOO_MANY_FILES, exact.toBuilder().maxFiles(1).build(),
+                Reason.HEADERS_TOO_LARGE,
+                        exact.toBuilder().maxHeaderBytes(headerBytes - 1).build());
+        oneLess.forEach((reason, options) -> assertEquals(
+                reason, assertThrows(MultipartException.class, () -> upload.read(options)).reason()));
     }
 
     @Test
