@@ -73,6 +73,21 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
+    void aWorkerThatThrowsLetsGoOfTheForm() throws Exception {
+        app.on((request, response) -> {
+            request.getParts();
+            AsyncContext async = request.startAsync();
+            async.start(() -> {
+                async.complete();
+                throw new IllegalStateException("thrown by a worker");
+            });
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
+        app.assertNothingLeft("a worker that throws");
+    }
+
+    @Test
     void aWorkerGetsThePartsOfTheContextEvenIfItWasStartedWithoutArguments() throws Exception {
         app.on((request, response) -> {
             AsyncContext async = request.startAsync();
@@ -184,11 +199,13 @@ class RequestLifeTest extends WithApp {
 
     @Test
     void asSecondFilterLeavesTheRequestToTheFirst() throws Exception {
-        app.on((request, response) ->
-                response.getWriter().print(request.getParts().size()));
-        app.behind(SluiceFilter.builder(app.formOptions()).eager().build());
+        SluiceFilter second = SluiceFilter.builder(app.formOptions()).eager().build();
+        app.on((request, response) -> response.getWriter()
+                .print(request.getParts().size() + " " + app.filter().live() + " " + second.live()));
+        app.behind(second);
         app.start();
-        assertEquals("2", app.post("/", FORM).body());
+        assertEquals("2 1 1", app.post("/", FORM).body());
+        Eventually.isTrue(() -> second.live() == 0, "it is remembered");
     }
 
     @Test

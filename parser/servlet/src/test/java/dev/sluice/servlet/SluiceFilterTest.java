@@ -23,6 +23,7 @@ import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -139,6 +140,42 @@ class SluiceFilterTest extends WithApp {
         app.start();
         Form body = new Form().field("a", "1").field("b", "2").file("f", "f.txt", new byte[10]);
         assertEquals("12", app.post("/", body).body());
+    }
+
+    @Test
+    void aBodyOfHttp2IsABodyThoughNoFieldSaysSo() throws Exception {
+        app.before((request, response, chain) -> chain.doFilter(
+                new HttpServletRequestWrapper((HttpServletRequest) request) {
+                    @Override
+                    public String getProtocol() {
+                        return "HTTP/2.0";
+                    }
+
+                    @Override
+                    public String getMethod() {
+                        return "GET";
+                    }
+
+                    @Override
+                    public long getContentLengthLong() {
+                        return -1;
+                    }
+                },
+                response));
+        assertEquals(405, ask(FORM, (request, response) -> {}).status());
+    }
+
+    @Test
+    void theTimeBetweenTwoReadsIsNotTheClients() throws Exception {
+        FormOptions paced = app.formOptions().toBuilder()
+                .minBytesPerSecond(1_000_000)
+                .minRateGrace(Duration.ofSeconds(2))
+                .build();
+        try (BodyStream in = new BodyStream(new ByteArrayInputStream(new byte[2]), () -> false, paced)) {
+            assertEquals(0, in.read());
+            Thread.sleep(2_500);
+            assertEquals(0, in.read());
+        }
     }
 
     @Test

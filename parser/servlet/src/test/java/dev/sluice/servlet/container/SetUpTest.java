@@ -180,6 +180,7 @@ class SetUpTest {
         try (RunningContainer container =
                 kind.start(app().filter("/*", limiting).filter("/app/*", filter()))) {
             assertEquals("413", post(container, "/parts"));
+            assertEquals("413", post(container, "/async"));
         }
     }
 
