@@ -258,7 +258,9 @@ class FormTest extends SpooledTest {
                 Reason.HEADERS_TOO_LARGE,
                         exact.toBuilder().maxHeaderBytes(headerBytes - 1).build());
         oneLess.forEach((reason, options) -> assertEquals(
-                reason, assertThrows(MultipartException.class, () -> upload.read(options)).reason()));
+                reason,
+                assertThrows(MultipartException.class, () -> upload.read(options))
+                        .reason()));
     }
 
     @Test
