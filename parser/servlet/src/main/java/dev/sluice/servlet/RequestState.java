@@ -53,6 +53,8 @@ final class RequestState implements FormService.Member, AsyncListener {
     private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
     private final AtomicInteger dispatches = new AtomicInteger();
+    /** Dispatches that have not returned. */
+    private final AtomicInteger under = new AtomicInteger();
     private volatile FormService service;
     private volatile FormOptions options;
     private volatile @Nullable MultipartRequestException textsRefusal;
@@ -385,10 +387,20 @@ final class RequestState implements FormService.Member, AsyncListener {
     void overUnlessDispatched() {
         int before = dispatches.get();
         life.afterGrace(() -> {
-            if (dispatches.get() == before && !life.isRequestOver()) {
+            if (under.get() > 0) {
+                overUnlessDispatched(); // who completes a request early may go on with its form
+            } else if (dispatches.get() == before && !life.isRequestOver()) {
                 requestOver();
             }
         });
+    }
+
+    void entered() {
+        under.incrementAndGet();
+    }
+
+    void returned() {
+        under.decrementAndGet();
     }
 
     /** @param inner of another filter that sees the request for the first time, behind the first; or null */

@@ -158,6 +158,7 @@ public final class SluiceFilter implements Filter {
         boolean outermost = begun != null || dispatch == DispatcherType.ASYNC;
         ErrorsSent sent = new ErrorsSent(answer);
         boolean thrown = true;
+        state.entered();
         try {
             if (eager && dispatch != DispatcherType.ERROR && (begun != null || !state.isTaken())) {
                 state.form();
@@ -169,6 +170,7 @@ public final class SluiceFilter implements Filter {
                 throw e;
             }
         } finally {
+            state.returned();
             if (outermost) {
                 leave(http, state, sent.any, thrown);
             }

@@ -44,12 +44,20 @@ class RequestLifeTest extends WithApp {
         // As Payara and Tomcat do now and then with requests whose client is gone.
         app.before((request, response, chain) -> chain.doFilter(
                 new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+        CompletableFuture<Integer> seen = new CompletableFuture<>();
         app.on((request, response) -> {
-            request.getParts();
+            Part file = request.getPart("f");
             request.startAsync().complete();
+            try {
+                Thread.sleep(5500); // it is done with the request, but not with the form: more than the grace
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            seen.complete(file.getInputStream().readAllBytes().length);
         });
         app.start();
         assertEquals(200, app.post("/", FORM).status());
+        assertEquals(100_000, seen.get(20, TimeUnit.SECONDS));
         assertEquals(1, app.spool.files());
         app.assertNothingLeft("the grace of the container");
     }
