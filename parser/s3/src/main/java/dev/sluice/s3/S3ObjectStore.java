@@ -320,14 +320,16 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     private CompletableFuture<Boolean> isIdle(Upload upload, Instant limit, @Nullable Integer after) {
-        return retries.trying("ListParts", () -> unlessGone(parts(upload, after))).thenCompose(page -> {
-            if (page == null || page.parts().stream().map(Part::lastModified).anyMatch(limit::isBefore)) {
-                return CompletableFuture.completedFuture(false); // it has ended meanwhile, or goes on
-            }
-            return Boolean.TRUE.equals(page.isTruncated())
-                    ? isIdle(upload, limit, page.nextPartNumberMarker())
-                    : CompletableFuture.completedFuture(true);
-        });
+        return retries.trying("ListParts", () -> unlessGone(parts(upload, after)))
+                .thenCompose(page -> {
+                    if (page == null
+                            || page.parts().stream().map(Part::lastModified).anyMatch(limit::isBefore)) {
+                        return CompletableFuture.completedFuture(false); // it has ended meanwhile, or goes on
+                    }
+                    return Boolean.TRUE.equals(page.isTruncated())
+                            ? isIdle(upload, limit, page.nextPartNumberMarker())
+                            : CompletableFuture.completedFuture(true);
+                });
     }
 
     private CompletableFuture<List<MultipartUpload>> uploads(String prefix, Predicate<MultipartUpload> which) {

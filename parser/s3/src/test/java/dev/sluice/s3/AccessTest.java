@@ -78,15 +78,15 @@ class AccessTest {
                     FaultProxy.answer(403, "<Error><Code>ExpiredToken</Code><Message>m</Message></Error>"));
             bench.stored(FILES);
             assertTrue(bench.proxy.faults() >= 2, "faults: " + bench.proxy.faults());
-            assertEquals(
-                    "later", credentials.resolveCredentials().accessKeyId());
+            assertEquals("later", credentials.resolveCredentials().accessKeyId());
         }
     }
 
     private KeyStore certificate() throws Exception {
         Path file = directory.resolve("store.p12");
         Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
                         "-genkeypair",
                         "-dname",
                         "CN=store",
@@ -179,8 +179,8 @@ class AccessTest {
                 assertEquals(List.of(), bench.proxy.requests(), "all went through TLS");
             }
             URI address = URI.create("https://127.0.0.1:" + listener.getLocalPort());
-            try (Bench bench = new Bench(
-                    budget, store -> store.endpoint(address).attempts(2), sinks -> sinks)) {
+            try (Bench bench =
+                    new Bench(budget, store -> store.endpoint(address).attempts(2), sinks -> sinks)) {
                 Throwable cause = bench.failure(FILES);
                 assertInstanceOf(IOException.class, cause);
                 while (cause != null && !(cause instanceof SSLException)) {

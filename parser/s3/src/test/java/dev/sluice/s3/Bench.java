@@ -149,10 +149,11 @@ final class Bench implements AutoCloseable {
     @Override
     public void close() throws IOException {
         forms.close();
-        CompletableFuture.runAsync(() -> { // each waits two seconds for its threads
-            store.close();
-            client.close();
-        });
+        CompletableFuture.runAsync(
+                () -> { // each waits two seconds for its threads
+                    store.close();
+                    client.close();
+                });
         proxy.close();
     }
 }

@@ -30,7 +30,9 @@ class BudgetTest {
             List<S3Form> forms = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
                 forms.add(bench.sinks.newForm());
-                sent.add(bench.send(forms.get(i), List.of(new File("file" + i, ProofSize.of("sluice.store.mebibytes", 2, 6) * MIB))));
+                sent.add(bench.send(
+                        forms.get(i),
+                        List.of(new File("file" + i, ProofSize.of("sluice.store.mebibytes", 2, 6) * MIB))));
             }
             for (int i = 0; i < 100; i++) {
                 sent.get(i).form().get().close();

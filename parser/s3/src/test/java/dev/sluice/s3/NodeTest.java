@@ -71,9 +71,7 @@ class NodeTest {
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            Weed.await(() -> assertEquals(
-                    2,
-                    bench.count(".*partNumber.*")));
+            Weed.await(() -> assertEquals(2, bench.count(".*partNumber.*")));
             node.destroyForcibly().waitFor();
             assertEquals(1, bench.uploads().size());
             S3Sinks impatient = S3Sinks.builder(bench.store, bench.budget)
@@ -100,9 +98,7 @@ class NodeTest {
                         List<File> files = List.of(new File("a", 24 * MIB), new File("b", 10));
                         S3Form objects = bench.sinks.newForm();
                         Uploads.Sending sending = bench.send(objects, files);
-                        Weed.await(() -> assertEquals(
-                                2,
-                                bench.count(".*partNumber.*")));
+                        Weed.await(() -> assertEquals(2, bench.count(".*partNumber.*")));
                         weed.kill(name);
                         weed.start(name);
                         sending.form().get().close();

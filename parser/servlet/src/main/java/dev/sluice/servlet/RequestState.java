@@ -55,6 +55,7 @@ final class RequestState implements FormService.Member, AsyncListener {
     private final AtomicInteger dispatches = new AtomicInteger();
     /** Dispatches that have not returned. */
     private final AtomicInteger under = new AtomicInteger();
+
     private volatile FormService service;
     private volatile FormOptions options;
     private volatile @Nullable MultipartRequestException textsRefusal;
