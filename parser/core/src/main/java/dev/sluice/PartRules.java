@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether the header section of a part, complete and grammatical, is acceptable, and finds its name and file name.
+ * Decides whether the header section of a part, complete and grammatical, is acceptable.
  *
  * <p>Duplicate fields, undecodable bytes and the transfer encoding for every multipart type (RFC 2046, RFC 2045 section 6);
  * {@code Content-Disposition} for {@code multipart/form-data} only (RFC 7578 section 4.2): elsewhere it is read where it can be.
@@ -30,6 +30,7 @@ final class PartRules {
     private final MultipartOptions options;
     private final boolean formData;
     private final DispositionParser disposition;
+    private final PartNames names;
 
     private final HeaderSection section;
     private final Deviations deviations;
@@ -44,26 +45,9 @@ final class PartRules {
     /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
     private int[] origins = new int[0];
 
-    /** Whether {@link #disposition} is that of the part at hand. */
-    private boolean hasDisposition;
-
-    private boolean hasName;
-    private boolean hasFilename;
-    /** What the name is where it is not the plain one as it came. */
-    private @Nullable String otherName;
-
-    /** What the file name is where it is not the plain one as it came. */
-    private @Nullable String otherFilename;
-
-    /** What {@code filename*} says. */
-    private @Nullable String extendedFilename;
-
     /** What the Content-Length of the part says, or {@link #ABSENT}. */
     private long contentLength;
 
-    private boolean nameOfWords;
-    private boolean filenameOfWords;
-    private boolean joined;
     private long files;
 
     private long errorOffset;
@@ -74,6 +58,7 @@ final class PartRules {
         this.formData = formData;
         Preset preset = options.preset();
         this.disposition = new DispositionParser(formData ? preset : preset.accepting(READABLE_ELSEWHERE));
+        this.names = new PartNames(options, disposition);
         this.section = section;
         this.deviations = deviations;
     }
@@ -83,8 +68,7 @@ final class PartRules {
     Reason check(int partIndex) {
         part = partIndex;
         dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;
-        hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
-        otherName = otherFilename = extendedFilename = null;
+        names.clear();
         contentLength = ABSENT;
         UsualSection usual = formData ? section.usualSection() : null;
         if (usual != null) {
@@ -99,8 +83,8 @@ final class PartRules {
             refused = refused != null ? refused : checkType();
             refused = refused != null ? refused : countFile();
         } else if (refused == null && dispositionField != ABSENT && parseDisposition() == null) {
-            findName();
-            findFilename();
+            names.findName();
+            names.findFilename();
         }
         return refused;
     }
@@ -110,8 +94,7 @@ final class PartRules {
         dispositionField = 0;
         typeField = usual.typeStart < 0 ? ABSENT : 1;
         disposition.take(section.array(), usual);
-        hasDisposition = hasName = true;
-        hasFilename = usual.filenameStart >= 0;
+        names.take(usual);
         Reason refused = typeField == ABSENT ? null : checkCharset();
         return refused != null ? refused : countFile();
     }
@@ -201,10 +184,9 @@ final class PartRules {
         if (refused != null) {
             return refuse(refused, index(disposition.errorAt), "Content-Disposition: " + disposition.errorDetail);
         }
-        findName();
-        if (!hasName) {
-            otherName = disposition.extendedName();
-            if (otherName == null) {
+        names.findName();
+        if (!names.hasName()) {
+            if (!names.takeExtendedName()) {
                 return refuse(Reason.MISSING_NAME, start, "");
             } else if (!accept(Deviation.EXTENDED_NAME, start)) {
                 return refuse(
@@ -213,23 +195,20 @@ final class PartRules {
                         "the Content-Disposition has no name but a name*: the preset COMPATIBLE takes it, as does any"
                                 + " that accepts EXTENDED_NAME");
             }
-            hasName = true;
         }
-        findFilename();
-        return disposition.hasExtendedParameters() || nameOfWords || filenameOfWords ? checkParameters() : null;
-    }
-
-    private void findName() {
-        hasName = disposition.hasName();
-        String words = hasName && disposition.nameMayBeWords()
-                ? EncodedWords.in(disposition.name(options.headerCharset()))
-                : null;
-        nameOfWords = words != null;
-        otherName = options.decodeEncodedWords() ? words : null;
+        names.findFilename();
+        for (PartNames.Oddity odd : names.oddities()) {
+            int index = index(odd.position());
+            if (odd.broken() || !accept(odd.kind(), index)) {
+                return refuse(
+                        Reason.MALFORMED_CONTENT_DISPOSITION, index, "Content-Disposition: " + DETAILS.get(odd.kind()));
+            }
+        }
+        return null;
     }
 
     private @Nullable Reason parseDisposition() {
-        hasDisposition = true;
+        names.parsing();
         int from = section.arrayOffset() + section.valueStart(dispositionField);
         int to = section.arrayOffset() + section.valueEnd(dispositionField);
         if (!section.isFolded(dispositionField)) {
@@ -245,83 +224,6 @@ final class PartRules {
     /** {@return the index in the section of a position of the disposition parser} */
     private int index(int position) {
         return (origins.length > 0 ? origins[position] : position) - section.arrayOffset();
-    }
-
-    private void findFilename() {
-        hasFilename = disposition.hasFilename();
-        String extended = disposition.extendedFilename();
-        extendedFilename = extended;
-        if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
-            otherFilename = extended;
-        } else if (hasFilename) {
-            String words = disposition.filenameMayBeWords()
-                    ? EncodedWords.in(disposition.filename(options.headerCharset()))
-                    : null;
-            filenameOfWords = words != null;
-            otherFilename = options.decodeEncodedWords() ? words : null;
-        } else if (disposition.continuationAt >= 0 && options.joinContinuations()) {
-            otherFilename = disposition.joinedFilename(options.headerCharset());
-            joined = otherFilename != null;
-        } else if (disposition.extendedFilenameAt >= 0 && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
-            otherFilename = disposition.literalExtendedFilename(options.headerCharset());
-        }
-        hasFilename |= otherFilename != null;
-    }
-
-    /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
-    private boolean isLossyFormOf(String extended) {
-        if (disposition.filenameIsEncodedWord()) {
-            return true;
-        }
-        int[] lossy = disposition.filename(options.headerCharset()).codePoints().toArray();
-        int[] whole = extended.codePoints().toArray();
-        boolean same = lossy.length == whole.length;
-        for (int i = 0; i < lossy.length && same; i++) {
-            same = lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_');
-        }
-        return same;
-    }
-
-    /** Each extended parameter has a verdict of its own, as has a value of encoded words; from left to right. */
-    private @Nullable Reason checkParameters() {
-        boolean plain = disposition.hasFilename();
-        boolean unreadable = !plain && extendedFilename == null && !joined;
-        int extendedAt = disposition.extendedFilenameAt;
-        Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
-        if (extendedFilename != null && !plain) {
-            verdict = Deviation.EXTENDED_FILENAME;
-        } else if (extendedFilename != null) {
-            boolean same = extendedFilename.equals(disposition.filename(options.headerCharset()));
-            verdict = same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES;
-            extendedAt = Math.max(extendedAt, disposition.filenameAt);
-        }
-        int[] positions = {
-            disposition.hasName() ? disposition.extendedNameAt : ABSENT,
-            disposition.nameContinuationAt,
-            extendedAt,
-            disposition.continuationAt,
-            nameOfWords ? disposition.nameAt : ABSENT,
-            filenameOfWords ? disposition.filenameAt : ABSENT
-        };
-        Deviation[] verdicts = {
-            Deviation.UNUSABLE_EXTENDED_PARAMETER,
-            Deviation.UNUSABLE_EXTENDED_PARAMETER,
-            verdict,
-            unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION,
-            Deviation.ENCODED_WORD,
-            Deviation.ENCODED_WORD
-        };
-        boolean broken = unreadable && options.joinContinuations(); // pieces that were to be joined
-        for (int next; (next = leftmost(positions)) >= 0; positions[next] = ABSENT) {
-            int index = index(positions[next]);
-            if (broken && positions[next] == disposition.continuationAt || !accept(verdicts[next], index)) {
-                return refuse(
-                        Reason.MALFORMED_CONTENT_DISPOSITION,
-                        index,
-                        "Content-Disposition: " + DETAILS.get(verdicts[next]));
-            }
-        }
-        return null;
     }
 
     private static int leftmost(int[] positions) {
@@ -363,7 +265,7 @@ final class PartRules {
         if (CharsetParameter.isAmbiguous(type) && !accept(Deviation.AMBIGUOUS_CHARSET, start)) {
             return refuse(Reason.MALFORMED_HEADER, start, "the Content-Type of a part has more than one charset");
         }
-        String charset = hasFilename ? null : PartHead.parameter(type, "charset");
+        String charset = names.hasFilename() ? null : PartHead.parameter(type, "charset");
         return charset == null || CharsetParameter.keepsAscii(charset) || accept(Deviation.CHARSET_WITHOUT_ASCII, start)
                 ? null
                 : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is one in which ASCII is not itself");
@@ -405,7 +307,7 @@ final class PartRules {
     }
 
     private @Nullable Reason countFile() {
-        if (hasFilename && ++files > options.maxFiles()) {
+        if (names.hasFilename() && ++files > options.maxFiles()) {
             return refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField), "");
         }
         return null;
@@ -432,9 +334,7 @@ final class PartRules {
     /** {@return the name of the part checked last, as far as it could be read; null where there is none} */
     @Nullable
     String knownName() {
-        return otherName != null || !hasDisposition || !disposition.hasName()
-                ? otherName
-                : escapes(disposition.name(options.headerCharset()));
+        return names.knownName();
     }
 
     /** {@return the work of reading Content-Disposition fields so far} */
@@ -449,14 +349,14 @@ final class PartRules {
 
     /** {@return what is known of the part whose body starts at {@code offset}} */
     PartHead head(long offset) {
-        String plain = plainFilename();
+        String plain = names.plainFilename();
         return new PartHead(
                 part,
                 offset,
-                name(),
-                otherFilename != null ? otherFilename : plain,
+                names.name(),
+                names.filename(plain),
                 plain,
-                extendedFilename,
+                names.extendedFilename(),
                 section.copy(),
                 valueOf(typeField),
                 valueOf(encodingField),
@@ -470,21 +370,13 @@ final class PartRules {
     /** {@return the name; null only outside of form-data} */
     @Nullable
     String name() {
-        return otherName != null || !hasName ? otherName : escapes(disposition.name(options.headerCharset()));
+        return names.name();
     }
 
     /** {@return the file name, or null where there is none} */
     @Nullable
     String filename() {
-        return otherFilename != null ? otherFilename : plainFilename();
-    }
-
-    private @Nullable String plainFilename() {
-        return hasFilename && disposition.hasFilename() ? escapes(disposition.filename(options.headerCharset())) : null;
-    }
-
-    private String escapes(String text) {
-        return options.decodePercentEscapes() ? DispositionParser.decodePercentEscapes(text) : text;
+        return names.filename();
     }
 
     /** {@return the Content-Type of the part, or null} */

@@ -49,10 +49,12 @@ class StateHashTest {
             == PartRules
             in the hash: files
             never changes: options formData section deviations
-            follow from the bytes of the section: disposition part dispositionField typeField encodingField origins hasName
-            follow from the bytes of the section: hasDisposition hasFilename otherFilename errorOffset errorDetail
-            follow from the bytes of the section: otherName extendedFilename nameOfWords filenameOfWords joined
-            follow from the bytes of the section: contentLength lengthField secondLengthField
+            follow from the bytes of the section: disposition names part dispositionField typeField encodingField origins
+            follow from the bytes of the section: errorOffset errorDetail contentLength lengthField secondLengthField
+            == PartNames
+            never changes: options
+            follow from the bytes of the section: disposition hasDisposition hasName hasFilename otherName otherFilename
+            follow from the bytes of the section: extendedFilename nameOfWords filenameOfWords joined
             == Deviations
             in the hash: reported count outside inside part
             never changes: preset

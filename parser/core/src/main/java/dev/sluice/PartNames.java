@@ -1,0 +1,209 @@
+package dev.sluice;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which of the values of a {@code Content-Disposition} is the name of a part, and which its file name: the plain ones, the extended ones
+ * of RFC 8187, the pieces of RFC 2231 or the encoded words of RFC 2047. What of it is acceptable {@link PartRules} decides.
+ */
+final class PartNames {
+    private static final Comparator<Oddity> FROM_LEFT_TO_RIGHT = Comparator.comparingInt(Oddity::position);
+
+    /**
+     * A parameter that has a verdict of its own.
+     *
+     * @param position where it is, for the disposition parser
+     * @param broken whether it was to be used and cannot be
+     */
+    record Oddity(int position, Deviation kind, boolean broken) {}
+
+    private final MultipartOptions options;
+    private final DispositionParser disposition;
+
+    /** Whether {@link #disposition} is that of the part at hand. */
+    private boolean hasDisposition;
+
+    private boolean hasName;
+    private boolean hasFilename;
+    /** What the name is where it is not the plain one as it came. */
+    private @Nullable String otherName;
+
+    /** What the file name is where it is not the plain one as it came. */
+    private @Nullable String otherFilename;
+
+    /** What {@code filename*} says. */
+    private @Nullable String extendedFilename;
+
+    private boolean nameOfWords;
+    private boolean filenameOfWords;
+    private boolean joined;
+
+    PartNames(MultipartOptions options, DispositionParser disposition) {
+        this.options = options;
+        this.disposition = disposition;
+    }
+
+    /** Forgets the part before. */
+    void clear() {
+        hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
+        otherName = otherFilename = extendedFilename = null;
+    }
+
+    /** Takes what is plain, and has been found already. */
+    void take(UsualSection usual) {
+        hasDisposition = hasName = true;
+        hasFilename = usual.filenameStart >= 0;
+    }
+
+    /** The parser begins with the field of the part at hand. */
+    void parsing() {
+        hasDisposition = true;
+    }
+
+    void findName() {
+        hasName = disposition.hasName();
+        String words = hasName && disposition.nameMayBeWords()
+                ? EncodedWords.in(disposition.name(options.headerCharset()))
+                : null;
+        nameOfWords = words != null;
+        otherName = options.decodeEncodedWords() ? words : null;
+    }
+
+    boolean hasName() {
+        return hasName;
+    }
+
+    /** Takes {@code name*} where there is no name. {@return whether there is one} */
+    boolean takeExtendedName() {
+        otherName = disposition.extendedName();
+        hasName = otherName != null;
+        return hasName;
+    }
+
+    void findFilename() {
+        hasFilename = disposition.hasFilename();
+        String extended = disposition.extendedFilename();
+        extendedFilename = extended;
+        if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
+            otherFilename = extended;
+        } else if (hasFilename) {
+            String words = disposition.filenameMayBeWords()
+                    ? EncodedWords.in(disposition.filename(options.headerCharset()))
+                    : null;
+            filenameOfWords = words != null;
+            otherFilename = options.decodeEncodedWords() ? words : null;
+        } else if (disposition.continuationAt >= 0 && options.joinContinuations()) {
+            otherFilename = disposition.joinedFilename(options.headerCharset());
+            joined = otherFilename != null;
+        } else if (disposition.extendedFilenameAt >= 0 && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
+            otherFilename = disposition.literalExtendedFilename(options.headerCharset());
+        }
+        hasFilename |= otherFilename != null;
+    }
+
+    boolean hasFilename() {
+        return hasFilename;
+    }
+
+    /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
+    private boolean isLossyFormOf(String extended) {
+        if (disposition.filenameIsEncodedWord()) {
+            return true;
+        }
+        int[] lossy = disposition.filename(options.headerCharset()).codePoints().toArray();
+        int[] whole = extended.codePoints().toArray();
+        boolean same = lossy.length == whole.length;
+        for (int i = 0; i < lossy.length && same; i++) {
+            same = lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_');
+        }
+        return same;
+    }
+
+    /** {@return the extended parameters, and the values of encoded words, from left to right} */
+    List<Oddity> oddities() {
+        if (!disposition.hasExtendedParameters() && !nameOfWords && !filenameOfWords) {
+            return List.of();
+        }
+        List<Oddity> found = new ArrayList<>();
+        boolean plain = disposition.hasFilename();
+        boolean unreadable = !plain && extendedFilename == null && !joined;
+        int extendedAt = disposition.extendedFilenameAt;
+        Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
+        if (extendedFilename != null && !plain) {
+            verdict = Deviation.EXTENDED_FILENAME;
+        } else if (extendedFilename != null) {
+            boolean same = extendedFilename.equals(disposition.filename(options.headerCharset()));
+            verdict = same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES;
+            extendedAt = Math.max(extendedAt, disposition.filenameAt);
+        }
+        if (disposition.hasName()) {
+            add(found, disposition.extendedNameAt, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+        }
+        add(found, disposition.nameContinuationAt, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+        add(found, extendedAt, verdict, false);
+        Deviation ofPieces = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION;
+        add(found, disposition.continuationAt, ofPieces, unreadable && options.joinContinuations());
+        if (nameOfWords) {
+            add(found, disposition.nameAt, Deviation.ENCODED_WORD, false);
+        }
+        if (filenameOfWords) {
+            add(found, disposition.filenameAt, Deviation.ENCODED_WORD, false);
+        }
+        found.sort(FROM_LEFT_TO_RIGHT);
+        return found;
+    }
+
+    /** Where there is one. */
+    private static void add(List<Oddity> found, int position, Deviation kind, boolean broken) {
+        if (position >= 0) {
+            found.add(new Oddity(position, kind, broken));
+        }
+    }
+
+    /** {@return the name, as far as it could be read; null where there is none} */
+    @Nullable
+    String knownName() {
+        return otherName != null || !hasDisposition || !disposition.hasName() ? otherName : plainName();
+    }
+
+    /** {@return the name; null only outside of form-data} */
+    @Nullable
+    String name() {
+        return otherName != null || !hasName ? otherName : plainName();
+    }
+
+    private String plainName() {
+        return escapes(disposition.name(options.headerCharset()));
+    }
+
+    /** {@return the file name, or null where there is none} */
+    @Nullable
+    String filename() {
+        return otherFilename != null ? otherFilename : plainFilename();
+    }
+
+    /** {@return the file name, or null, of a part with this plain one} */
+    @Nullable
+    String filename(@Nullable String plain) {
+        return otherFilename != null ? otherFilename : plain;
+    }
+
+    /** {@return what {@code filename} says, or null} */
+    @Nullable
+    String plainFilename() {
+        return hasFilename && disposition.hasFilename() ? escapes(disposition.filename(options.headerCharset())) : null;
+    }
+
+    /** {@return what {@code filename*} says, or null} */
+    @Nullable
+    String extendedFilename() {
+        return extendedFilename;
+    }
+
+    private String escapes(String text) {
+        return options.decodePercentEscapes() ? DispositionParser.decodePercentEscapes(text) : text;
+    }
+}
