@@ -47,7 +47,7 @@ public enum Deviation {
     UNDECODABLE_HEADER(MultipartException.Reason.MALFORMED_HEADER),
     /** A disposition type other than {@code form-data} in a form-data body, such as {@code attachment}. */
     DISPOSITION_TYPE(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
-    /** Malformed {@code Content-Disposition} parameters that still have one reading only (see {@link ContentDisposition}). */
+    /** Malformed {@code Content-Disposition} parameters that still have one reading only. */
     DISPOSITION_SYNTAX(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
     /**
      * A {@code Content-Disposition} parameter that readers take apart otherwise: an unquoted value that is no token, an unknown
