@@ -72,10 +72,18 @@ public interface ObjectStore extends AutoCloseable {
     /** {@return the object of one segment, visible from now on; as {@link #complete}} */
     CompletableFuture<Stored> put(Target target, Segment body);
 
-    /** Ends an upload and frees what it takes. {@return complete when the store knows it no more} */
+    /**
+     * Ends an upload and frees what it takes.
+     *
+     * @return complete when the store knows it no more
+     */
     CompletableFuture<Void> abort(Upload upload);
 
-    /** Deletes the object, if there is one with this token. {@return complete when there is none} */
+    /**
+     * Deletes the object, if there is one with this token.
+     *
+     * @return complete when there is none
+     */
     CompletableFuture<Void> retract(Target target);
 
     /** {@return the uploads whose key begins with {@code prefix} and of which nothing is younger than {@code limit}} */
