@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * The objects of one form, and the memory for them: two segments, reserved before its first byte is read, one to be filled
  * and one under way; more where the budget has room. As a decider it gives files to the store and keeps fields in memory.
  *
- * <p>No object is visible before the whole form ended well. If one cannot be made visible, those before are deleted again,
- * or named in the error.
+ * <p>No object is visible before all of the form has come well and every byte is in the store. If one cannot be made visible,
+ * those before are deleted again, or named in the error; if the process is killed then, they stay.
  */
 public final class S3Form implements PartDecider, FormAdmission {
     private static final SecureRandom RANDOM = new SecureRandom();
