@@ -386,6 +386,9 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     /** Not every container says that a request is over: where it ended in an exception, or its client is gone; but a listener may dispatch it. */
     void overUnlessDispatched() {
+        if (life.isRequestOver()) {
+            return;
+        }
         int before = dispatches.get();
         life.afterGrace(() -> {
             if (under.get() > 0) {
