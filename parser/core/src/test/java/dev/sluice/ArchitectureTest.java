@@ -28,9 +28,11 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -90,6 +92,27 @@ class ArchitectureTest {
         static Object read(String type) throws ReflectiveOperationException {
             return Class.forName(type).getDeclaredField("value").get(null);
         }
+    }
+
+    /** Elsewhere it needs to be told to native-image, as META-INF/native-image of the buffer does. */
+    @Test
+    void noOtherSourceOfWhatIsDeployedAsksByName() throws IOException {
+        Pattern byName =
+                Pattern.compile("Class\\.forName|\\.getResource|ServiceLoader|[nN]ewInstance\\(|\\.loadClass\\(|"
+                        + "getDeclared(Constructor|Field|Method)|java\\.lang\\.reflect|Proxy\\.new");
+        Path root = Path.of(System.getProperty("sluice.rootDir", "../.."));
+        Set<String> asking = new HashSet<>();
+        for (String module :
+                "buffer core micrometer netty s3 servlet spring-boot-starter spring-webflux tika".split(" ")) {
+            Path sources = root.resolve(module.equals("buffer") ? module : "parser/" + module);
+            try (Stream<Path> files = Files.walk(sources.resolve("src/main/java"))) {
+                files.filter(path -> path.toString().endsWith(".java"))
+                        .filter(path -> lines(path)
+                                .anyMatch(line -> byName.matcher(line).find()))
+                        .forEach(path -> asking.add(path.getFileName().toString()));
+            }
+        }
+        assertEquals(Set.of("Wrappers.java"), asking);
     }
 
     @Test

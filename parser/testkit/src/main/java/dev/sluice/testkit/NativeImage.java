@@ -1,0 +1,94 @@
+package dev.sluice.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What a module tells GraalVM's native-image: well formed, and of classes, members and resources that exist. */
+public final class NativeImage {
+    private static final Set<String> OF_A_TYPE = Set.of("name", "condition", "methods", "queryAllPublicMethods");
+    private static final Set<String> OF_A_RESOURCE = Set.of("pattern", "condition");
+
+    private NativeImage() {}
+
+    /**
+     * {@return the types that may be asked for by name: {@code type}, and {@code type#method[types]} for members}
+     *
+     * @param module a class of the module
+     */
+    public static Set<String> types(Class<?> module, String artifact) throws Exception {
+        Set<String> told = new TreeSet<>();
+        for (JsonNode entry : read(module, artifact, "reflect-config.json")) {
+            assertTrue(OF_A_TYPE.containsAll(names(entry)), entry::toString);
+            requireReached(module, entry);
+            Class<?> type = find(module, entry.required("name").textValue());
+            told.add(type.getName());
+            for (JsonNode method : entry.path("methods")) {
+                List<Class<?>> parameters = new ArrayList<>();
+                for (JsonNode parameter : method.required("parameterTypes")) {
+                    parameters.add(find(module, parameter.textValue()));
+                }
+                Class<?>[] taken = parameters.toArray(Class<?>[]::new);
+                String name = method.required("name").textValue();
+                if (name.equals("<init>")) {
+                    type.getDeclaredConstructor(taken);
+                } else {
+                    type.getDeclaredMethod(name, taken);
+                }
+                told.add(type.getName() + "#" + name + Arrays.toString(taken));
+            }
+        }
+        assertFalse(told.isEmpty());
+        return told;
+    }
+
+    /** {@return the resources that are in the image; each is named alone, and is there} */
+    public static Set<String> resources(Class<?> module, String artifact) throws Exception {
+        Set<String> told = new TreeSet<>();
+        JsonNode file = read(module, artifact, "resource-config.json");
+        for (JsonNode entry : file.required("resources").required("includes")) {
+            assertTrue(OF_A_RESOURCE.containsAll(names(entry)), entry::toString);
+            requireReached(module, entry);
+            String pattern = entry.required("pattern").textValue();
+            assertTrue(pattern.startsWith("\\Q") && pattern.endsWith("\\E"), pattern);
+            String name = pattern.substring(2, pattern.length() - 2);
+            assertTrue(module.getClassLoader().getResource(name) != null, name);
+            told.add(name);
+        }
+        assertFalse(told.isEmpty());
+        return told;
+    }
+
+    private static JsonNode read(Class<?> module, String artifact, String file) throws IOException {
+        String path = "/META-INF/native-image/dev.sluice/" + artifact + "/" + file;
+        try (var in = module.getResourceAsStream(path)) {
+            assertTrue(in != null, path);
+            return new ObjectMapper().readTree(in);
+        }
+    }
+
+    /** What is told costs nothing where the module is not used. */
+    private static void requireReached(Class<?> module, JsonNode entry) throws ClassNotFoundException {
+        Class<?> reached = find(
+                module, entry.required("condition").required("typeReachable").textValue());
+        assertTrue(reached.getName().startsWith("dev.sluice."), entry::toString);
+    }
+
+    private static Set<String> names(JsonNode entry) {
+        Set<String> names = new TreeSet<>();
+        entry.fieldNames().forEachRemaining(names::add);
+        return names;
+    }
+
+    private static Class<?> find(Class<?> module, String name) throws ClassNotFoundException {
+        return Class.forName(name, false, module.getClassLoader());
+    }
+}
