@@ -2,68 +2,131 @@ package dev.sluice.bench.report;
 
 import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
- * Bars from left to right on a logarithmic axis, each with its figure and its error, as SVG. Series differ by greys and
- * hatching, so that the chart can be printed in black and white; groups that are Sluice are in bold. The charts of a run are
- * those of {@code charts.txt}.
+ * Bars from left to right that begin at nothing, each with its name, its figure and its error, the best of a group first, as
+ * SVG for light and for dark pages. Sluice has a colour of its own. The charts of a run are those of {@code charts.txt}.
+ *
+ * @param remarks what is not shown, and why
  */
-record Chart(String title, String axis, String remark, List<Bar> bars) {
-    /** One bar, beside which its group stands, with the fill of its series and a relative error. */
-    record Bar(String group, String series, double value, double error) {
+record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
+    /**
+     * One bar.
+     *
+     * @param scale bars of the same scale are as long beside each other as their figures say
+     * @param group stands above it
+     * @param error relative
+     * @param own whether it is Sluice's
+     */
+    record Bar(String scale, String group, String name, double value, double error, boolean own) {
         double most() {
             return value * (1 + error);
+        }
+
+        Bar on(String other) {
+            return new Bar(other, group, name, value, error, own);
         }
     }
 
     private static final int WIDTH = 960;
-    private static final int LEFT = 290;
+    private static final int EDGE = 16;
+    private static final int LEFT = 300;
     private static final int RIGHT = WIDTH - 90;
-    private static final int BAR = 13;
-    private static final int GAP = 9;
+    private static final int BAR = 15;
     private static final int LINE = 20;
-    private static final String[] FILLS = {"#555", "url(#rising)", "#bbb", "url(#crossed)", "#fff", "url(#falling)"};
+    /** Where the longest bars of groups lie further apart, the lesser group would not be seen: then each has a scale of its own. */
+    private static final double FAR = 10;
+
+    private static final int LETTERS = 140;
     private static final String BEGIN = """
-        <svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">
-        <rect width="100%%" height="100%%" fill="#fff"/>
-        <defs>
-        <pattern id="rising" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="#fff"/>\
-        <path d="M0 6 6 0" stroke="#000"/></pattern>
-        <pattern id="falling" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="#ccc"/>\
-        <path d="M0 0 6 6" stroke="#000"/></pattern>
-        <pattern id="crossed" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="#fff"/>\
-        <path d="M0 6 6 0M0 0 6 6" stroke="#000"/></pattern>
-        </defs>
+        <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" font-family="sans-serif" font-size="12">
+        <style>
+        .page{fill:#fff}text{fill:#1f2328}.quiet{fill:#59636e}.own{fill:#0b7285}.other{fill:#c3c8ce}.error{stroke:#1f2328}
+        text.own{font-weight:bold}
+        @media (prefers-color-scheme:dark){
+        .page{fill:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}.own{fill:#3bc9db}.other{fill:#4b535d}.error{stroke:#e6edf3}
+        }
+        </style>
+        <rect class="page" width="100%%" height="100%%"/>
         """;
 
-    /** {@return SVG by the names of the files; parsers whose result is wrong are left out, and the chart says so} */
+    /** {@return SVG by the names of the files; rows without a bar are told in words} */
     static Map<String, String> of(String name, Run run) {
         Map<String, String> drawn = new LinkedHashMap<>();
-        String jvm = " (JDK " + run.jvm().getOrDefault("version", "?").split("\\.")[0] + ")";
         for (String line : TextTable.lines("/dev/sluice/bench/report/charts.txt")) {
             String[] words = line.split(" \\| ");
-            List<Bar> bars = new ArrayList<>();
-            Set<String> wrong = new TreeSet<>();
-            run.pick(words[6]).filter(row -> row.score() != null).forEach(row -> {
-                if (row.wrong()) {
-                    wrong.add(Tables.peer(row));
-                } else {
-                    String group = Tables.label(words[3], row);
-                    String series = Tables.label(words[4], row);
-                    bars.add(new Bar(group, series, value(words[5], row), row.relativeError()));
-                }
-            });
-            if (!bars.isEmpty()) {
-                String left = wrong.isEmpty() ? "" : "Left out where the result is wrong: " + String.join("; ", wrong);
-                drawn.put(name + "-" + words[0] + ".svg", new Chart(words[1] + jvm, words[2], left, bars).svg());
+            Chart chart = of(run, words[1], words[2], words[3], words[4], words[5], words[6]);
+            if (words.length > 7) {
+                chart.remarks().add(words[7]);
+            }
+            if (!chart.bars().isEmpty()) {
+                drawn.put(name + "-" + words[0] + ".svg", chart.svg());
             }
         }
         return drawn;
+    }
+
+    private static Chart of(Run run, String title, String axis, String group, String name, String figure, String rows) {
+        List<Bar> bars = new ArrayList<>();
+        Map<String, List<String[]>> left = new TreeMap<>();
+        run.pick(rows).forEach(row -> {
+            String label = Tables.label(name, row);
+            if (row.score() == null || row.wrong()) {
+                String why = row.score() == null ? "No figure" : "Left out where the result is wrong";
+                left.computeIfAbsent(why, each -> new ArrayList<>())
+                        .add(new String[] {label, Tables.label(group, row)});
+            } else {
+                bars.add(new Bar(
+                        "",
+                        Tables.label(group, row),
+                        label,
+                        value(figure, row),
+                        row.relativeError(),
+                        label.startsWith("Sluice") || Losses.ownWay(row)));
+            }
+        });
+        Map<String, Double> longest = new TreeMap<>();
+        bars.forEach(bar -> longest.merge(bar.group(), bar.value(), Math::max));
+        if (!bars.isEmpty() && Collections.max(longest.values()) > FAR * Collections.min(longest.values())) {
+            bars.replaceAll(bar -> bar.on(bar.group()));
+        }
+        List<String> remarks = new ArrayList<>();
+        left.forEach((why, names) -> remarks.add(why + ": "
+                + names.stream()
+                        .map(each -> bars.stream().anyMatch(bar -> bar.name().equals(each[0]))
+                                ? each[0] + " (" + each[1] + ")"
+                                : each[0])
+                        .distinct()
+                        .collect(Collectors.joining("; "))));
+        return new Chart(title + where(run), axis, remarks, bars);
+    }
+
+    /** {@return the picture of the README: a large file beside all who read it, and what leak detection costs} */
+    static String ofReadme(Run peers, Run levels) {
+        String file = "main scenario=random-16m memory=heap";
+        String small = "levels scenario=netty-high memory=pooled-each level=DISABLED,PARANOID";
+        Chart large = of(peers, "", "", "One file of 16 MiB, chunks of 8 KiB on the heap", "$peer", "score", file);
+        Chart leaks = of(
+                levels, "", "", "64 small files, pooled direct chunks, leak detection $level", "$peer", "score", small);
+        List<Bar> bars = new ArrayList<>();
+        large.bars().forEach(bar -> bars.add(bar.on("file")));
+        leaks.bars().forEach(bar -> bars.add(bar.on("leaks")));
+        List<String> remarks = new ArrayList<>(large.remarks());
+        remarks.addAll(leaks.remarks());
+        return new Chart("Time for a whole body" + where(peers), "us: lower is better", remarks, bars).svg();
+    }
+
+    private static String where(Run run) {
+        String jdk = run.jvm().getOrDefault("version", "?").split("\\.")[0];
+        return " (JDK %s, %s, %s cores)"
+                .formatted(jdk, run.machine().get("cpu"), run.machine().get("cores"));
     }
 
     private static double value(String figure, Row row) {
@@ -75,74 +138,59 @@ record Chart(String title, String axis, String remark, List<Bar> bars) {
     }
 
     String svg() {
-        List<String> groups = bars.stream().map(Bar::group).distinct().toList();
-        List<String> series = bars.stream().map(Bar::series).distinct().toList();
-        // Half of the least bar is still to be seen.
-        double least = Math.log10(bars.stream().mapToDouble(Bar::value).min().orElseThrow() / 2);
-        double most = Math.log10(bars.stream().mapToDouble(Bar::most).max().orElseThrow());
-        int top = (remark.isEmpty() ? 3 : 4) * LINE;
+        Map<String, Double> scales = new TreeMap<>();
+        bars.forEach(bar -> scales.merge(bar.scale(), bar.most(), Math::max));
+        Comparator<Bar> best = Comparator.comparingDouble(Bar::value);
+        boolean higher = axis.contains("higher is better");
         StringBuilder body = new StringBuilder();
-        int y = top + legend(body, series, top) + LINE;
-        int first = y;
-        for (String group : groups) {
-            int from = y;
-            for (Bar bar : bars) {
-                if (bar.group().equals(group)) {
-                    bar(body, bar, series.indexOf(bar.series()), y, least, most);
-                    y += BAR;
-                }
-            }
-            String weight = group.startsWith("Sluice") ? " font-weight=\"bold\"" : "";
-            body.append(text(LEFT - 8, (from + y) / 2 + 4, "end", weight, group));
-            y += GAP;
+        int y = LINE + 4;
+        body.append(text(EDGE, y, "start", " font-size=\"16\" font-weight=\"bold\"", title));
+        String apart = scales.size() > 1 ? "; bars of different groups are not drawn to one scale" : "";
+        List<String> lines = new ArrayList<>(List.of(axis + apart));
+        remarks.forEach(remark -> wrap(remark, lines));
+        for (String line : lines) {
+            y += LINE;
+            body.append(text(EDGE, y, "start", " class=\"quiet\"", line));
         }
-        StringBuilder svg = new StringBuilder(Tables.format(BEGIN, WIDTH, y + LINE))
-                .append(text(GAP, LINE, "start", " font-size=\"15\" font-weight=\"bold\"", title))
-                .append(text(GAP, 2 * LINE, "start", "", axis + "; logarithmic"))
-                .append(remark.isEmpty() ? "" : text(GAP, 3 * LINE, "start", "", remark));
-        for (int power = (int) Math.ceil(least); power <= most; power++) {
-            double x = at(power, least, most);
-            String number = Tables.number(Math.pow(10, power)).replaceFirst("\\.0+$", "");
-            svg.append(Tables.format(
-                            "<path d=\"M%.1f %dV%d\" stroke=\"#999\" stroke-width=\".5\"/>\n", x, first - 4, y))
-                    .append(text(x, y + 12, "middle", "", number));
-        }
-        return svg.append(body).append("</svg>\n").toString();
-    }
-
-    private static int legend(StringBuilder svg, List<String> series, int top) {
-        int x = GAP;
-        int y = top;
-        for (int i = 0; i < series.size(); i++) {
-            int width = 44 + 7 * series.get(i).length();
-            if (x + width > WIDTH) {
-                x = GAP;
+        for (String group : bars.stream().map(Bar::group).distinct().toList()) {
+            y += LINE + LINE / 2;
+            body.append(text(EDGE, y, "start", " font-size=\"13\" font-weight=\"bold\"", group));
+            y += LINE / 2;
+            for (Bar bar : bars.stream()
+                    .filter(each -> each.group().equals(group))
+                    .sorted(higher ? best.reversed() : best)
+                    .toList()) {
+                bar(body, bar, y, (RIGHT - LEFT) / scales.get(bar.scale()));
                 y += LINE;
             }
-            svg.append(rectangle(i, x, y - 11, 26)).append(text(x + 32, y, "start", "", series.get(i)));
-            x += width;
         }
-        return y - top;
+        return Tables.format(BEGIN, WIDTH, y + LINE / 2) + body + "</svg>\n";
     }
 
-    private static void bar(StringBuilder svg, Bar bar, int series, int y, double least, double most) {
-        svg.append(rectangle(series, LEFT, y, at(Math.log10(bar.value()), least, most) - LEFT));
-        double right = at(Math.log10(bar.most()), least, most);
+    private static void wrap(String remark, List<String> lines) {
+        String rest = remark;
+        while (rest.length() > LETTERS) {
+            int end = rest.lastIndexOf(' ', LETTERS);
+            lines.add(rest.substring(0, end));
+            rest = rest.substring(end + 1);
+        }
+        lines.add(rest);
+    }
+
+    /** @param unit pixels for 1 */
+    private static void bar(StringBuilder svg, Bar bar, int y, double unit) {
+        String kind = bar.own() ? "own" : "other";
+        double end = LEFT + bar.value() * unit;
+        svg.append(text(LEFT - 8, y + BAR - 3, "end", bar.own() ? " class=\"own\"" : "", bar.name()));
+        String rectangle = "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n";
+        svg.append(Tables.format(rectangle, kind, LEFT, y, Math.max(1, end - LEFT), BAR));
+        double right = LEFT + bar.most() * unit;
         if (bar.error() > 0) {
-            double left = Math.max(LEFT, at(Math.log10(bar.value() / (1 + bar.error())), least, most));
-            String line = "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#000\" stroke-width=\"2\"/>\n";
+            double left = LEFT + bar.value() / (1 + bar.error()) * unit;
+            String line = "<path class=\"error\" d=\"M%.1f %.1fH%.1f\"/>\n";
             svg.append(Tables.format(line, left, y + BAR / 2.0, right));
         }
-        svg.append(text(right + 4, y + BAR - 2, "start", " font-size=\"10\"", Tables.number(bar.value())));
-    }
-
-    private static double at(double logarithm, double least, double most) {
-        return LEFT + (RIGHT - LEFT) * (logarithm - least) / (most - least);
-    }
-
-    private static String rectangle(int series, double x, int y, double width) {
-        String rectangle = "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\" stroke=\"#000\"/>\n";
-        return Tables.format(rectangle, x, y, width, BAR, FILLS[series % FILLS.length]);
+        svg.append(text(right + 5, y + BAR - 3, "start", "", Tables.number(bar.value())));
     }
 
     private static String text(double x, int y, String anchor, String style, String text) {

@@ -165,7 +165,7 @@ final class Losses {
 
     // ---- ways to use buffers
 
-    private static boolean ownWay(Row row) {
+    static boolean ownWay(Row row) {
         return ALLOCATION.contains(row.table())
                 ? row.param("allocator").equals("pooled")
                 : row.way().equals(OWN_WAYS.get(row.table()));

@@ -42,6 +42,9 @@ public final class Report {
         Report report = new Report(runs);
         Path readme = project.resolve("README.md");
         made.put(readme, report.withSpeed(Files.readString(readme)));
+        made.put(
+                results.resolve("charts/readme.svg"),
+                Chart.ofReadme(runs.get("peers-jdk17"), runs.get("levels-jdk17")));
         made.put(project.resolve("bench/RESULTS.md"), report.page(results.resolve("charts"), made));
         return made;
     }

@@ -12,11 +12,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.report.Comparison.Verdict;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,7 +27,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +111,15 @@ class ReportTest {
         }
         made.keySet().removeIf(file -> !file.toString().endsWith(".svg"));
         assertEquals(made.keySet(), charts, "charts that nothing draws any more");
+    }
+
+    @Test
+    void thePictureOfTheReadmeIsOfTheRecordedRuns() throws Exception {
+        byte[] drawing = Files.readAllBytes(PROJECT.resolve("bench/results/charts/readme.svg"));
+        String digest =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(drawing));
+        String picture = Files.readString(PROJECT.resolve("bench/results/readme.png"), StandardCharsets.ISO_8859_1);
+        assertTrue(picture.contains("tEXtSource\0" + digest), "out of date: run .ci/picture");
     }
 
     @Test
@@ -338,29 +349,36 @@ class ReportTest {
         Row right = row("adversarial peer=jetty" + HOSTILE, 10, 1);
         Row sluice = row("adversarial peer=sluice-push" + HOSTILE, 5, 1);
         String svg = Chart.of("peers", run(wrong, right, sluice)).get("peers-adversarial.svg");
-        assertTrue(svg.contains("(JDK 17)") && svg.contains("more is better"), svg);
+        assertTrue(svg.contains("(JDK 17, ") && svg.contains("higher is better"), svg);
         assertTrue(svg.contains("Left out where the result is wrong: Netty 4.2, content dropped"), svg);
-        // In the legend and as a bar, each with its fill.
-        assertEquals(2, count("fill=\"#555\"", svg));
-        assertEquals(2, count("fill=\"url\\(#rising\\)\"", svg));
-        assertEquals(2, count("stroke-width=\"2\"", svg), "errors");
+        assertEquals(1, count("<rect class=\"own\"", svg));
+        assertEquals(1, count("<rect class=\"other\"", svg));
+        assertEquals(2, count("<path class=\"error\"", svg));
         assertEquals(Map.of(), Chart.of("peers", run(wrong)));
     }
 
     @Test
-    void barsAreAsLongAsTheLogarithmsOfTheirFigures() {
+    void barsAreAsLongAsTheirFiguresAndTheBestIsTheFirst() {
         List<Chart.Bar> bars = List.of(
-                new Chart.Bar("Sluice & others", "a", 1, 0),
-                new Chart.Bar("b", "a", 10, 0),
-                new Chart.Bar("c", "a", 100, 0));
-        String svg = new Chart("title", "axis", "", bars).svg();
-        assertTrue(svg.contains("font-weight=\"bold\">Sluice &amp; others"), svg);
-        Matcher widths =
-                Pattern.compile("x=\"290.0\" y=\"\\d+\" width=\"([0-9.]+)\"").matcher(svg);
-        List<Double> lengths =
-                widths.results().map(each -> Double.parseDouble(each.group(1))).toList();
-        assertEquals(lengths.get(1) - lengths.get(0), lengths.get(2) - lengths.get(1), 0.2);
-        assertEquals(580, lengths.get(2), 0.1, "the longest ends where the axis does");
+                new Chart.Bar("a", "a", "slow", 40, 0, false),
+                new Chart.Bar("a", "a", "Sluice & others", 10, 0, true),
+                new Chart.Bar("b", "b", "alone", 1000, 0, false));
+        String lower = new Chart("title", "us: lower is better", List.of(), bars).svg();
+        assertEquals(List.of(142.5, 570.0, 570.0), widths(lower));
+        assertTrue(lower.contains("class=\"own\">Sluice &amp; others"), lower);
+        assertTrue(lower.contains("not drawn to one scale"), lower);
+        String higher = new Chart("title", "MiB/s: higher is better", List.of(), bars.subList(0, 2)).svg();
+        assertEquals(List.of(570.0, 142.5), widths(higher));
+        assertFalse(higher.contains("not drawn to one scale"), higher);
+    }
+
+    private static List<Double> widths(String svg) {
+        return Pattern.compile("height=\"15\"")
+                .matcher(svg)
+                .results()
+                .map(found -> svg.substring(svg.lastIndexOf("width=\"", found.start()) + 7, found.start() - 2))
+                .map(Double::valueOf)
+                .toList();
     }
 
     private static long count(String pattern, String text) {
