@@ -64,6 +64,7 @@ class SluiceAutoConfiguration {
             @Qualifier("handlerExceptionResolver") ObjectProvider<HandlerExceptionResolver> handlers) {
         SluiceFilter.Builder filter = SluiceFilter.builder(options);
         properties.each(filter::set, Setting.Scope.FILTER);
+        properties.eachPath(filter::path);
         FilterRegistrationBean<Filter> registration =
                 new Registration(new BootFilter(filter.build(), handlers::getIfAvailable));
         registration.setName("sluice");

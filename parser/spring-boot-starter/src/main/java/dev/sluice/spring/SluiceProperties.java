@@ -2,21 +2,25 @@ package dev.sluice.spring;
 
 import dev.sluice.Setting;
 import dev.sluice.Setting.Scope;
+import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -24,6 +28,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
@@ -32,6 +37,12 @@ import org.springframework.util.unit.DataSize;
 final class SluiceProperties {
     private static final Log LOG = LogFactory.getLog(SluiceProperties.class);
     private static final String PREFIX = "sluice";
+    private static final String PATHS = PREFIX + ".paths";
+    private static final Bindable<Map<String, Map<String, String>>> BY_PATH =
+            Bindable.of(ResolvableType.forClassWithGenerics(
+                    Map.class,
+                    ResolvableType.forClass(String.class),
+                    ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)));
     private static final String OF_SERVLETS = "spring.servlet.multipart.";
     private static final String OF_WEBFLUX = "spring.webflux.multipart.";
 
@@ -51,6 +62,9 @@ final class SluiceProperties {
             Setting.DIRECTORY, OF_WEBFLUX + "file-storage-directory");
 
     private final Map<Setting, String> texts = new EnumMap<>(Setting.class);
+    /** By the path that they are for alone. */
+    final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
+
     private final Map<Setting, String> known;
     private final boolean lazy;
     private final boolean strict;
@@ -69,6 +83,9 @@ final class SluiceProperties {
                 put(binder, setting, said);
             }
         }
+        binder.bind(PATHS, BY_PATH)
+                .orElse(Map.of())
+                .forEach((path, settings) -> settings.forEach((key, said) -> putAt(path, key, said)));
         warnOfUnknown(environment);
         lazy = binder.bind(OF_SERVLETS + "resolve-lazily", Boolean.class).orElse(false);
         strict = binder.bind(OF_SERVLETS + "strict-servlet-compliance", Boolean.class)
@@ -145,17 +162,37 @@ final class SluiceProperties {
 
     private void put(Binder binder, Setting setting, String said) {
         String property = PREFIX + "." + kebab(setting);
-        try {
-            String text = translated(setting, said.strip());
-            setting.parse(text);
-            texts.put(setting, text);
-        } catch (IllegalArgumentException e) {
-            throw new InvalidConfigurationPropertyValueException(property, said, String.valueOf(e.getMessage()));
-        }
+        texts.put(setting, parsed(setting, property, said));
         String boots = known.get(setting);
         String other = boots == null ? null : text(binder, boots);
         if (other != null) {
             LOG.warn(property + "=" + said + " is used, and not " + boots + "=" + other + ": remove one of them");
+        }
+    }
+
+    /** What is said for one path alone: a misspelt setting is an error there, as a path is nothing that others have too. */
+    private void putAt(String path, String key, String said) {
+        String property = PATHS + "[" + path + "]." + key;
+        String name = key.replace("-", "");
+        Setting setting = Stream.of(Setting.values())
+                .filter(one -> one.key().equalsIgnoreCase(name))
+                .filter(one -> one.scope() == Scope.BODY || one.scope() == Scope.FORM)
+                .findAny()
+                .orElseThrow(() -> new InvalidConfigurationPropertyValueException(
+                        property, said, key + " is not a setting of a form"));
+        if (!said.isBlank()) {
+            paths.computeIfAbsent(path, none -> new EnumMap<>(Setting.class))
+                    .put(setting, parsed(setting, property, said));
+        }
+    }
+
+    private static String parsed(Setting setting, String property, String said) {
+        try {
+            String text = translated(setting, said.strip());
+            setting.parse(text);
+            return text;
+        } catch (IllegalArgumentException e) {
+            throw new InvalidConfigurationPropertyValueException(property, said, String.valueOf(e.getMessage()));
         }
     }
 
@@ -173,7 +210,8 @@ final class SluiceProperties {
     /** A warning only, and not of variables of the environment: others may begin with the same word. */
     private static void warnOfUnknown(Environment environment) {
         Set<String> known = Stream.concat(
-                        Stream.of("enabled"), Stream.of(Setting.values()).map(Setting::key))
+                        Stream.of("enabled", "paths"),
+                        Stream.of(Setting.values()).map(Setting::key))
                 .map(key -> key.toLowerCase(Locale.ROOT))
                 .collect(Collectors.toSet());
         ConfigurationPropertyName prefix = ConfigurationPropertyName.of(PREFIX);
@@ -199,6 +237,25 @@ final class SluiceProperties {
         texts.forEach((setting, text) -> {
             if (wanted.contains(setting.scope())) {
                 setter.accept(setting, text);
+            }
+        });
+    }
+
+    /**
+     * Tells of what is set for one path alone.
+     *
+     * @throws InvalidConfigurationPropertyValueException if {@code setter} does not take a path
+     */
+    void eachPath(BiConsumer<String, UnaryOperator<FormOptions.Builder>> setter) {
+        paths.forEach((path, settings) -> {
+            try {
+                setter.accept(path, options -> {
+                    settings.forEach(options::set);
+                    return options;
+                });
+            } catch (IllegalArgumentException e) {
+                String hint = path.startsWith("/") ? "" : "; a path stands in brackets, as in " + PATHS + "[/videos/*]";
+                throw new InvalidConfigurationPropertyValueException(PATHS, path, e.getMessage() + hint);
             }
         });
     }

@@ -28,7 +28,11 @@ import org.springframework.web.reactive.config.WebFluxConfigurer;
 class SluiceWebFluxAutoConfiguration {
     @Bean
     SluiceProperties sluiceProperties(Environment environment) {
-        return SluiceProperties.ofWebFlux(environment);
+        SluiceProperties properties = SluiceProperties.ofWebFlux(environment);
+        properties.eachPath((path, change) -> {
+            throw new IllegalArgumentException("WebFlux has no limits per path: readers are not told of it");
+        });
+        return properties;
     }
 
     @Bean

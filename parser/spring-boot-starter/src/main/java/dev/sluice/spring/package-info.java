@@ -6,7 +6,8 @@
  * <p>{@code spring.servlet.multipart.*} holds as ever, or a {@code MultipartConfigElement} that is a bean, with the defaults
  * of Boot: 1 MB for a file, 10 MB for a request. A location that is relative or missing is made where the process runs.
  * {@code sluice.*} has all {@linkplain dev.sluice.Setting settings} by their names in Spring's spelling ({@code
- * sluice.max-files=20}), and wins where both say something; {@code sluice.enabled=false} leaves uploads to the container.
+ * sluice.max-files=20}), and wins where both say something; {@code sluice.paths[/videos/*].max-part-bytes} is for one path,
+ * or for all below it; {@code sluice.enabled=false} leaves uploads to the container.
  * What is refused arrives as Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, also
  * where a filter such as Spring Security's asks first; where no handler takes it, the answer is a {@code ProblemDetail} that
  * names the limit.

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Setting;
 import dev.sluice.Setting.Scope;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.MultipartConfigElement;
 import java.io.InputStream;
 import java.util.EnumMap;
@@ -71,6 +74,41 @@ class SluicePropertiesTest {
         InvalidConfigurationPropertyValueException wrong =
                 assertThrows(InvalidConfigurationPropertyValueException.class, () -> settings(with(property, "\0")));
         assertEquals(property, wrong.getName());
+
+        String atPath = "sluice.paths[/videos/*]." + SluiceProperties.kebab(setting);
+        if (setting.scope() == Scope.BODY || setting.scope() == Scope.FORM) {
+            assertEquals(Map.of("/videos/*", Map.of(setting, value)), atPaths(with(atPath, value)));
+        }
+        wrong = assertThrows(InvalidConfigurationPropertyValueException.class, () -> atPaths(with(atPath, "\0")));
+        assertEquals(atPath, wrong.getName());
+    }
+
+    private static Map<String, Map<Setting, String>> atPaths(MockEnvironment environment) {
+        return SluiceProperties.ofServlets(environment, -1, -1, 0, "").paths;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "sluice.paths[/videos/*].max-boddy-bytes, 5MB, max-boddy-bytes is not a setting of a form",
+        "sluice.paths[/videos/*].memory-budget-bytes, 5MB, memory-budget-bytes is not a setting of a form",
+        "sluice.paths./videos/*.max-body-bytes, 5MB, a path stands in brackets",
+        "sluice.paths[/videos/*.mp4].max-body-bytes, 5MB, neither /a/path nor /a/path/*",
+    })
+    void whatCannotHoldForAPathIsAnErrorAtTheStart(String property, String value, String reason) {
+        InvalidConfigurationPropertyValueException wrong = assertThrows(
+                InvalidConfigurationPropertyValueException.class,
+                () -> SluiceProperties.ofServlets(with(property, value), -1, -1, 0, "")
+                        .eachPath(SluiceFilter.builder(
+                                FormOptions.inMemory(MemoryBudget.of(1 << 20)).build())::path));
+        assertTrue(wrong.getReason().contains(reason), wrong::getReason);
+    }
+
+    @Test
+    void webFluxHasNoPaths() {
+        MockEnvironment environment = with("sluice.paths[/videos/*].max-body-bytes", "5MB");
+        assertThrows(
+                InvalidConfigurationPropertyValueException.class,
+                () -> new SluiceWebFluxAutoConfiguration().sluiceProperties(environment));
     }
 
     @ParameterizedTest
@@ -169,6 +207,7 @@ class SluicePropertiesTest {
                 .collect(Collectors.toMap(
                         setting -> "sluice." + SluiceProperties.kebab(setting), SluicePropertiesTest::byDefault));
         expected.put("sluice.enabled", "true");
+        expected.put("sluice.paths", "null");
         assertEquals(expected, defaults);
     }
 

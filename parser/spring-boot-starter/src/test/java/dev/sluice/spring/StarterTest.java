@@ -240,6 +240,22 @@ class StarterTest {
     }
 
     @Test
+    void aPathHasLimitsOfItsOwn() throws Exception {
+        start(
+                List.of(Uploads.class),
+                "--server.servlet.context-path=/app",
+                "--sluice.paths[/upload].max-part-bytes=3MB",
+                "--sluice.paths[/title].max-parts=1");
+        assertEquals(
+                "big f.txt 3145728 3145728",
+                post("/app/upload", form("big", 3 << 20)).body());
+        String refused = post("/app/upload", form("big", (3 << 20) + 1)).body();
+        assertTrue(refused.contains("\"limit\":\"maxPartBytes\""), refused);
+        refused = post("/app/title", form("any", 5)).body();
+        assertTrue(refused.contains("\"limit\":\"maxParts\""), refused);
+    }
+
+    @Test
     void whatIsMalformedIsAProblemToo() throws Exception {
         start(List.of(Uploads.class));
         HttpResponse<String> answer = post("/upload", form("cut", 100).substring(0, 200));
