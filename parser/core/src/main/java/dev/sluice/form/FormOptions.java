@@ -69,7 +69,7 @@ public final class FormOptions {
         return memory;
     }
 
-    /** {@return the largest size of a part that stays in memory, in bytes} */
+    /** {@return the largest size of a file that stays in memory, in bytes; see {@link Builder#spillThreshold}} */
     public long spillThreshold() {
         return multipart.number(Setting.SPILL_THRESHOLD);
     }
@@ -154,7 +154,11 @@ public final class FormOptions {
             this.memory = Objects.requireNonNull(memory, "memory");
         }
 
-        /** {@return this builder; a part of more than {@code value} bytes, 0 or more, goes to a file; 64 KiB by default} */
+        /**
+         * {@return this builder; a part of more than {@code value} bytes, 0 or more, goes to a file of the spool; 64 KiB by
+         * default. A part without a file name does so from no less than the default on, however small {@code value} is: it is
+         * read as text, and a form of 100 fields is not to make 100 files}
+         */
         public Builder spillThreshold(long value) {
             return put(Setting.SPILL_THRESHOLD, value);
         }

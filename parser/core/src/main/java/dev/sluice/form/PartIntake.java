@@ -3,6 +3,7 @@ package dev.sluice.form;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
+import dev.sluice.Setting;
 import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -66,7 +67,7 @@ final class PartIntake implements AutoCloseable {
 
     private void apply(PartDecision decision) throws IOException {
         switch (decision.kind()) {
-            case SPILL -> keep(new SpillSink(memory, options.spool(), options.spillThreshold(), head));
+            case SPILL -> keep(new SpillSink(memory, options.spool(), threshold(), head));
             case MEMORY -> {
                 maxBytes = options.multipart().maxFieldBytes();
                 keep(new SpillSink(memory, null, 0, head));
@@ -81,6 +82,12 @@ final class PartIntake implements AutoCloseable {
                         .build();
             case LOOK -> holdBack(decision);
         }
+    }
+
+    /** What is no file is text as a rule, and read in memory: small ones would fill a disk with files that save nothing. */
+    private long threshold() {
+        long set = options.spillThreshold();
+        return head.filename() == null ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
     }
 
     private void keep(SpillSink to) {

@@ -117,7 +117,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 .file("b", "b", "streamed")
                 .field("c", "3")
                 .file("d", "d", "4")
-                .field("e", "5");
+                .file("e", "e", "5");
         FormOptions options = options()
                 .spillThreshold(0)
                 .decider(part -> switch (part.name()) {
@@ -140,7 +140,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
         }
         assertEquals(FormSummary.Outcome.COMPLETED, summaries.get(0).outcome());
         assertEquals(5, summaries.get(0).parts());
-        assertEquals(2, summaries.get(0).files());
+        assertEquals(3, summaries.get(0).files());
         assertEquals(1, summaries.get(0).spilledParts());
         assertEquals(1, summaries.get(0).spilledBytes());
     }

@@ -49,11 +49,11 @@ class TortureTest {
                     .field("memory", "small")
                     .file("spilled", "s", LARGE)
                     .file("sink", "s", LARGE)
-                    .field("field", LARGE)
+                    .file("field", "f", LARGE)
                     .file("replaced", "r", LARGE);
             PartContent detached;
             try (MultipartForm form = upload.read(options)) {
-                assertEquals(LARGE, form.text("field"));
+                assertEquals(LARGE, form.part("field").text());
                 form.part("spilled").moveTo(targets.resolve("moved"));
                 form.part("memory").moveTo(targets.resolve("memory"));
                 form.part("replaced").moveTo(targets.resolve("moved"), StandardCopyOption.REPLACE_EXISTING);
@@ -175,7 +175,7 @@ class TortureTest {
                 SpoolDirectory.builder(directory).keepFreeBytes(0).open()) {
             FormOptions options =
                     FormOptions.builder(spool, budget).spillThreshold(0).build();
-            MultipartForm form = new Upload().field("f", LARGE).read(options);
+            MultipartForm form = new Upload().file("f", "f", LARGE).read(options);
             files.failAt(0);
             form.close();
             assertTrue(files.hasFailed());
@@ -183,7 +183,7 @@ class TortureTest {
             assertEquals(1, spool.files());
             assertEquals(LARGE.length(), spool.bytes());
             files.failAt(-1);
-            new Upload().field("f", LARGE).read(options).close();
+            new Upload().file("f", "f", LARGE).read(options).close();
             assertEquals(0, spool.files());
             assertEquals(0, spool.bytes());
             assertEquals(List.of(), Upload.list(spool.path()));

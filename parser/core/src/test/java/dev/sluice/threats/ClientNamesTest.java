@@ -78,7 +78,7 @@ class ClientNamesTest {
         for (String name : TRAVERSALS) {
             String sent =
                     new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1).replace("\"", "");
-            String body = Run.file(sent, sent, "v") + Run.field(sent, "v") + "--x--";
+            String body = Run.file(sent, sent, "v") + Run.file(sent, "v", "v") + "--x--";
             try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("spool"))
                             .keepFreeBytes(0)
                             .open();

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TemporaryFilesTest extends SpooledTest {
     private static final byte[] BODY = Run.bytes(Run.file("one", "1", "0123456789".repeat(5))
-            + Run.field("two", "abcdefghij".repeat(5))
+            + Run.file("two", "2", "abcdefghij".repeat(5))
             + Run.file("three", "3", "ABCDEFGHIJ".repeat(5))
             + "--x--\r\n");
 
