@@ -8,6 +8,7 @@ import dev.sluice.form.MultipartForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
@@ -408,8 +409,10 @@ final class RequestState implements FormService.Member, AsyncListener {
     }
 
     /** @param inner of another filter that sees the request for the first time, behind the first; or null */
-    void dispatched(@Nullable FormService inner) {
-        dispatches.incrementAndGet();
+    void dispatched(DispatcherType type, @Nullable FormService inner) {
+        if (type != DispatcherType.ERROR) { // after an error page nothing more comes
+            dispatches.incrementAndGet();
+        }
         if (inner == null || inner == service) {
             return;
         }

@@ -151,7 +151,7 @@ public final class SluiceFilter implements Filter {
         RequestState state = known == null ? Objects.requireNonNull(begun) : known;
         DispatcherType dispatch = http.getDispatcherType();
         if (known != null) {
-            known.dispatched(dispatch == DispatcherType.REQUEST ? started() : null);
+            known.dispatched(dispatch, dispatch == DispatcherType.REQUEST ? started() : null);
         } else if (dispatch == DispatcherType.ERROR) {
             state.requestOver(); // the request did not get here
         }

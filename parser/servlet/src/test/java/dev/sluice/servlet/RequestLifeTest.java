@@ -63,6 +63,32 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
+    void whoCompletesTheRequestEndsItThoughItHasAnErrorPageToo() throws Exception {
+        app.before((request, response, chain) -> chain.doFilter(
+                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+        CompletableFuture<String> page = new CompletableFuture<>();
+        app.errorPage((request, response) -> page.complete(request.getParameter("a")));
+        app.on((request, response) -> {
+            request.getParts();
+            AsyncContext async = request.startAsync();
+            CompletableFuture.runAsync(
+                    () -> {
+                        try {
+                            response.sendError(409);
+                        } catch (IOException e) {
+                            app.thrown().add(e);
+                        }
+                        async.complete();
+                    },
+                    CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS)); // after the dispatch
+        });
+        app.start();
+        assertEquals(409, app.post("/", FORM).status());
+        assertEquals("1", page.get(10, TimeUnit.SECONDS));
+        app.assertNothingLeft("the grace of the container");
+    }
+
+    @Test
     void aWorkerThatNeverComesDoesNotKeepTheFormForEver() throws Exception {
         // As Jetty does with workers that have not begun when the request ends.
         app.before((request, response, chain) ->

@@ -116,7 +116,8 @@ class SettingsTest {
         cases.add(everywhere(Setting.MAX_EPILOGUE_BYTES, "1", BODY, USUAL, "!EPILOGUE_TOO_LARGE"));
         String mixed = A + "\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n" + nested + END;
         cases.add(inForms(Setting.EXPAND_NESTED, "true", mixed, "a=" + nested, "a(g)=1"));
-        cases.add(inForms(Setting.SPILL_THRESHOLD, "1", field, "a=vv", "a=vv in a file"));
+        String file = A + "; filename=f\r\n\r\nvv" + END;
+        cases.add(inForms(Setting.SPILL_THRESHOLD, "1", file, "a(f)=vv", "a(f)=vv in a file"));
         cases.add(inForms(Setting.MAX_IN_MEMORY_BYTES, "10", field, "a=vv", "!IN_MEMORY_TOO_LARGE"));
         cases.add(inForms(Setting.MAX_DRAIN_BYTES, "99", "", "reads 100 more", "reads no more"));
         cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "480", "", "waits 6000 ms", "waits 5500 ms"));
@@ -125,8 +126,8 @@ class SettingsTest {
         cases.add(inForms(Setting.MIN_RATE_GRACE, "7s", "", "waits 6000 ms", "waits 8000 ms"));
         cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "", "waits 30 s for a sink", "waits no 30 s for a sink"));
         cases.add(inForms(Setting.DIRECTORY, "%s", "", "spool", "other"));
-        cases.add(inForms(Setting.MAX_SPOOL_BYTES, "1", field, "a=vv in a file", "!SPOOL_FULL"));
-        cases.add(inForms(Setting.KEEP_FREE_BYTES, "1000000TiB", field, "a=vv in a file", "!DISK_FULL"));
+        cases.add(inForms(Setting.MAX_SPOOL_BYTES, "1", file, "a(f)=vv in a file", "!SPOOL_FULL"));
+        cases.add(inForms(Setting.KEEP_FREE_BYTES, "1000000TiB", file, "a(f)=vv in a file", "!DISK_FULL"));
         cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "1KiB", field, "a=vv", "!MEMORY_FULL"));
         cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "", "some", "any"));
         cases.add(inFilters(Setting.LOCATION, "%s", "spool", "other"));

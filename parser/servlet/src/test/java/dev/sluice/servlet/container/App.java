@@ -24,6 +24,8 @@ import java.util.function.UnaryOperator;
 
 /** A servlet behind the filter, in a container; sees to it that nothing is left in the end. */
 public final class App implements AutoCloseable {
+    private static final String ERROR_PAGE = "/error";
+
     public final MemoryBudget memory;
     public final SpoolDirectory spool;
 
@@ -32,6 +34,7 @@ public final class App implements AutoCloseable {
     private final WorkServlet servlet = new WorkServlet();
     private final List<Filter> before = new ArrayList<>();
     private final List<Filter> behind = new ArrayList<>();
+    private boolean errorPage;
     private UnaryOperator<FormOptions.Builder> options = builder -> builder;
     private volatile SluiceFilter filter;
     private FilterConfig config;
@@ -59,6 +62,12 @@ public final class App implements AutoCloseable {
     public App on(String path, Work work) {
         servlet.at(path, work);
         return this;
+    }
+
+    /** Sets what is shown for every error, and has the filters called there. */
+    public App errorPage(Work work) {
+        errorPage = true;
+        return on(ERROR_PAGE, work);
     }
 
     /** Adds a filter in front of the other. */
@@ -143,7 +152,11 @@ public final class App implements AutoCloseable {
         List<Filter> all = new ArrayList<>(before);
         all.addAll(List.of(own));
         all.addAll(behind);
-        all.forEach(each -> app.filter("/*", each, DispatcherType.ASYNC));
+        all.forEach(each ->
+                app.filter("/*", each, DispatcherType.ASYNC, errorPage ? DispatcherType.ERROR : DispatcherType.ASYNC));
+        if (errorPage) {
+            app.errorPage(ERROR_PAGE);
+        }
         container = kind.start(app);
         return this;
     }

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ContainerAsyncFormTest extends WithApp {
     private static final byte[] CONTENT = Form.noise(20_000, 7);
     private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
-    private static final int FILES = 2;
+    private static final int FILES = 1;
     private static final int LARGE = 32 << 20;
 
     private final BlockingQueue<AsyncForm> started = new LinkedBlockingQueue<>();
@@ -222,7 +222,8 @@ class ContainerAsyncFormTest extends WithApp {
         start(
                 kind,
                 options -> options.decider(part -> part.index() == 0 ? PartDecision.spill() : PartDecision.to(gate)));
-        try (RawHttp connection = app.begin(FORM, 1)) {
+        Form two = new Form().file("e", "e.bin", CONTENT).file("f", "f.bin", CONTENT);
+        try (RawHttp connection = app.begin(two, 1)) {
             Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of a form that comes in");
             next(started).cancel();
             assertInstanceOf(CancellationException.class, next(failures));

@@ -36,7 +36,7 @@ class ContainerLifeTest extends WithApp {
     private static final byte[] CONTENT = Form.noise(20_000, 7);
     private static final Form FORM =
             new Form().field("a", "1").file("f", "f.bin", CONTENT).file("g", "g.bin", CONTENT);
-    private static final int FILES = 3;
+    private static final int FILES = 2;
 
     @BeforeEach
     void keepAllInFiles() {
