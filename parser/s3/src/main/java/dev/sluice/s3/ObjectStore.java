@@ -89,6 +89,12 @@ public interface ObjectStore extends AutoCloseable {
     /** {@return the uploads whose key begins with {@code prefix} and of which nothing is younger than {@code limit}} */
     CompletableFuture<List<Upload>> idleUploads(String prefix, Instant limit);
 
+    /** {@return the keys of the objects that begin with {@code prefix} and are not younger than {@code limit}} */
+    CompletableFuture<List<String>> oldObjects(String prefix, Instant limit);
+
+    /** {@return the bytes of an object, which are few, or null if there is none} */
+    CompletableFuture<byte @Nullable []> read(String key);
+
     /** Closes what this has opened. */
     @Override
     void close();

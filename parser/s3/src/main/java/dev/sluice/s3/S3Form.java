@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * and one under way; more where the budget has room. As a decider it gives files to the store and keeps fields in memory.
  *
  * <p>No object is visible before all of the form has come well and every byte is in the store. If one cannot be made visible,
- * those before are deleted again, or named in the error; if the process is killed then, they stay.
+ * those before are deleted again, or named in the error. While more than one become visible a note in the store names them
+ * all; if the process is killed then, a {@linkplain S3Sinks#sweep sweep} finds it and deletes them. The form has ended well
+ * only when the note is gone.
  */
 public final class S3Form implements PartDecider, FormAdmission {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -47,6 +49,7 @@ public final class S3Form implements PartDecider, FormAdmission {
     final S3Sinks sinks;
     private final MemoryBudget.Account account;
     private final List<S3Sink> all = new ArrayList<>();
+    private @Nullable Note note;
     private @Nullable CompletableFuture<Void> admission;
     private long slotBytes;
     private int freeSlots;
@@ -185,6 +188,26 @@ public final class S3Form implements PartDecider, FormAdmission {
             return List.copyOf(objects);
         } finally {
             lock.unlock();
+        }
+    }
+
+    // ---- visible, all or none; under the lock
+
+    /** {@return the note of the objects of this form, made when the first is to be visible} */
+    Note note() {
+        Note made = note;
+        if (made == null) {
+            made = new Note(
+                    sinks, random(), all.stream().filter(S3Sink::isToCome).toList());
+            note = made;
+        }
+        return made;
+    }
+
+    /** Of this object nothing is there, nor will be. */
+    void undone(S3Sink sink) {
+        if (note != null) {
+            note.undone(sink);
         }
     }
 

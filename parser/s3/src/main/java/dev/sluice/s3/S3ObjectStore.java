@@ -23,6 +23,7 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.regions.Region;
@@ -356,6 +357,40 @@ public final class S3ObjectStore implements ObjectStore {
                             ? uploads(prefix, which, found, page.nextKeyMarker(), page.nextUploadIdMarker())
                             : CompletableFuture.completedFuture(null);
                 });
+    }
+
+    @Override
+    public CompletableFuture<List<String>> oldObjects(String prefix, Instant limit) {
+        List<String> found = new ArrayList<>();
+        return oldObjects(prefix, limit, found, null).thenApply(done -> List.copyOf(found));
+    }
+
+    private CompletableFuture<?> oldObjects(
+            String prefix, Instant limit, List<String> found, @Nullable String continued) {
+        return retries.trying(
+                        "ListObjectsV2",
+                        () -> client.listObjectsV2(request -> request.bucket(bucket)
+                                .prefix(prefix)
+                                .continuationToken(continued)
+                                .overrideConfiguration(this::eachTime)))
+                .thenCompose(page -> {
+                    page.contents().stream()
+                            .filter(object -> !object.lastModified().isAfter(limit))
+                            .forEach(object -> found.add(object.key()));
+                    return Boolean.TRUE.equals(page.isTruncated())
+                            ? oldObjects(prefix, limit, found, page.nextContinuationToken())
+                            : CompletableFuture.completedFuture(null);
+                });
+    }
+
+    @Override
+    public CompletableFuture<byte @Nullable []> read(String key) {
+        return retries.trying(
+                        "GetObject",
+                        () -> unlessGone(client.getObject(
+                                request -> request.bucket(bucket).key(key).overrideConfiguration(this::eachTime),
+                                AsyncResponseTransformer.toBytes())))
+                .thenApply(found -> found == null ? null : found.asByteArray());
     }
 
     private static <T> CompletableFuture<?> all(List<T> items, Function<T, CompletableFuture<?>> step) {

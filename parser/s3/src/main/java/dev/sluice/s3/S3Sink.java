@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ final class S3Sink implements PartSink {
     final PartHead part;
     private final S3Form form;
     private final ObjectStore store;
-    private final ObjectStore.Target target;
+    final ObjectStore.Target target;
     private final ReentrantLock lock;
     private final CRC32 crc = new CRC32();
     private final TreeMap<Integer, ObjectStore.Piece> pieces = new TreeMap<>();
@@ -65,6 +66,17 @@ final class S3Sink implements PartSink {
 
     ObjectStore.@Nullable Stored stored() {
         return stored;
+    }
+
+    /** {@return whether all of it is there and it is to become visible} */
+    boolean isToCome() {
+        return complete && !closed;
+    }
+
+    /** {@return what the store calls its upload, or nothing if it has none} */
+    String uploadId() {
+        CompletableFuture<String> created = upload;
+        return created == null || created.isCompletedExceptionally() ? "" : created.getNow("");
     }
 
     // ---- bytes
@@ -303,15 +315,19 @@ final class S3Sink implements PartSink {
         try {
             checkFailure();
             unwatch();
+            Note note = form.note();
             CompletableFuture<String> created = upload;
             if (created == null) {
-                Segment only = filling;
-                made = store.put(target, only == null ? new Segment(0, () -> {}) : only);
+                Segment body = filling == null ? new Segment(0, () -> {}) : filling;
+                made = note.written().thenCompose(there -> store.put(target, body));
             } else {
                 List<ObjectStore.Piece> all = new ArrayList<>(pieces.values());
                 String crc32 = Segment.base64(crc);
-                made = created.thenCompose(id -> store.complete(target, id, all, size, crc32));
+                made = note.written()
+                        .thenCompose(there -> created)
+                        .thenCompose(id -> store.complete(target, id, all, size, crc32));
             }
+            made = made.thenCompose(object -> locked(() -> note.visible(this)).thenApply(told -> object));
             publication = made;
         } finally {
             lock.unlock();
@@ -334,7 +350,9 @@ final class S3Sink implements PartSink {
             lock.unlock();
         }
         Throwable reason = Retries.unwrap(cause == null ? new IOException("the sink was closed") : cause);
-        undo().handle((gone, problem) -> {
+        locked(() -> form.note().takingBack())
+                .thenCompose(known -> undo())
+                .handle((gone, problem) -> {
                     if (problem != null) {
                         reason.addSuppressed(mayBeThere(problem));
                     }
@@ -357,7 +375,24 @@ final class S3Sink implements PartSink {
                 .thenCompose(cause -> store.retract(target)
                         .thenCompose(gone -> cause == null
                                 ? CompletableFuture.completedFuture(null)
-                                : CompletableFuture.failedFuture(cause)));
+                                : CompletableFuture.failedFuture(cause)))
+                .thenCompose(gone -> undone());
+    }
+
+    private CompletableFuture<Void> undone() {
+        return locked(() -> {
+            form.undone(this);
+            return CompletableFuture.completedFuture(null);
+        });
+    }
+
+    private <T> CompletableFuture<T> locked(Supplier<CompletableFuture<T>> step) {
+        lock.lock();
+        try {
+            return step.get();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private CompletableFuture<Void> abort() {
@@ -380,7 +415,10 @@ final class S3Sink implements PartSink {
             CompletableFuture<Void> asked = retraction;
             if (asked == null) {
                 form.sinks.begun();
-                asked = store.retract(target);
+                asked = form.note()
+                        .takingBack()
+                        .thenCompose(known -> store.retract(target))
+                        .thenCompose(gone -> undone());
                 asked.whenComplete((done, cause) -> form.sinks.ended());
                 retraction = asked;
             }
@@ -429,7 +467,8 @@ final class S3Sink implements PartSink {
         underWay.forEach(flight -> flight.cancel(true));
         CompletableFuture<?> made = publication;
         if (made == null) {
-            abort();
+            form.sinks.begun();
+            abort().thenCompose(done -> undone()).whenComplete((done, cause) -> form.sinks.ended());
             if (!underWay.isEmpty()) {
                 form.sinks.begun();
                 CompletableFuture.delayedExecutor(AGAIN_MILLIS, TimeUnit.MILLISECONDS)

@@ -81,18 +81,29 @@ public final class S3Sinks {
     }
 
     /**
-     * Ends the uploads that nobody goes on with, of processes that were killed: those of this prefix of which nothing is
-     * younger than {@link Builder#maxAge}. Sinks end theirs in half of that time, so that none in use is found.
+     * What a sweep has found.
      *
-     * @return those that were ended
+     * @param uploads those that were ended
+     * @param objects the keys of forms that did not become visible as a whole: there is no object of theirs now
      */
-    public CompletableFuture<List<ObjectStore.Upload>> sweep() {
-        return store.idleUploads(prefix, Instant.now().minus(maxAge)).thenCompose(found -> {
+    public record Swept(List<ObjectStore.Upload> uploads, List<String> objects) {}
+
+    /**
+     * Removes what processes have left that were killed: uploads of this prefix of which nothing is younger than {@link
+     * Builder#maxAge}, and the objects of forms whose objects were becoming visible that long ago. Forms that live have ended
+     * or failed in half of that time, so that none in use is found. Any number of processes may do it at a time.
+     *
+     * @return what was removed; if it fails, some of it may have been
+     */
+    public CompletableFuture<Swept> sweep() {
+        Instant limit = Instant.now().minus(maxAge);
+        return store.idleUploads(prefix, limit).thenCompose(found -> {
             CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
             for (ObjectStore.Upload upload : found) {
                 ended = ended.thenCompose(before -> store.abort(upload));
             }
-            return ended.thenApply(all -> found);
+            return ended.thenCompose(all -> Note.sweep(store, prefix, limit))
+                    .thenApply(objects -> new Swept(found, objects));
         });
     }
 
@@ -250,7 +261,8 @@ public final class S3Sinks {
 
         /**
          * {@return this builder; an upload of which nothing is younger than {@code value} is swept, and one that a client lets
-         * wait half of that is ended; 1 day by default. One value for all processes that share a prefix}
+         * wait half of that is ended; so is a form whose objects take that long to become visible. 1 day by default; one value
+         * for all processes that share a prefix, of which no clock may be wrong by half of it}
          */
         public Builder maxAge(Duration value) {
             this.maxAge = Objects.requireNonNull(value, "maxAge");

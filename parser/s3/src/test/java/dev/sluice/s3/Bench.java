@@ -65,6 +65,14 @@ final class Bench implements AutoCloseable {
                 .build());
     }
 
+    /** {@return sinks to sweep with: all that is there is old} */
+    S3Sinks impatient() {
+        return S3Sinks.builder(store, budget)
+                .prefix(prefix)
+                .maxAge(Duration.ZERO)
+                .build();
+    }
+
     Uploads.Sending send(S3Form objects, List<File> files) {
         return Uploads.send(forms, objects.options(forms.options()), Uploads.body(files), allocator);
     }

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -39,9 +40,11 @@ class FaultTest {
     private static final String CREATE = "POST .*\\?uploads";
     private static final String PIECE_2 = "PUT .*partNumber=2&.*";
     private static final String COMPLETE = "POST .*uploadId=.*";
-    private static final String PUT = "PUT [^?]*";
+    private static final String PUT = "PUT [^?.]*";
     private static final String ABORT = "DELETE .*uploadId=.*";
-    private static final String DELETE = "DELETE [^?]*";
+    private static final String DELETE = "DELETE [^?.]*";
+    private static final String PUT_NOTE = "PUT .*/\\.sluice/[0-9a-f]{32}";
+    private static final String DELETE_NOTE = "DELETE .*/\\.sluice/[0-9a-f]{32}";
     private static final List<File> FILES = List.of(new File("a", 11 * MIB), new File("b", 6 * MIB), new File("c", 10));
 
     private record On(String request, int first, int last, Fault fault) {}
@@ -104,7 +107,10 @@ class FaultTest {
                         new On(COMPLETE, 1, 1, answerAfter(200, xml("InternalError")))),
                 whole("Complete meets another", new On(COMPLETE, 1, 1, error(409, "ConditionalRequestConflict"))),
                 whole("the answer to Put is lost", new On(PUT, 1, 1, LOSE_ANSWER)),
-                whole("Put is cut off", new On(PUT, 1, 1, RESET)));
+                whole("Put is cut off", new On(PUT, 1, 1, RESET)),
+                whole("the answer to the note is lost", new On(PUT_NOTE, 1, 1, LOSE_ANSWER)),
+                whole("the note stays at first", new On(DELETE_NOTE, 1, 1, error(503, "SlowDown"))),
+                whole("the answer that the note is gone is lost", new On(DELETE_NOTE, 1, 1, LOSE_ANSWER)));
     }
 
     @TestFactory
@@ -120,6 +126,8 @@ class FaultTest {
                         "the last Put is done and nobody can tell",
                         new On(PUT, 1, ALWAYS, answerAfter(403, xml("AccessDenied"))),
                         new On("HEAD .*", 1, 1, error(403, ""))),
+                nothing("the note is refused", new On(PUT_NOTE, 1, ALWAYS, error(403, "AccessDenied"))),
+                nothing("the note stays", new On(DELETE_NOTE, 1, 1, error(403, "AccessDenied"))),
                 nothing(
                         "Abort fails at first",
                         new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument")),
@@ -134,18 +142,40 @@ class FaultTest {
     }
 
     @Test
-    void whatCannotBeTakenBackIsNamed() throws Exception {
+    void whatCannotBeTakenBackIsNamedAndSwept() throws Exception {
         try (Bench bench = bench(
                 new On(COMPLETE, 2, ALWAYS, error(403, "AccessDenied")),
-                new On(DELETE, 1, ALWAYS, error(403, "AccessDenied")))) {
+                new On(DELETE, 1, 1, error(403, "AccessDenied")))) {
             Throwable failure = bench.failure(FILES);
-            List<String> keys = bench.keys();
-            assertEquals(1, keys.size());
+            List<String> objects =
+                    bench.keys().stream().filter(key -> !key.contains("/.")).toList();
+            assertEquals(1, objects.size());
             assertEquals(
-                    List.of("the object " + keys.get(0) + " may be in the store"),
+                    List.of("the object " + objects.get(0) + " may be in the store"),
                     Arrays.stream(failure.getSuppressed())
                             .map(Throwable::getMessage)
                             .toList());
+            assertEquals(List.of(), bench.sinks.sweep().get().objects(), "younger than a day");
+            assertEquals(2, bench.keys().size());
+            // Two at a time, as on two nodes.
+            CompletableFuture<S3Sinks.Swept> other = bench.impatient().sweep();
+            assertEquals(FILES.size(), bench.impatient().sweep().get().objects().size());
+            other.get();
+            assertEquals(List.of(), bench.keys());
+        }
+    }
+
+    @Test
+    void aFormThatIsNotVisibleInTimeIsTakenBack() throws Exception {
+        try (Bench bench = new Bench(
+                MemoryBudget.of(128 << 20),
+                store -> store.attemptTimeout(Duration.ofSeconds(2)),
+                sinks -> sinks.maxAge(Duration.ofSeconds(3)))) {
+            bench.proxy.on(request -> request.matches(DELETE_NOTE), 1, 1, HANG);
+            Throwable failure = bench.failure(List.of(new File("a", 10), new File("b", 10)));
+            assertEquals("the objects took longer than half of PT3S to become visible", failure.getMessage());
+            assertEquals(List.of(), bench.keys());
+            assertEquals(2, bench.count(PUT_NOTE), "known again before the first is deleted");
         }
     }
 
@@ -159,12 +189,8 @@ class FaultTest {
                     bench.send(bench.sinks.newForm(), FILES).form()::get);
             bench.sinks.whenIdle().get();
             assertEquals(1, bench.uploads().size());
-            assertEquals(List.of(), bench.sinks.sweep().get(), "younger than a day");
-            S3Sinks impatient = S3Sinks.builder(bench.store, bench.budget)
-                    .prefix(bench.prefix)
-                    .maxAge(Duration.ZERO)
-                    .build();
-            assertEquals(1, impatient.sweep().get().size());
+            assertEquals(List.of(), bench.sinks.sweep().get().uploads(), "younger than a day");
+            assertEquals(1, bench.impatient().sweep().get().uploads().size());
             bench.assertNothingLeft();
         }
     }
@@ -187,7 +213,7 @@ class FaultTest {
 
     @Test
     void anAbortWhilePiecesAreUnderWayLeavesNothing() throws Exception {
-        for (String request : List.of(CREATE, PIECE_2, COMPLETE, PUT)) {
+        for (String request : List.of(CREATE, PIECE_2, PUT_NOTE, COMPLETE, PUT, DELETE_NOTE)) {
             try (Bench bench = bench(new On(request, 1, 1, HANG))) {
                 Uploads.Sending sending = bench.send(bench.sinks.newForm(), FILES);
                 Weed.await(() -> assertEquals(1, bench.proxy.faults()));

@@ -1,19 +1,23 @@
 package dev.sluice.s3;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.FaultProxy;
 import dev.sluice.testkit.ProofSize;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.SequenceInputStream;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -22,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Processes that are killed while an upload runs: those of the store, and our own. */
 @ExtendWith(Weed.IsThere.class)
@@ -29,7 +35,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 class NodeTest {
     private static final int MIB = 1 << 20;
 
-    /** A node that is going to be killed: uploads 20 MiB of a file that never ends. */
+    /** A node that is going to be killed: uploads 20 MiB of a file that never ends, or these files. */
     static final class Node {
         private Node() {}
 
@@ -40,12 +46,29 @@ class NodeTest {
             try (Forms forms = Forms.of(FormOptions.inMemory(budget).build());
                     PipedOutputStream never = new PipedOutputStream()) {
                 byte[] most = Uploads.body(List.of(new File("a", 20 * MIB))).readNBytes(19 * MIB);
-                forms.read(
-                        new SequenceInputStream(new ByteArrayInputStream(most), new PipedInputStream(never)),
-                        Uploads.CONTENT_TYPE,
-                        options -> options.decider(sinks.newForm()));
+                InputStream body = arguments.length > 2
+                        ? Uploads.body(TWO)
+                        : new SequenceInputStream(new ByteArrayInputStream(most), new PipedInputStream(never));
+                forms.read(body, Uploads.CONTENT_TYPE, options -> options.decider(sinks.newForm()));
             }
         }
+    }
+
+    private static final List<File> TWO = List.of(new File("a", 9 * MIB), new File("b", 10));
+
+    private static Process node(Bench bench, String... more) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Node.class.getName(),
+                bench.proxy.address().toString(),
+                bench.prefix));
+        command.addAll(List.of(more));
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
     }
 
     private static S3ObjectStore store(URI address) {
@@ -60,25 +83,29 @@ class NodeTest {
     @Test
     void whatAKilledNodeLeavesIsSwept() throws Exception {
         try (Bench bench = new Bench()) {
-            Process node = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            Node.class.getName(),
-                            bench.proxy.address().toString(),
-                            bench.prefix)
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start();
+            Process node = node(bench);
             Weed.await(() -> assertEquals(2, bench.count(".*partNumber.*")));
             node.destroyForcibly().waitFor();
             assertEquals(1, bench.uploads().size());
-            S3Sinks impatient = S3Sinks.builder(bench.store, bench.budget)
-                    .prefix(bench.prefix)
-                    .maxAge(Duration.ZERO)
-                    .build();
-            impatient.sweep().get();
+            bench.impatient().sweep().get();
+            bench.assertNothingLeft();
+            assertEquals(List.of(), bench.keys());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}, {1} visible")
+    @CsvSource({"PUT .*/\\.sluice/.*, 0", "POST .*uploadId=.*, 0", "PUT [^?.]*, 1", "DELETE .*/\\.sluice/.*, 2"})
+    void aFormWhoseNodeIsKilledWhileItBecomesVisibleIsSwept(String request, int visible) throws Exception {
+        try (Bench bench = new Bench()) {
+            bench.proxy.on(sent -> sent.matches(request), 1, 1, FaultProxy.HANG);
+            Process node = node(bench, "to the end");
+            Weed.await(() -> assertTrue(bench.proxy.faults() > 0));
+            node.destroyForcibly().waitFor();
+            assertEquals(
+                    visible,
+                    bench.keys().stream().filter(key -> !key.contains("/.")).count());
+            S3Sinks.Swept swept = bench.impatient().sweep().get();
+            assertEquals(request.contains("PUT .*") ? 0 : 2, swept.objects().size());
             bench.assertNothingLeft();
             assertEquals(List.of(), bench.keys());
         }

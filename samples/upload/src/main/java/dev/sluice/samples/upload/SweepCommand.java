@@ -6,7 +6,6 @@ import dev.sluice.s3.S3Sinks;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -14,10 +13,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code sweep}: ends the uploads into a bucket that servers have left behind. */
+/** {@code sweep}: removes what servers have left behind in a bucket. */
 @Command(
         name = "sweep",
-        description = "Ends the uploads into a bucket that killed servers have left behind.",
+        description =
+                "Removes what killed servers have left behind in a bucket: uploads, and objects of forms that are not whole.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -31,7 +31,7 @@ final class SweepCommand implements Callable<Integer> {
     @Option(
             names = "--age",
             paramLabel = "DURATION",
-            description = "How long nothing has come of an upload that is ended, as PT24H.",
+            description = "How long nothing has come of an upload or a form that is removed, as PT24H.",
             defaultValue = "PT24H")
     private Duration age = Duration.ofDays(1);
 
@@ -41,15 +41,17 @@ final class SweepCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (ObjectStore store = UploadServer.open(new ServerConfig.Bucket(s3, bucket))) {
-            List<ObjectStore.Upload> ended = S3Sinks.builder(store, MemoryBudget.unlimited())
+            S3Sinks.Swept swept = S3Sinks.builder(store, MemoryBudget.unlimited())
                     .prefix(UploadServer.PREFIX)
                     .maxAge(age)
                     .build()
                     .sweep()
                     .join();
             PrintWriter out = spec.commandLine().getOut();
-            ended.forEach(upload -> out.println("ended " + upload.key()));
-            out.println("uploads ended: " + ended.size());
+            swept.uploads().forEach(upload -> out.println("ended " + upload.key()));
+            swept.objects().forEach(key -> out.println("removed " + key));
+            out.println("uploads ended: " + swept.uploads().size() + ", objects removed: "
+                    + swept.objects().size());
             out.flush();
         }
         return ExitCode.OK;

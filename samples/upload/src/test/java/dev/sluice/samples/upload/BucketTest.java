@@ -132,9 +132,9 @@ class BucketTest {
         try (S3AsyncClient client = Weed.client(weed.address())) {
             client.createMultipartUpload(request -> request.bucket(Weed.BUCKET).key("uploads/left"))
                     .join();
-            assertEquals("uploads ended: 0\n", sweep(weed, "PT1H"));
-            assertEquals("ended uploads/left\nuploads ended: 1\n", sweep(weed, "PT0S"));
-            assertEquals("uploads ended: 0\n", sweep(weed, "PT0S"));
+            assertEquals("uploads ended: 0, objects removed: 0\n", sweep(weed, "PT1H"));
+            assertEquals("ended uploads/left\nuploads ended: 1, objects removed: 0\n", sweep(weed, "PT0S"));
+            assertEquals("uploads ended: 0, objects removed: 0\n", sweep(weed, "PT0S"));
         }
     }
 
