@@ -47,9 +47,6 @@ public final class UploadServer implements AutoCloseable {
     /** What the keys of objects begin with. */
     static final String PREFIX = "uploads/";
 
-    private static final long MAX_DRAIN_BYTES = 32L << 20;
-    private static final Duration MAX_DRAIN_TIME = Duration.ofSeconds(2);
-
     private final ServerConfig config;
     private final SpoolDirectory spool;
     private final MemoryBudget memory = MemoryBudget.of(Runtime.getRuntime().maxMemory() / 4);
@@ -117,7 +114,6 @@ public final class UploadServer implements AutoCloseable {
         ReceivedParts.Store store = new ReceivedParts.Store(spool, directory());
         FormRequest.Services services = new FormRequest.Services(config, store, objects, metrics);
         return MultipartHandlers.builder(Forms.of(options), services::route, workers)
-                .drain(MAX_DRAIN_BYTES, MAX_DRAIN_TIME)
                 .build();
     }
 
