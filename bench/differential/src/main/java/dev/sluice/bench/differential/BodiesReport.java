@@ -58,8 +58,7 @@ record BodiesReport(
                 refuses++;
                 return null;
             }
-            Difference difference =
-                    Difference.between(sluice, other, peer.tellsNames()).orElse(null);
+            Difference difference = peer.difference(sluice, other);
             agrees += difference == null ? 1 : 0;
             differs += difference == null ? 0 : 1;
             return difference;
@@ -118,6 +117,10 @@ record BodiesReport(
 
     /** Disagreements for which there is no explanation, or one that says that Sluice is wrong. */
     List<Disagreement> unexplained() {
+        return unexplained(disagreements);
+    }
+
+    static List<Disagreement> unexplained(List<Disagreement> disagreements) {
         return disagreements.stream()
                 .filter(each -> Explanations.of(each.signature())
                         .filter(explanation -> explanation.fault() != Explanations.Fault.SLUICE)

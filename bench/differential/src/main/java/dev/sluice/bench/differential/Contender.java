@@ -10,6 +10,7 @@ import dev.sluice.bench.peer.Tally;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** A parser whose reading is compared with Sluice's. */
 enum Contender {
@@ -25,18 +26,43 @@ enum Contender {
     OKHTTP("OkHttp", "okhttp", PeerKind.OKHTTP),
     MIMEPULL("mimepull", "mimepull", PeerKind.MIMEPULL),
     ARMERIA("Armeria", "armeria", PeerKind.ARMERIA),
-    HELIDON("Helidon 4", "helidon", PeerKind.HELIDON);
+    HELIDON("Helidon 4", "helidon", PeerKind.HELIDON),
+    GO("Go mime/multipart", "./reader-go"),
+    WERKZEUG("Werkzeug", "./python/bin/python", "./reader.py", "werkzeug"),
+    DJANGO("Django", "./python/bin/python", "./reader.py", "django"),
+    EMAIL("Python email", "./python/bin/python", "./reader.py", "email"),
+    AIOHTTP("aiohttp", "./python/bin/python", "./reader.py", "aiohttp"),
+    BUSBOY("busboy", "node", "./reader.js", "busboy"),
+    FASTIFY_BUSBOY("@fastify/busboy", "node", "./reader.js", "fastify-busboy"),
+    UNDICI("undici", "node", "./reader.js", "undici"),
+    FORMIDABLE("formidable", "node", "./reader.js", "formidable"),
+    PHP("PHP", "php", "-n", "./reader.php");
 
     final String title;
     /** Its name in the list of versions. */
     final String library;
 
-    private final PeerKind kind;
+    /** To start it where it is no Java; words that begin with {@code ./} are files of the readers' folder. */
+    final List<String> command;
+    /** Whether it hands out fields as text in UTF-8 and not as bytes. */
+    final boolean fieldsAreText;
+
+    private final @Nullable PeerKind kind;
 
     Contender(String title, String library, PeerKind kind) {
         this.title = title;
         this.library = library;
         this.kind = kind;
+        this.command = List.of();
+        this.fieldsAreText = false;
+    }
+
+    Contender(String title, String... command) {
+        this.title = title;
+        this.library = title;
+        this.kind = null;
+        this.command = List.of(command);
+        this.fieldsAreText = title.equals("Django") || title.equals("undici");
     }
 
     /** The name used in results: lower case with dashes. */
@@ -57,11 +83,29 @@ enum Contender {
 
     /** Those that the running JVM can load. */
     static List<Contender> here() {
-        return Arrays.stream(values()).filter(each -> each.kind.runsHere()).toList();
+        return Arrays.stream(values())
+                .filter(each -> each.kind != null && each.kind.runsHere())
+                .toList();
+    }
+
+    /** Those that are no Java. */
+    static List<Contender> foreign() {
+        return Arrays.stream(values()).filter(each -> each.kind == null).toList();
+    }
+
+    /** {@return how what it reads differs, which is nothing where both read the same} */
+    @Nullable
+    Difference difference(Reading sluice, Reading other) {
+        return kind == null
+                ? Mapping.between(sluice, other, this)
+                : Difference.between(sluice, other, tellsNames()).orElse(null);
     }
 
     /** Reads a body in the chunks it comes in. */
     Reading read(Body body) {
+        if (kind == null) {
+            throw new IllegalStateException(title + " is a process");
+        }
         Tally tally = Tally.recording();
         try (Peer peer = kind.open(body, 0, Memory.WRAPPED_EACH)) {
             if (this == NETTY41) {

@@ -136,7 +136,7 @@ final class Diagnosis {
     }
 
     private Optional<Difference> difference(Contender contender, Reading other, Set<Feature> without) {
-        return Difference.between(experiment(without).sluice, other, contender.tellsNames());
+        return Optional.ofNullable(contender.difference(experiment(without).sluice, other));
     }
 
     private Experiment experiment(Set<Feature> without) {

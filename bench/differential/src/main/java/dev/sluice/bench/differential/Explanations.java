@@ -1,6 +1,7 @@
 package dev.sluice.bench.differential;
 
 import dev.sluice.testkit.TextTable;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -10,9 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Why some parsers read a body otherwise than Sluice: the table {@code explanations.txt}. */
 final class Explanations {
+    /** Of minimal bodies. */
+    static final String USUAL_TYPE = "multipart/form-data; boundary=x";
+
     private static final Explanations TABLE = read();
 
     private final List<Explanation> all = new ArrayList<>();
@@ -31,14 +36,15 @@ final class Explanations {
         }
     }
 
-    /** Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right. */
+    /** Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right; of readers that are not Java also a minimal body. */
     record Explanation(
             Set<Contender> contenders,
             Set<Difference> differences,
             Set<Feature> features,
             Fault fault,
             String text,
-            String rule) {
+            String rule,
+            @Nullable Sample minimal) {
         boolean explains(Signature signature) {
             return contenders.contains(signature.contender())
                     && differences.contains(signature.difference())
@@ -59,10 +65,27 @@ final class Explanations {
                 Set<Difference> differences = named(Difference.class, words[1]);
                 Set<Feature> features = named(Feature.class, words[2]);
                 String rule = lines.get(at++).strip();
-                table.all.add(new Explanation(contenders, differences, features, Fault.valueOf(words[3]), text, rule));
+                boolean foreign = Contender.foreign().containsAll(contenders);
+                table.all.add(new Explanation(
+                        contenders,
+                        differences,
+                        features,
+                        Fault.valueOf(words[3]),
+                        text,
+                        rule,
+                        foreign ? minimal(lines.get(at++)) : null));
             }
         }
         return table;
+    }
+
+    /** A body with escapes, with the Content-Type before it where the usual one will not do. */
+    static Sample minimal(String line) {
+        String body = line.strip();
+        int start = body.startsWith("multipart/") ? body.indexOf(" --") + 1 : 0;
+        String type = start == 0 ? USUAL_TYPE : body.substring(0, start - 1);
+        byte[] bytes = TextTable.unescaped(body.substring(start)).getBytes(StandardCharsets.ISO_8859_1);
+        return new Sample(Sample.Origin.CRAFTED, type, bytes);
     }
 
     private static <E extends Enum<E>> Set<E> named(Class<E> type, String names) {

@@ -46,6 +46,11 @@ enum Feature {
             field.rest = " text/plain";
         }
     })),
+    MESSAGE_TYPE("a message as a part", fields(field -> {
+        if (field.is("Content-Type") && Anatomy.lower(field.rest).contains("message/")) {
+            field.rest = " text/plain";
+        }
+    })),
     ODD_FIELD_NAME("a field name of other characters than letters and dashes", fields(field -> {
         if (!field.name.chars().allMatch(c -> Character.isLetter(c) || c == '-')) {
             field.name = "X-Plain";
@@ -92,6 +97,10 @@ enum Feature {
     SINGLE_QUOTE("a single quote in a value", values(value -> value.replace('\'', '_'))),
     PERCENT("a % in a value", values(value -> value.replace('%', '_'))),
     PLUS("a + in a value", values(value -> value.replace('+', '_'))),
+    BRACKET("a bracket in a value", values(value -> value.replace('[', '_').replace(']', '_'))),
+    ENTITY("a character reference in a value", values(value -> value.replace("&#", "__"))),
+    LEADING_SLASH("a slash at the start of a value", values(value -> value.replaceFirst("^/+", "_"))),
+    DOTS("a file name of dots", values(value -> value.replaceFirst("(^|/)\\.\\.?$", "$1_"))),
     TAB_IN_VALUE("a tab in a value", values(value -> value.replace('\t', '_'))),
     OUTER_BLANKS(
             "blanks at the ends of a value",

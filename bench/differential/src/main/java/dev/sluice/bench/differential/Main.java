@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
@@ -34,6 +35,17 @@ public final class Main implements Callable<Integer> {
 
     @Option(names = "--splits", description = "Splits the corpus instead, every body at every byte.")
     private boolean splits;
+
+    @Option(
+            names = "--readers",
+            description = "Compares forms that STRICT accepts with readers that are not Java instead.")
+    private boolean readers;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            description = "With --readers: of the forms (default: ${DEFAULT-VALUE}).")
+    private long seed = SEED;
 
     @Option(names = "--page-only", description = "Only writes the page anew from what is recorded.")
     private boolean pageOnly;
@@ -66,7 +78,7 @@ public final class Main implements Callable<Integer> {
         Logger.getLogger("").setLevel(Level.OFF);
         Path results = Path.of("bench", quick ? "differential/target" : "results/differential");
         Path page = quick ? results.resolve("differential.md") : Path.of("parser/docs/differential.md");
-        boolean fine = pageOnly || (splits ? splits(results) : bodies(results));
+        boolean fine = pageOnly || (splits ? splits(results) : readers ? readers(results) : bodies(results));
         Files.writeString(page, Page.text(results));
         return fine ? 0 : 1;
     }
@@ -86,17 +98,43 @@ public final class Main implements Callable<Integer> {
         BodiesReport report = comparison.report(Provenance.of("--bodies " + count, start));
         Page.write(results.resolve(Page.BODIES), report);
         report.peers().forEach(console::println);
-        report.unexplained()
-                .forEach(each -> console.println("not explained: " + each.signature() + ", in " + each.bodies
-                        + " bodies:\n  " + each.contentType + "\n  " + each.body + "\n  Sluice " + each.sluice
-                        + "\n  theirs " + each.other));
         console.printf(
-                "%,d bodies, STRICT accepts %,d; %d kinds of disagreement, %d not explained%n",
-                report.sum(each -> each.bodies),
-                report.sum(each -> each.strict),
-                report.disagreements().size(),
-                report.unexplained().size());
-        return report.unexplained().isEmpty();
+                "%,d bodies, STRICT accepts %,d%n", report.sum(each -> each.bodies), report.sum(each -> each.strict));
+        return explained(report.disagreements(), console);
+    }
+
+    /** {@return whether there is an explanation for every disagreement} */
+    private boolean readers(Path results) throws IOException {
+        PrintWriter console = spec.commandLine().getOut();
+        Path folder = ReaderProcess.folder();
+        if (folder == null) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "SLUICE_READERS is to name a folder that .ci/readers has filled");
+        }
+        Instant start = Instant.now();
+        long count = quick ? QUICK_BODIES : bodies;
+        try (Readers comparison = new Readers(folder, seed)) {
+            comparison.compare(0, count, done -> {
+                if (done % 10_000 == 0) {
+                    console.printf("%,d of %,d forms, %d s%n", done, count, seconds(start));
+                    console.flush();
+                }
+            });
+            Readers.Report report =
+                    comparison.report(Provenance.of("--readers --bodies " + count + " --seed " + seed, start));
+            Page.write(results.resolve(Page.READERS), report);
+            report.peers().forEach(console::println);
+            return explained(report.disagreements(), console);
+        }
+    }
+
+    private static boolean explained(List<BodiesReport.Disagreement> disagreements, PrintWriter console) {
+        List<BodiesReport.Disagreement> unexplained = BodiesReport.unexplained(disagreements);
+        unexplained.forEach(each -> console.println("not explained: " + each.signature() + ", in " + each.bodies
+                + " bodies:\n  " + each.contentType + "\n  " + each.body + "\n  Sluice " + each.sluice + "\n  theirs "
+                + each.other));
+        console.printf("%d kinds of disagreement, %d not explained%n", disagreements.size(), unexplained.size());
+        return unexplained.isEmpty();
     }
 
     /** {@return whether Sluice reads every split as the whole} */

@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 final class Page {
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
     static final String BODIES = "bodies.json";
+    static final String READERS = "readers.json";
     static final String SPLITS = "splits.json";
     private static final int SHOWN = 240;
 
@@ -41,10 +42,13 @@ final class Page {
         if (Files.exists(folder.resolve(BODIES))) {
             bodies(text, JSON.readValue(folder.resolve(BODIES).toFile(), BodiesReport.class));
         }
+        if (Files.exists(folder.resolve(READERS))) {
+            readers(text, JSON.readValue(folder.resolve(READERS).toFile(), Readers.Report.class));
+        }
         if (Files.exists(folder.resolve(SPLITS))) {
             splits(text, JSON.readValue(folder.resolve(SPLITS).toFile(), Splits.Report.class));
         }
-        return text.toString();
+        return text.append('\n').append(Fetch.section()).toString();
     }
 
     private static void bodies(StringBuilder text, BodiesReport report) {
@@ -114,8 +118,70 @@ final class Page {
         tolerated(text, report);
     }
 
+    private static void readers(StringBuilder text, Readers.Report report) {
+        text.append("""
+            ## Readers that are not Java
+
+            Forms that STRICT accepts are given to parsers of other languages, each a process of its own with its usual \
+            limits out of the way and set to UTF-8. Compared are name, file name and content of the parts, in their order. \
+            A reader may refuse the form; Python's `email`, which never refuses, is taken to do so where it tells a defect. \
+            This is no difference, and nothing else is forgiven:
+
+            - File names are compared from their last `/` or `\\` on.
+            - An empty file name is none, and a part that has one may be missing: nothing was chosen.
+            - Django and undici hand out a field as text in UTF-8 only; of them its text is compared, and of bytes that are no \
+            UTF-8 that they are none.
+            - PHP's names are what PHP makes of ours: `a.b` is `a_b`, brackets make arrays, of two parts of one name the \
+            last remains, an empty name is ignored, and so is a file in whose name brackets do not pair.
+
+            """);
+        text.append(report.provenance());
+        text.append("| Forms | that STRICT accepts |\n|---|---:|\n");
+        report.forms().forEach((origin, count) -> text.append(row(origin.title, count)));
+        text.append("\n| Reader | version | agrees | reads something else | refuses |\n|---|---|---:|---:|---:|\n");
+        for (BodiesReport.Agreement peer : report.peers()) {
+            String version = report.readers().get(peer.peer.id());
+            text.append(row(peer.peer.title, version, peer.agrees, peer.differs, peer.refuses));
+        }
+        text.append("""
+
+            ### Their defects
+
+            %d kinds of disagreement, %s. A form with several counts in several lines. Each body is as short as it can be \
+            (boundary `x`; with escapes), and a test asks the readers whether it still shows the defect.
+
+            | Because of | Reader | forms | What it does | The standard | Body |
+            |---|---|---:|---|---|---|
+            """.formatted(
+                        report.disagreements().size(), explained(BodiesReport.unexplained(report.disagreements()))));
+        for (Explanations.Explanation each : Explanations.all()) {
+            if (each.minimal() != null) {
+                List<BodiesReport.Disagreement> found = report.disagreements().stream()
+                        .filter(one -> Explanations.of(one.signature()).equals(Optional.of(each)))
+                        .toList();
+                text.append(row(
+                        each.features().stream().map(one -> one.title).collect(Collectors.joining(", or ")),
+                        each.contenders().stream().map(one -> one.title).collect(Collectors.joining(", ")),
+                        found.stream().mapToLong(one -> one.bodies).sum(),
+                        each.text(),
+                        each.rule(),
+                        minimal(each.minimal())));
+            }
+        }
+        text.append('\n');
+    }
+
+    static String minimal(Sample sample) {
+        String type = sample.contentType().equals(Explanations.USUAL_TYPE) ? "" : "`" + sample.contentType() + "` and ";
+        return type + "`` " + sample.escaped().replace("\\\"", "\"").replace("|", "\\|") + " ``";
+    }
+
     private static String explained(BodiesReport report) {
-        int unexplained = report.unexplained().size();
+        return explained(report.unexplained());
+    }
+
+    private static String explained(List<BodiesReport.Disagreement> left) {
+        int unexplained = left.size();
         return unexplained == 0 ? "all explained" : unexplained + " of them not explained";
     }
 

@@ -11,7 +11,8 @@ record Sample(Origin origin, String contentType, byte[] bytes) {
         CORPUS("the corpus as it is"),
         CRAFTED("made of what senders may write"),
         SOUP("almost multipart: oddities and soups of tokens"),
-        MUTATED("a body of the corpus, damaged in a few places");
+        MUTATED("a body of the corpus, damaged in a few places"),
+        CLIENT("what a client of today sends, changed in a few places");
 
         final String title;
 

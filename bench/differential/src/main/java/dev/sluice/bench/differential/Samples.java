@@ -43,7 +43,7 @@ final class Samples {
     }
 
     /** The parsers here read forms, so other multipart types become one. */
-    private static String formData(String contentType) {
+    static String formData(String contentType) {
         try {
             Boundary boundary = Boundary.from(contentType, Preset.STANDARD);
             return boundary.isFormData() ? contentType : "multipart/form-data; boundary=\"" + boundary.value() + '"';
@@ -53,7 +53,7 @@ final class Samples {
     }
 
     /** Few bytes changed, dropped, put in or doubled. */
-    private static byte[] damaged(byte[] body, SplittableRandom random) {
+    static byte[] damaged(byte[] body, SplittableRandom random) {
         StringBuilder text = new StringBuilder(new String(body, StandardCharsets.ISO_8859_1));
         for (int i = random.nextInt(3); i >= 0 && !text.isEmpty(); i--) {
             int at = random.nextInt(text.length());

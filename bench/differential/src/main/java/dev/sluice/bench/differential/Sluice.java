@@ -15,6 +15,7 @@ import java.util.List;
 final class Sluice {
     static final Sluice STANDARD = new Sluice(Preset.STANDARD);
     static final Sluice STRICT = new Sluice(Preset.STRICT);
+    static final Sluice COMPATIBLE = new Sluice(Preset.COMPATIBLE);
 
     private final Preset preset;
     private final MultipartOptions options;

@@ -1,0 +1,147 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.peer.Tally.Part;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is no difference between Sluice and readers that are not Java. It is all that is forgiven, and stands on the page: file names
+ * are compared from their last separator on; an empty one is none, and such a part may be missing; text of fields is compared as
+ * text where a reader hands out nothing else; PHP's rewriting of names is applied to ours.
+ */
+final class Mapping {
+    private Mapping() {}
+
+    /** {@return the first difference after the mapping} */
+    static @Nullable Difference between(Reading sluice, Reading other, Contender contender) {
+        List<Part> theirs = other.parts().stream()
+                .map(part -> shortened(part, contender.fieldsAreText))
+                .toList();
+        List<Part> ours = new ArrayList<>();
+        int missing = sluice.parts().size() - theirs.size();
+        for (Part part : sluice.parts()) {
+            Part mapped = shortened(part, contender.fieldsAreText);
+            boolean leftEmpty = part.filename() != null && mapped.filename() == null;
+            if (leftEmpty && contender == Contender.PHP) {
+                ours.add(new Part(part.name(), "", part.content()));
+            } else if (leftEmpty
+                    && missing > 0
+                    && !(ours.size() < theirs.size() && theirs.get(ours.size()).same(mapped))) {
+                missing--;
+            } else {
+                ours.add(mapped);
+            }
+        }
+        return Difference.between(
+                        new Reading(contender == Contender.PHP ? php(ours) : ours, null),
+                        new Reading(theirs, null),
+                        true)
+                .orElse(null);
+    }
+
+    private static Part shortened(Part part, boolean asText) {
+        String filename = part.filename();
+        if (filename != null) {
+            filename = filename.substring(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+            filename = filename.isEmpty() ? null : filename;
+        }
+        byte[] content = filename == null && asText ? text(part.content()) : part.content();
+        return new Part(part.name(), filename, content);
+    }
+
+    /** As text: of how many bytes a replacement character stands for the standards differ. */
+    private static byte[] text(byte[] content) {
+        return new String(content, StandardCharsets.UTF_8)
+                .replaceAll("\uFFFD+", "\uFFFD")
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The fields in PHP's {@code $_POST}, then the files in its {@code $_FILES}, under the names that it gives them. */
+    private static List<Part> php(List<Part> parts) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        Map<String, Object> files = new LinkedHashMap<>();
+        for (Part part : parts) {
+            if (part.filename() == null) {
+                put(fields, path(part.name()), part);
+            } else if (isPaired(part.name())) {
+                put(files, path(part.name()), part);
+            }
+        }
+        List<Part> all = new ArrayList<>();
+        leaves(fields, "", all);
+        leaves(files, "", all);
+        all.removeIf(part -> Objects.equals(part.filename(), ""));
+        return all;
+    }
+
+    /** {@return the keys that a name stands for; an empty one for the next free number, none for a name that is ignored} */
+    private static List<String> path(String name) {
+        String text = name.replaceFirst("^ +", "");
+        int open = text.indexOf('[');
+        List<String> path = new ArrayList<>();
+        path.add((open < 0 ? text : text.substring(0, open)).replaceAll("[ .]", "_"));
+        if (path.get(0).isEmpty()) {
+            return List.of();
+        }
+        while (open >= 0 && open < text.length() && text.charAt(open) == '[') {
+            int start = open + 1;
+            int close = text.indexOf(']', start);
+            if (close < 0) {
+                int last = path.size() - 1;
+                path.set(last, path.get(last) + "_" + text.substring(start).replaceAll("[ .\\[]", "_"));
+                return path;
+            }
+            boolean blank = " \t\n\u000b\f\r".indexOf(text.charAt(start)) >= 0;
+            path.add(blank && close == start + 1 ? "" : text.substring(start, close));
+            open = close + 1;
+        }
+        return path;
+    }
+
+    /** Files whose names have brackets that do not pair are ignored. */
+    private static boolean isPaired(String name) {
+        return name.matches("[^\\[\\]]*(\\[[^\\[\\]]*\\])*");
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void put(Map<String, Object> map, List<String> path, Part part) {
+        for (int i = 0; i < path.size(); i++) {
+            String key = i > 0 && path.get(i).isEmpty() ? next(map) : path.get(i);
+            if (i == path.size() - 1) {
+                map.put(key, part);
+            } else {
+                Object inner = map.get(key);
+                if (!(inner instanceof Map)) {
+                    inner = new LinkedHashMap<String, Object>();
+                    map.put(key, inner);
+                }
+                map = (Map<String, Object>) inner;
+            }
+        }
+    }
+
+    private static String next(Map<String, Object> map) {
+        return Long.toString(map.keySet().stream()
+                .filter(key -> key.matches("0|[1-9][0-9]{0,17}"))
+                .mapToLong(key -> Long.parseLong(key) + 1)
+                .max()
+                .orElse(0));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void leaves(Map<String, Object> map, String path, List<Part> all) {
+        map.forEach((key, value) -> {
+            String name = path.isEmpty() ? key : path + '[' + key + ']';
+            if (value instanceof Part part) {
+                all.add(new Part(name, part.filename(), part.content()));
+            } else {
+                leaves((Map<String, Object>) value, name, all);
+            }
+        });
+    }
+}

@@ -1,0 +1,129 @@
+package dev.sluice.bench.differential;
+
+import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Slice;
+import dev.sluice.bench.peer.Tally;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A reader that is not Java, as a process of its own. What goes to and fro is described in {@code src/main/readers/README.md}. One
+ * thread; to be closed, which ends the process.
+ */
+final class ReaderProcess implements AutoCloseable {
+    private final Process process;
+    private final DataOutputStream to;
+    private final DataInputStream from;
+    private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
+    private final DataOutputStream bodies = new DataOutputStream(batch);
+    private int asked;
+
+    /** Of the library, or of the language where it belongs to that. */
+    final String version;
+
+    /** {@return where {@code .ci/readers} has put them: the variable {@code SLUICE_READERS}; null where there is none} */
+    static @Nullable Path folder() {
+        String folder = System.getenv("SLUICE_READERS");
+        return folder != null && Files.exists(Path.of(folder, "installed.txt")) ? Path.of(folder) : null;
+    }
+
+    /** Starts one. */
+    ReaderProcess(Path folder, Contender contender) {
+        List<String> command = new ArrayList<>(contender.command);
+        command.replaceAll(word ->
+                word.startsWith("./") ? folder.resolve(word.substring(2)).toString() : word);
+        try {
+            process = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            to = new DataOutputStream(process.getOutputStream());
+            from = new DataInputStream(process.getInputStream());
+            version = new String(from.readNBytes(from.readInt()), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(contender.title + " does not start", e);
+        }
+    }
+
+    /** Adds a body to the batch. */
+    void add(Body body) {
+        List<Slice> chunks = body.cut(0);
+        Slice whole = chunks.get(0);
+        if (chunks.size() != 1) {
+            throw new IllegalArgumentException("a body in one piece is wanted");
+        }
+        byte[] type = body.contentType().getBytes(StandardCharsets.UTF_8);
+        try {
+            bodies.writeInt(type.length);
+            bodies.write(type);
+            bodies.writeInt(whole.length());
+            bodies.write(whole.array(), whole.offset(), whole.length());
+            asked++;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sends the batch, which is not to be waited for yet. */
+    void send() {
+        try {
+            to.writeInt(batch.size());
+            batch.writeTo(to);
+            to.flush();
+            batch.reset();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits for what it reads in the bodies of the batch that was sent, in their order. */
+    List<Reading> answers() {
+        try {
+            from.readInt();
+            List<Reading> readings = new ArrayList<>(asked);
+            for (; asked > 0; asked--) {
+                readings.add(answer());
+            }
+            return readings;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Reading answer() throws IOException {
+        if (from.readByte() == 0) {
+            return new Reading(List.of(), text());
+        }
+        List<Tally.Part> parts = new ArrayList<>();
+        for (int i = from.readInt(); i > 0; i--) {
+            String name = text();
+            String filename = text();
+            parts.add(new Tally.Part(name, filename, from.readNBytes(from.readInt())));
+        }
+        return new Reading(parts, null);
+    }
+
+    private @Nullable String text() throws IOException {
+        int length = from.readInt();
+        return length < 0 ? null : new String(from.readNBytes(length), StandardCharsets.UTF_8);
+    }
+
+    Reading read(Body body) {
+        add(body);
+        send();
+        return answers().get(0);
+    }
+
+    @Override
+    public void close() {
+        process.destroy();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.sluice.bench.differential;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The parser of the Fetch Standard beside the presets. */
+class FetchTest {
+    private static final long SEED = 20_261_123;
+    private static final int FORMS = 3_000;
+
+    @Test
+    void everyDifferenceIsInTheTableAndNoneIsAnotherReadingOfWhatStrictAccepts() {
+        Samples any = new Samples(SEED);
+        Accepted accepted = new Accepted(SEED);
+        Map<String, String> found = new TreeMap<>();
+        for (int i = 0; i < FORMS; i++) {
+            for (Sample sample : List.of(any.get(i), accepted.get(i))) {
+                if (!sample.contentType().regionMatches(true, 0, "multipart/form-data", 0, 19)) {
+                    continue;
+                }
+                Reading fetch = Fetch.read(sample);
+                Fetch.PRESETS.forEach((preset, sluice) -> {
+                    String kind = Fetch.kind(sluice.read(sample), fetch);
+                    if (kind != null) {
+                        found.putIfAbsent(preset + ": " + kind, sample.contentType() + " " + sample.escaped());
+                    }
+                });
+            }
+        }
+        assertTrue(found.size() > 30, found.keySet()::toString);
+        Set<String> listed = Fetch.rows().stream()
+                .flatMap(row -> row.kinds().stream())
+                .flatMap(kind -> Stream.of("STANDARD: " + kind, "STRICT: " + kind, "COMPATIBLE: " + kind))
+                .filter(kind -> !kind.startsWith("STRICT: reads"))
+                .collect(Collectors.toSet());
+        found.keySet().removeAll(listed);
+        assertEquals(Map.of(), found);
+    }
+
+    static List<Fetch.Row> rows() {
+        return Fetch.rows();
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    void theExampleShowsTheDifference(Fetch.Row row) {
+        Reading fetch = Fetch.read(row.example());
+        List<String> kinds = Fetch.PRESETS.values().stream()
+                .map(preset -> Fetch.kind(preset.read(row.example()), fetch))
+                .toList();
+        assertTrue(row.kinds().stream().anyMatch(kinds::contains), kinds::toString);
+    }
+}

@@ -1,0 +1,147 @@
+package dev.sluice.bench.differential;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.sluice.bench.peer.Tally.Part;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What STRICT accepts, beside the readers that are not Java. */
+class ReadersTest {
+    private static final long SEED = 20_261_123;
+    private static final int FORMS = 2_000;
+    private static Readers readers;
+
+    @BeforeAll
+    static void start() {
+        Path folder = ReaderProcess.folder();
+        String lacking = "no readers: SLUICE_READERS is to name a folder that .ci/readers has filled";
+        if ("1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS"))) {
+            assertNotNull(folder, lacking);
+        }
+        assumeTrue(folder != null, lacking);
+        readers = new Readers(folder, SEED);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (readers != null) {
+            readers.close();
+        }
+    }
+
+    @Test
+    void everyDisagreementOnTwoThousandFormsThatStrictAcceptsIsExplained() {
+        readers.compare(0, FORMS, done -> {});
+        Readers.Report report = readers.report(Provenance.of("", Instant.now()));
+        assertEquals(FORMS / 2, report.forms().get(Sample.Origin.CLIENT));
+        assertEquals(10, report.peers().size());
+        for (BodiesReport.Agreement peer : report.peers()) {
+            assertTrue(peer.agrees > FORMS * 3 / 4, peer::toString);
+        }
+        assertTrue(report.disagreements().size() > 15, report.disagreements()::toString);
+        assertEquals(
+                List.of(),
+                BodiesReport.unexplained(report.disagreements()).stream()
+                        .map(each -> each.signature() + ": " + each.body)
+                        .toList());
+    }
+
+    static List<Explanations.Explanation> defects() {
+        return Explanations.all().stream()
+                .filter(each -> each.minimal() != null)
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("defects")
+    void theMinimalBodyShowsTheDefect(Explanations.Explanation defect) {
+        Sample minimal = defect.minimal();
+        Reading strict = Sluice.STRICT.read(minimal);
+        assertTrue(strict.accepts(), strict::describe);
+        Diagnosis diagnosis = new Diagnosis(minimal, "x");
+        for (Contender reader : defect.contenders()) {
+            Reading other = readers.read(reader, minimal.whole("x"));
+            assertTrue(other.accepts(), other::describe);
+            Difference difference = reader.difference(strict, other);
+            assertNotNull(difference, reader.title + " reads it as Sluice does");
+            List<Signature> causes = diagnosis.causes(reader, body -> readers.read(reader, body), difference);
+            assertTrue(causes.stream().anyMatch(defect::explains), causes::toString);
+        }
+    }
+
+    @Test
+    void fileNamesAreComparedFromTheirLastSeparatorOnAndAnEmptyOneIsNone() {
+        assertSame(Contender.GO, parts(file("C:\\d/f")), parts(file("f")));
+        assertSame(Contender.GO, parts(file(""), field("a", "b")), parts(field("a", "b")));
+        assertSame(Contender.GO, parts(file("d/"), field("a", "b")), parts(field("f", "x"), field("a", "b")));
+        assertEquals(Difference.FILENAME, difference(Contender.GO, parts(file("f")), parts(file("g"))));
+        assertEquals(Difference.PARTS_MISSING, difference(Contender.GO, parts(file("f")), parts()));
+        assertEquals(Difference.PARTS_MISSING, difference(Contender.GO, parts(field("a", "")), parts()));
+        assertEquals(
+                Difference.CONTENT, difference(Contender.GO, parts(field("a", "\u00ff")), parts(field("a", "\u00fe"))));
+        assertSame(Contender.UNDICI, parts(field("a", "\u00ff")), parts(field("a", "\u00fe")));
+        assertEquals(Difference.CONTENT, difference(Contender.UNDICI, parts(field("a", "b")), parts(field("a", "c"))));
+    }
+
+    @Test
+    void namesAreWhatPhpMakesOfThem() {
+        List<Part> sent = parts(
+                field(" a.b c", "0"),
+                field("d[e][]", "1"),
+                field("d[e][]", "2"),
+                field("f", "3"),
+                field("f", "4"),
+                field("g[h.i", "5"),
+                field("j[k]l", "6"),
+                field("", "7"),
+                field("d[7]", "8"),
+                field("d[]", "9"),
+                field("f[x]", "a"),
+                file(""));
+        assertSame(
+                Contender.PHP,
+                sent,
+                parts(
+                        field("a_b_c", "0"),
+                        field("d[e][0]", "1"),
+                        field("d[e][1]", "2"),
+                        field("d[7]", "8"),
+                        field("d[8]", "9"),
+                        field("f[x]", "a"),
+                        field("g_h_i", "5"),
+                        field("j[k]", "6")));
+    }
+
+    private static void assertSame(Contender contender, List<Part> ours, List<Part> theirs) {
+        assertNull(difference(contender, ours, theirs));
+    }
+
+    private static Difference difference(Contender contender, List<Part> ours, List<Part> theirs) {
+        return Mapping.between(new Reading(ours, null), new Reading(theirs, null), contender);
+    }
+
+    private static List<Part> parts(Part... parts) {
+        return Arrays.asList(parts);
+    }
+
+    private static Part field(String name, String content) {
+        return new Part(name, null, content.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static Part file(String filename) {
+        return new Part("f", filename, new byte[] {'x'});
+    }
+}
