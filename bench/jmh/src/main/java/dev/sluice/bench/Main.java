@@ -1,6 +1,9 @@
 package dev.sluice.bench;
 
+import dev.sluice.bench.containers.Containers;
 import dev.sluice.bench.endtoend.EndToEnd;
+import dev.sluice.bench.endtoend.LoadTool;
+import dev.sluice.bench.endtoend.ServerProcess;
 import dev.sluice.bench.jmh.Pools;
 import dev.sluice.bench.peer.Environment;
 import dev.sluice.bench.report.Comparison;
@@ -24,7 +27,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|guard|report|compare}. */
+/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|guard|report|compare}. */
 @Command(
         name = "sluice-bench",
         description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
@@ -79,6 +82,27 @@ public final class Main {
         Run run = Run.now(command, machine, EndToEnd.jvmArgs(), endToEnd.run());
         console.println(Tables.of(run));
         run.write(Run.file("endtoend", !quick));
+        return 0;
+    }
+
+    @Command(
+            description = "Forms in servlet containers: by Sluice's filter, by the container's own parser, not parsed."
+                    + " Needs wrk on the PATH.")
+    int containers(
+            @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.") boolean quick,
+            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
+            throws Exception {
+        Containers containers = new Containers(quick, console::println);
+        if (plan) {
+            console.println(Trial.plan("containers", containers.runs(), containers.expected()));
+            return 0;
+        }
+        Map<String, String> machine = Environment.machine();
+        machine.put(Run.LOAD, LoadTool.version());
+        String command = "containers" + (quick ? " --quick" : "");
+        Run run = Run.now(command, machine, ServerProcess.JVM_ARGS, containers.run());
+        console.println(Tables.of(run));
+        run.write(Run.file("containers", !quick));
         return 0;
     }
 

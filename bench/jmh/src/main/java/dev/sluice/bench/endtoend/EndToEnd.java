@@ -108,7 +108,7 @@ public final class EndToEnd {
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
         try {
             for (Variant variant : Variant.values()) {
-                servers.put(variant, new ServerProcess(variant));
+                servers.put(variant, new ServerProcess(MeasuredServer.class, variant.id()));
             }
             return measure(servers);
         } finally {
@@ -178,7 +178,7 @@ public final class EndToEnd {
         for (int seconds = load.seconds(); ; seconds *= 2) {
             ServerProcess.Usage before = server.usage();
             LoadTool.Done done = load.byTool()
-                    ? LoadTool.run(body, server.port(), load.connections(), seconds)
+                    ? LoadTool.run(body, server.port(), "/upload", load.connections(), seconds)
                     : sent(load, body, server, variant);
             ServerProcess.Usage after = server.usage();
             if (done.failed() > 0 || seconds > MAX_SECONDS) {

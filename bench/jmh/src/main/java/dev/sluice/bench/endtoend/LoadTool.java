@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Loads a server over many connections: the program wrk. */
-final class LoadTool {
+public final class LoadTool {
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;
     private static final int PATIENCE_SECONDS = 10;
@@ -36,9 +36,9 @@ final class LoadTool {
     private LoadTool() {}
 
     /** What was done: requests answered with success in so many seconds, and those that failed. */
-    record Done(long requests, double seconds, long failed) {}
+    public record Done(long requests, double seconds, long failed) {}
 
-    static boolean isInstalled() {
+    public static boolean isInstalled() {
         try {
             return !version().isEmpty();
         } catch (IOException e) {
@@ -47,13 +47,13 @@ final class LoadTool {
     }
 
     /** {@return program and version, as it tells them: the first two words} */
-    static String version() throws IOException {
+    public static String version() throws IOException {
         String[] told = output(List.of(PROGRAM, "--version"), PATIENCE_SECONDS).split("\\s+", 3);
         return told[0] + " " + told[1];
     }
 
-    /** Loads a server. */
-    static Done run(Body body, int port, int connections, int seconds) throws IOException {
+    /** Loads a server at {@code path}. */
+    public static Done run(Body body, int port, String path, int connections, int seconds) throws IOException {
         Path content = Files.createTempFile("sluice", ".bin");
         content.toFile().deleteOnExit();
         try (InputStream bytes = body.stream(0)) {
@@ -62,8 +62,8 @@ final class LoadTool {
         Path script = Files.createTempFile("sluice", ".lua");
         script.toFile().deleteOnExit();
         Files.writeString(script, SCRIPT.formatted(content, body.contentType()));
-        String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d/upload"
-                .formatted(PROGRAM, connections, seconds, script, port);
+        String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d%s"
+                .formatted(PROGRAM, connections, seconds, script, port, path);
         for (int left = ATTEMPTS; ; left--) {
             String output = output(List.of(command.split(" ")), seconds + PATIENCE_SECONDS);
             Matcher figures = REPORT.matcher(output);

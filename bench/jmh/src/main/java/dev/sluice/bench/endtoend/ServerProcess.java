@@ -17,16 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A measured server in a JVM of its own. It is asked by lines on its standard input and ends when that is closed. */
-final class ServerProcess implements AutoCloseable {
+public final class ServerProcess implements AutoCloseable {
     /** What the JVM of every server is started with. */
-    static final List<String> JVM_ARGS = List.of(
+    public static final List<String> JVM_ARGS = List.of(
             "-Xms256m",
             "-Xmx256m",
             "-XX:+AlwaysPreTouch",
             "-XX:MaxDirectMemorySize=1g",
             "-Dio.netty.leakDetection.level=disabled");
 
-    private static final String MAIN = MeasuredServer.class.getName();
     private static final long SECONDS_TO_END = 20;
     private static final String RESET_PEAK = "5";
 
@@ -54,11 +53,12 @@ final class ServerProcess implements AutoCloseable {
     }
 
     /** Starts a server. */
-    ServerProcess(Variant variant) throws IOException {
+    public ServerProcess(Class<?> main, String... args) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(JVM_ARGS);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN, variant.id()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(args));
         process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -67,7 +67,7 @@ final class ServerProcess implements AutoCloseable {
     }
 
     /** Waits until it listens. */
-    int port() throws IOException {
+    public int port() throws IOException {
         port = port == 0 ? Integer.parseInt(line("port")) : port;
         return port;
     }

@@ -68,6 +68,7 @@ public final class Tables {
             case "counted" -> "%s (%s)".formatted(number(row.score()), row.note());
             case "count" -> number(row.score());
             case "served" -> number(row.score()) + noise(row);
+            case "rounds" -> number(row.score()) + " (" + row.note() + ")";
             case "ratio" -> ratio(row.score()) + " (" + row.note() + ")";
             case "timeAndError" -> timeAndError(row);
             case "toDisabled" -> {
