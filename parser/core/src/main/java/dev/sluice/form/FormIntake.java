@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #offer} and {@link #finish} belong to one thread at a time, that of the source; everything else may be called
  * by any thread. Sinks are called by one thread at a time: see {@link FormSource#run} and {@link FormSource#resume}.
+ *
+ * <p>Experimental, for those who write adapters: it may change in any release.
  */
 public final class FormIntake {
     /** Why the form is to end before its time; where it is not due, a thread of the source has been asked for that first. */

@@ -3,6 +3,8 @@ package dev.sluice.form;
 /**
  * How the bytes of one body arrive: what an adapter implements to drive a {@link FormIntake}. It {@linkplain
  * FormIntake#offer offers} what comes, as much as the intake {@linkplain FormIntake#demand() wants}.
+ *
+ * <p>Experimental, as {@link FormIntake} is.
  */
 public interface FormSource {
     /** {@return what the head of the request says of the body} */

@@ -1,4 +1,8 @@
-/** {@link dev.sluice.tika.MediaTypes}: decisions by what a part is, not by what the client calls it. */
+/**
+ * {@link dev.sluice.tika.MediaTypes}: decisions by what a part is, not by what the client calls it.
+ *
+ * <p>Experimental: it may change in any release.
+ */
 @NullMarked
 package dev.sluice.tika;
 
