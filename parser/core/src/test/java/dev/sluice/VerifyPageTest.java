@@ -153,6 +153,22 @@ class VerifyPageTest {
         }
     }
 
+    /** The README has the least that a user has to know of that table, in the same words. */
+    @Test
+    void theReadmeTellsTheSameLimits() throws IOException {
+        List<String> rows = page("README.md")
+                .lines()
+                .filter(line -> line.startsWith("| `max") || line.startsWith("| spool directory"))
+                .toList();
+        assertTrue(rows.size() >= 5, rows.toString());
+        for (String row : rows) {
+            String[] cells = row.split("\\|");
+            String limit = cells[1].strip().replace("`", "");
+            assertEquals(told(limit, FORMS), cells[2].strip(), row);
+            assertEquals(told(limit, FILTER + 1), cells[3].strip(), row);
+        }
+    }
+
     /** That the filter itself does so is seen by {@code FilterParametersTest} beside it. */
     @Test
     void theFilterIsToldToLimitWhatFormsDo() throws IOException {

@@ -104,7 +104,7 @@ public final class Report {
     }
 
     private String speed() {
-        StringBuilder text = new StringBuilder("| body");
+        StringBuilder text = new StringBuilder("| us for a whole body");
         SHOWN.forEach(peer -> text.append(" | ").append(PeerKind.of(peer).title));
         text.append(" |\n|---").append("|---:".repeat(SHOWN.size())).append("|\n");
         for (Scenario body : List.of(Scenario.RANDOM_16M, Scenario.FORM, Scenario.FIELDS_100, Scenario.PARTS_1000)) {
@@ -118,19 +118,21 @@ public final class Report {
         return text
                 + """
 
-            With leak detection at PARANOID, 64 small files in wrapped arrays (JDK 17) cost Sluice %s times and Netty's decoder
-            %s times what they cost without; in pooled direct chunks, of which the taking is tracked too, %s and %s times.
+            With leak detection at PARANOID, 64 small files in wrapped arrays (JDK 17) cost Sluice %s times what they cost without,
+            Netty's decoder %s times and netty-contrib's %s times; in pooled direct chunks, of which the taking is tracked too, %s, %s and %s times.
             """.formatted(
                                 paranoid("sluice-push", "wrapped-each"),
                                 paranoid("netty42-kept", "wrapped-each"),
+                                paranoid("netty-contrib", "wrapped-each"),
                                 paranoid("sluice-push", "pooled-each"),
-                                paranoid("netty42-kept", "pooled-each"));
+                                paranoid("netty42-kept", "pooled-each"),
+                                paranoid("netty-contrib", "pooled-each"));
     }
 
     private String micros(String run, String query) {
         return runs.get(run)
                 .find(query)
-                .map(row -> Tables.number(row.score()) + " us")
+                .map(row -> Tables.number(row.score()) + " ± " + Math.round(100 * row.relativeError()) + " %")
                 .orElse("-");
     }
 

@@ -80,6 +80,17 @@ class InspectCommandTest {
     }
 
     @Test
+    void thePictureOfTheReadmeIsWhatIsPrinted() throws Exception {
+        body(
+                "--xyz\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"../a.txt\"\r\n\r\nsee\r\n--xyz--\r\n");
+        String readme = Files.readString(
+                Path.of(System.getProperty("sluice.rootDir", "../..")).resolve("README.md"));
+        String shown = readme.substring(readme.indexOf("```text\n") + 8);
+        Run run = run("inspect", file.toString());
+        assertEquals(shown.substring(0, shown.indexOf("```")), run.out().replace("\r\n", "\n"));
+    }
+
+    @Test
     void deviationsAreListedWithPartAndOffset() throws Exception {
         JsonNode deviations = inspect("--json").json().get("deviations");
 

@@ -3,12 +3,18 @@ package dev.sluice.samples.upload.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.upload.TestForm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +29,28 @@ class GuideTest {
 
     private static InputStream body(TestForm form) {
         return new ByteArrayInputStream(form.body());
+    }
+
+    @Test
+    void theServerThatTheReadmeBeginsWithTakesAPhotoAndRefusesWhatIsNoForm() throws Exception {
+        HttpServer server = WholeServer.start(0, directory);
+        URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri);
+        byte[] photo = new TestForm().file("photo", "a.jpg", new byte[] {1, 2}).body();
+        assertEquals(
+                201,
+                status(request.POST(BodyPublishers.ofByteArray(photo)).header("Content-Type", TestForm.CONTENT_TYPE)));
+        assertEquals(400, status(request.POST(BodyPublishers.ofString("no form"))));
+        server.stop(0);
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(2, Files.size(files.findAny().orElseThrow()));
+        }
+    }
+
+    private static int status(HttpRequest.Builder request) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(request.build(), BodyHandlers.discarding())
+                .statusCode();
     }
 
     @Test

@@ -49,6 +49,22 @@ final class ReadmeTest {
     }
 
     @Test
+    void itIsShortAndItsCoordinatesAreThoseOfTheBuild() throws IOException {
+        List<String> lines = Files.readAllLines(ROOT.resolve("README.md"));
+        assertTrue(lines.size() <= 200, "lines: " + lines.size());
+        Matcher version = Pattern.compile("<artifactId>sluice-parent</artifactId>\\s*<version>(.*)</version>")
+                .matcher(Files.readString(ROOT.resolve("pom.xml")));
+        assertTrue(version.find());
+        for (String page : List.of("README.md", "parser/docs/getting-started.md")) {
+            Matcher told = Pattern.compile("(?:<version>|dev\\.sluice:[a-z-]+:)([\\w.-]+)")
+                    .matcher(Files.readString(ROOT.resolve(page)));
+            List<String> versions =
+                    told.results().map(found -> found.group(1)).distinct().toList();
+            assertEquals(List.of(version.group(1)), versions, page);
+        }
+    }
+
+    @Test
     void itsCommandsAreThoseOfTheBuild() throws IOException {
         List<String> commands = fenced(ROOT.resolve("README.md"), "sh");
         assertEquals(

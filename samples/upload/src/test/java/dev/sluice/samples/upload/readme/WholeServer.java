@@ -1,0 +1,38 @@
+package dev.sluice.samples.upload.readme;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.sluice.MultipartException;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.UUID;
+
+/** The server of the JDK that the README begins with. */
+final class WholeServer {
+    private WholeServer() {}
+
+    static HttpServer start(int port, Path directory) throws IOException {
+        // README {
+        Forms forms = Forms.open(); // one for the process, with limits that can stay
+        HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
+        server.createContext("/upload", exchange -> {
+            int status = 201;
+            String contentType = String.valueOf(exchange.getRequestHeaders().getFirst("Content-Type"));
+            try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
+                FormPart photo = form.file("photo"); // null where there is none
+                if (photo != null) {
+                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise it goes with the form
+                }
+            } catch (MultipartException e) {
+                status = e.httpStatus(); // 413 for what is too large, 400 for what is no form
+            }
+            exchange.sendResponseHeaders(status, -1);
+        });
+        server.start();
+        // README }
+        return server;
+    }
+}
