@@ -71,7 +71,7 @@ class NodeTest {
                 .start();
     }
 
-    private static S3ObjectStore store(URI address) {
+    static S3ObjectStore store(URI address) {
         return S3ObjectStore.builder(Weed.BUCKET)
                 .endpoint(address)
                 .region("us-east-1")

@@ -1,0 +1,239 @@
+package dev.sluice.samples.cluster;
+
+import dev.sluice.testkit.Seaweed;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+
+/**
+ * A store, upload servers on it, and a proxy in front of them: processes of this machine. A node or a volume server that dies
+ * is started again, as a supervisor would. A file says where all of it is. Thread-safe.
+ */
+final class Cluster implements AutoCloseable {
+    static final String BUCKET = "uploads";
+
+    private static final long PATIENCE_SECONDS = 60;
+    private static final long POLL_MILLIS = 200;
+
+    /** How long something that died stays away. */
+    private static final long AWAY_MILLIS = 500;
+
+    private final Path directory;
+    private final Seaweed store = new Seaweed();
+    private final Map<String, Integer> ports = new LinkedHashMap<>();
+    private final Map<String, Process> processes = new ConcurrentHashMap<>();
+    private final List<String> watched = new ArrayList<>(List.of("volume1", "volume2", "volume3"));
+    final boolean proxied;
+    private volatile boolean closed;
+
+    /** What the file says. */
+    record Places(List<URI> doors, URI store, Map<String, Long> pids) {
+        static Places of(Path directory) throws IOException {
+            Properties file = new Properties();
+            try (InputStream in = Files.newInputStream(file(directory))) {
+                file.load(in);
+            }
+            Map<String, Long> pids = new LinkedHashMap<>();
+            file.stringPropertyNames().stream()
+                    .sorted()
+                    .filter(name -> name.startsWith("pid."))
+                    .forEach(name -> pids.put(name.substring(4), Long.valueOf(file.getProperty(name))));
+            List<URI> doors = List.of(file.getProperty("doors").split(" ")).stream()
+                    .map(URI::create)
+                    .toList();
+            return new Places(doors, URI.create(file.getProperty("store")), pids);
+        }
+    }
+
+    private static Path file(Path directory) {
+        return directory.resolve("cluster.properties");
+    }
+
+    /**
+     * Starts all of it, and returns when the page is served.
+     *
+     * @param directory for files of the nodes
+     * @param port of the proxy; 0 for any free one
+     * @param nodes how many, 1 or more
+     */
+    Cluster(Path directory, int port, int nodes) throws IOException, InterruptedException {
+        this.directory = Files.createDirectories(directory);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
+        int[] free = Seaweed.freePorts(nodes + 1);
+        ports.put("proxy", port == 0 ? free[nodes] : port);
+        try (S3AsyncClient client = client(store.address())) {
+            await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
+        }
+        for (int i = 0; i < nodes; i++) {
+            String name = "node" + (i + 1);
+            ports.put(name, free[i]);
+            watched.add(name);
+            start(name);
+        }
+        Optional<String> haproxy = Seaweed.program("SLUICE_HAPROXY", "haproxy");
+        proxied = haproxy.isPresent();
+        if (haproxy.isPresent()) {
+            Path configuration = directory.resolve("haproxy.cfg");
+            Files.writeString(configuration, configuration());
+            run("proxy", Map.of(), List.of(haproxy.get(), "-db", "-f", configuration.toString()));
+        }
+        for (URI door : doors()) {
+            await(() -> door.toURL().openConnection().getInputStream().readAllBytes());
+        }
+        write();
+        Thread supervisor = new Thread(this::supervise, "supervisor");
+        supervisor.setDaemon(true);
+        supervisor.start();
+    }
+
+    private void start(String name) throws IOException {
+        if (name.startsWith("volume")) {
+            store.start(name);
+            return;
+        }
+        run(
+                name,
+                Map.of("AWS_ACCESS_KEY_ID", Seaweed.USER, "AWS_SECRET_ACCESS_KEY", Seaweed.SECRET),
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx512m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "dev.sluice.samples.upload.Main",
+                        "serve",
+                        "--port=" + ports.get(name),
+                        "--dir=" + directory.resolve(name),
+                        "--s3=" + store.address(),
+                        "--bucket=" + BUCKET));
+    }
+
+    private void run(String name, Map<String, String> environment, List<String> command) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        builder.redirectOutput(ProcessBuilder.Redirect.appendTo(
+                directory.resolve(name + ".log").toFile()));
+        processes.put(name, builder.start());
+    }
+
+    private String configuration() {
+        StringBuilder text = new StringBuilder("""
+                defaults
+                  mode http
+                  timeout connect 2s
+                  timeout client 2m
+                  timeout server 2m
+                  retries 5
+                  option redispatch 1
+                  default-server check inter 300ms fall 1 rise 1
+                listen nodes
+                  bind 127.0.0.1:%d
+                """.formatted(ports.get("proxy")));
+        ports.forEach((name, port) -> {
+            if (!name.equals("proxy")) {
+                text.append("  server ")
+                        .append(name)
+                        .append(" 127.0.0.1:")
+                        .append(port)
+                        .append('\n');
+            }
+        });
+        return text.toString();
+    }
+
+    /** {@return the address of the page: of the proxy, or of each node where there is no proxy on this machine} */
+    List<URI> doors() {
+        return ports.entrySet().stream()
+                .filter(port -> proxied == port.getKey().equals("proxy"))
+                .map(port -> URI.create("http://127.0.0.1:" + port.getValue() + "/"))
+                .toList();
+    }
+
+    private Process process(String name) {
+        Process node = processes.get(name);
+        return node == null ? store.process(name) : node;
+    }
+
+    private void supervise() {
+        while (!closed) {
+            try {
+                TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+                for (String name : watched) {
+                    if (!closed && !process(name).isAlive()) {
+                        TimeUnit.MILLISECONDS.sleep(AWAY_MILLIS);
+                        start(name);
+                        write();
+                    }
+                }
+            } catch (IOException e) {
+                e.printStackTrace();
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void write() throws IOException {
+        Properties file = new Properties();
+        file.setProperty(
+                "doors", String.join(" ", doors().stream().map(URI::toString).toList()));
+        file.setProperty("store", store.address().toString());
+        watched.forEach(name ->
+                file.setProperty("pid." + name, String.valueOf(process(name).pid())));
+        Path next = directory.resolve("cluster.next");
+        try (OutputStream out = Files.newOutputStream(next)) {
+            file.store(out, null);
+        }
+        Files.move(next, file(directory), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    static S3AsyncClient client(URI store) {
+        return S3AsyncClient.builder()
+                .endpointOverride(store)
+                .region(Region.US_EAST_1)
+                .forcePathStyle(true)
+                .credentialsProvider(
+                        StaticCredentialsProvider.create(AwsBasicCredentials.create(Seaweed.USER, Seaweed.SECRET)))
+                .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                .build();
+    }
+
+    private static void await(Callable<?> attempt) throws IOException, InterruptedException {
+        long since = System.nanoTime();
+        for (; ; ) {
+            try {
+                attempt.call();
+                return;
+            } catch (Exception e) {
+                if (System.nanoTime() - since > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+                    throw new IOException("the cluster does not start", e);
+                }
+                TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        processes.values().forEach(Process::destroyForcibly);
+        store.close();
+    }
+}

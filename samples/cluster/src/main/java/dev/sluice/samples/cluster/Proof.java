@@ -1,0 +1,290 @@
+package dev.sluice.samples.cluster;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.s3.ObjectStore;
+import dev.sluice.s3.S3ObjectStore;
+import dev.sluice.s3.S3Sinks;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import software.amazon.awssdk.core.ResponseBytes;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+
+/** Sends forms to a cluster, kills nodes meanwhile, and looks at what is in the store then. */
+final class Proof {
+    /** As the nodes have it: a sweep of another prefix finds nothing of theirs. */
+    private static final String PREFIX = "uploads/";
+
+    /** Whether an answer arrives no store can know. */
+    private static final List<String> GOOD = List.of("answered, whole", "not answered, absent", "not answered, whole");
+
+    private static final int MIB = 1 << 20;
+    private static final int AT_A_TIME = 8;
+
+    /** So that a node is back before the next one goes: without any, forms are refused, and that shows nothing. */
+    private static final long BETWEEN_SECONDS = 4;
+
+    /**
+     * What came of it.
+     *
+     * @param verdicts how many forms there were of each kind, as {@code answered, whole}
+     * @param uploads unfinished ones in the store
+     * @param notes objects in the store that are of no form
+     * @param kills of nodes
+     * @param bytes of all bodies
+     * @param time until the last answer
+     */
+    record Result(
+            Map<String, Integer> verdicts,
+            int uploads,
+            int notes,
+            int kills,
+            S3Sinks.Swept swept,
+            long bytes,
+            Duration time) {
+        boolean isGood() {
+            return uploads == 0 && notes == 0 && GOOD.containsAll(verdicts.keySet());
+        }
+    }
+
+    /** A file of a form: its name, which no other form has, and its SHA-256. */
+    private record Sent(String name, String sha256) {}
+
+    /** A form: its files, the status of the answer or why there was none, and the keys that it names. */
+    private record Form(List<Sent> files, String outcome, List<String> keys) {}
+
+    /** An object: the file that it says it is, and its SHA-256. */
+    private record Found(String key, String name, String sha256) {}
+
+    private final Path directory;
+    private final int forms;
+    private final int kills;
+    private final PrintWriter out;
+    private final long seed;
+    private final AtomicInteger done = new AtomicInteger();
+    private final AtomicLong sentBytes = new AtomicLong();
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    /**
+     * @param directory that of the cluster, which runs
+     * @param forms how many to send
+     * @param kills how many times a node is killed; a volume server is once, if it is more than 0
+     */
+    Proof(Path directory, int forms, int kills, long seed, PrintWriter out) {
+        this.directory = directory;
+        this.forms = forms;
+        this.kills = kills;
+        this.seed = seed;
+        this.out = out;
+    }
+
+    Result run() throws IOException, InterruptedException, ExecutionException {
+        long since = System.nanoTime();
+        ExecutorService clients = Executors.newFixedThreadPool(AT_A_TIME + 1);
+        List<Form> sent = new ArrayList<>();
+        int killed;
+        try {
+            List<URI> doors = Cluster.Places.of(directory).doors();
+            List<Future<Form>> sending = new ArrayList<>();
+            Future<Integer> killing = clients.submit(this::killAll);
+            for (int i = 0; i < forms; i++) {
+                int number = i;
+                URI door = doors.get(i % doors.size()).resolve("upload");
+                sending.add(clients.submit(() -> send(number, door)));
+            }
+            for (Future<Form> form : sending) {
+                sent.add(form.get());
+            }
+            killed = killing.get();
+        } finally {
+            clients.shutdownNow();
+        }
+        Duration time = Duration.ofNanos(System.nanoTime() - since);
+        return judge(sent, killed, time);
+    }
+
+    // ---- forms
+
+    private Form send(int number, URI door) throws IOException, InterruptedException {
+        Random random = new Random(seed + number);
+        List<Sent> files = new ArrayList<>();
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        for (int i = 1 + random.nextInt(3); i > 0; i--) {
+            byte[] content = new byte[size(random)];
+            random.nextBytes(content);
+            String name = seed + "-" + number + '-' + i;
+            files.add(new Sent(name, sha256(content)));
+            body.writeBytes(("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"" + name + "\"\r\n\r\n")
+                    .getBytes(StandardCharsets.UTF_8));
+            body.writeBytes(content);
+            body.writeBytes("\r\n".getBytes(StandardCharsets.UTF_8));
+        }
+        body.writeBytes("--b--\r\n".getBytes(StandardCharsets.UTF_8));
+        sentBytes.addAndGet(body.size());
+        HttpRequest request = HttpRequest.newBuilder(door)
+                .header("Content-Type", "multipart/form-data; boundary=b")
+                .timeout(Duration.ofMinutes(2))
+                .POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray()))
+                .build();
+        List<String> keys = new ArrayList<>();
+        String outcome;
+        try {
+            HttpResponse<byte[]> answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            outcome = String.valueOf(answer.statusCode());
+            if (outcome.equals("200")) {
+                for (JsonNode part : new ObjectMapper().readTree(answer.body()).get("parts")) {
+                    keys.add(part.get("storedAs").asText());
+                }
+            }
+        } catch (IOException e) {
+            outcome = "no answer";
+        }
+        done.incrementAndGet();
+        return new Form(files, outcome, keys);
+    }
+
+    /** {@return nothing, some bytes, or some pieces of an upload} */
+    private static int size(Random random) {
+        int kind = random.nextInt(100);
+        int most = kind < 35 ? 2000 : kind < 65 ? 300_000 : kind < 90 ? 3 * MIB : 20 * MIB;
+        return random.nextInt(most);
+    }
+
+    // ---- kills
+
+    /** Kills nodes while forms are under way, at random, and a volume server in the middle. {@return how many nodes} */
+    private int killAll() throws IOException, InterruptedException {
+        Random random = new Random(seed);
+        List<Integer> moments = random.ints(kills, 1, Math.max(2, forms - AT_A_TIME))
+                .sorted()
+                .boxed()
+                .toList();
+        int killed = 0;
+        for (int i = 0; i < moments.size(); i++) {
+            while (done.get() < moments.get(i)) {
+                TimeUnit.MILLISECONDS.sleep(20);
+            }
+            TimeUnit.MILLISECONDS.sleep(random.nextInt(200));
+            if (i == moments.size() / 2) {
+                kill("volume", random);
+            }
+            killed += kill("node", random);
+            TimeUnit.SECONDS.sleep(BETWEEN_SECONDS);
+        }
+        return killed;
+    }
+
+    private int kill(String kind, Random random) throws IOException {
+        List<Map.Entry<String, Long>> pids = Cluster.Places.of(directory).pids().entrySet().stream()
+                .filter(pid -> pid.getKey().startsWith(kind))
+                .toList();
+        Map.Entry<String, Long> process = pids.get(random.nextInt(pids.size()));
+        boolean alive = ProcessHandle.of(process.getValue())
+                .map(ProcessHandle::destroyForcibly)
+                .orElse(false);
+        out.println((alive ? "killed " : "is dead: ") + process.getKey() + " after " + done.get() + " forms");
+        out.flush();
+        return alive ? 1 : 0;
+    }
+
+    // ---- what is there
+
+    private Result judge(List<Form> sent, int killed, Duration time) throws IOException, InterruptedException {
+        URI address = Cluster.Places.of(directory).store();
+        TimeUnit.SECONDS.sleep(3); // what nodes that live are just ending
+        try (S3AsyncClient client = Cluster.client(address);
+                ObjectStore store =
+                        S3ObjectStore.builder(Cluster.BUCKET).client(client).build()) {
+            // No upload runs: all that is unfinished is left over.
+            S3Sinks.Swept swept = S3Sinks.builder(store, MemoryBudget.unlimited())
+                    .prefix(PREFIX)
+                    .maxAge(Duration.ZERO)
+                    .build()
+                    .sweep()
+                    .join();
+            List<String> keys = new ArrayList<>();
+            client.listObjectsV2Paginator(
+                            request -> request.bucket(Cluster.BUCKET).prefix(PREFIX))
+                    .contents()
+                    .subscribe(object -> keys.add(object.key()))
+                    .join();
+            Map<String, List<Found>> found =
+                    keys.stream().map(key -> read(client, key)).collect(Collectors.groupingBy(Found::name));
+            int notes = found.getOrDefault("", List.of()).size();
+            int uploads = client.listMultipartUploads(request -> request.bucket(Cluster.BUCKET))
+                    .join()
+                    .uploads()
+                    .size();
+            Map<String, Integer> verdicts = new TreeMap<>();
+            for (int i = 0; i < sent.size(); i++) {
+                String verdict = verdict(sent.get(i), found);
+                verdicts.merge(verdict, 1, Integer::sum);
+                if (!verdict.equals(GOOD.get(0))) {
+                    out.println("form " + i + ": " + sent.get(i).outcome() + ", " + verdict);
+                }
+            }
+            return new Result(verdicts, uploads, notes, killed, swept, sentBytes.get(), time);
+        }
+    }
+
+    private static String verdict(Form form, Map<String, List<Found>> found) {
+        int there = 0;
+        int whole = 0;
+        for (Sent file : form.files()) {
+            List<Found> objects = found.getOrDefault(file.name(), List.of());
+            there += objects.size();
+            whole += objects.stream()
+                            .anyMatch(object -> object.sha256().equals(file.sha256())
+                                    && (form.keys().isEmpty() || form.keys().contains(object.key())))
+                    ? 1
+                    : 0;
+        }
+        int all = form.files().size();
+        return (form.outcome().equals("200") ? "answered, " : "not answered, ")
+                + (there == 0 ? "absent" : there == all && whole == all ? "whole" : "in part");
+    }
+
+    private static Found read(S3AsyncClient client, String key) {
+        ResponseBytes<GetObjectResponse> object = client.getObject(
+                        request -> request.bucket(Cluster.BUCKET).key(key), AsyncResponseTransformer.toBytes())
+                .join();
+        String name = object.response().metadata().getOrDefault("filename", "");
+        return new Found(key, name, sha256(object.asByteArrayUnsafe()));
+    }
+
+    private static String sha256(byte[] bytes) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
