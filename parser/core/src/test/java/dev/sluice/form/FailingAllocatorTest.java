@@ -10,8 +10,7 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
-import dev.sluice.testkit.CountingAllocator;
-import io.netty.buffer.AbstractByteBufAllocator;
+import dev.sluice.testkit.FailingAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -38,52 +37,19 @@ class FailingAllocatorTest {
         return body.append("--x--").toString().getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static final class Failing extends AbstractByteBufAllocator {
-        private final CountingAllocator memory = new CountingAllocator();
-        private final OutOfMemoryError error = new OutOfMemoryError("planned");
-        private int left;
-
-        Failing(int failsAt) {
-            this.left = failsAt;
-        }
-
-        private void count() {
-            if (--left == 0) {
-                throw error;
-            }
-        }
-
-        @Override
-        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-            count();
-            return memory.heapBuffer(initialCapacity, maxCapacity);
-        }
-
-        @Override
-        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-            count();
-            return memory.directBuffer(initialCapacity, maxCapacity);
-        }
-
-        @Override
-        public boolean isDirectBufferPooled() {
-            return false;
-        }
-    }
-
     /** Reads until the end or a failure, into {@code events}. */
     private interface Reading {
-        void run(Failing allocator, StringBuilder events) throws Exception;
+        void run(FailingAllocator allocator, StringBuilder events) throws Exception;
     }
 
     private static void failAtEach(int atLeast, Reading reading) throws Exception {
         StringBuilder all = new StringBuilder();
-        Failing enough = new Failing(Integer.MAX_VALUE);
+        FailingAllocator enough = new FailingAllocator(FailingAllocator.NEVER);
         reading.run(enough, all);
-        int allocations = Integer.MAX_VALUE - enough.left;
+        int allocations = enough.allocations();
         assertTrue(allocations >= atLeast, allocations + " allocations");
         for (int failsAt = 1; failsAt <= allocations; failsAt++) {
-            Failing allocator = new Failing(failsAt);
+            FailingAllocator allocator = new FailingAllocator(failsAt);
             StringBuilder events = new StringBuilder();
             assertSame(allocator.error, assertThrows(Throwable.class, () -> reading.run(allocator, events)));
             assertTrue(all.toString().startsWith(events.toString()), failsAt + ": " + events);
@@ -91,7 +57,7 @@ class FailingAllocatorTest {
         }
     }
 
-    private static MultipartOptions options(Failing allocator) {
+    private static MultipartOptions options(FailingAllocator allocator) {
         return MultipartOptions.builder().allocator(allocator).build();
     }
 

@@ -1,0 +1,100 @@
+package dev.sluice.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartReader;
+import dev.sluice.servlet.container.WithApp;
+import dev.sluice.testkit.FailingAllocator;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The Nth allocation behind the filter fails, for all N: the request is answered with 500, the application sees the whole form or none,
+ * and nothing is left of it, which {@link WithApp} looks at after each.
+ */
+@Timeout(120)
+class FilterAllocatorTest extends WithApp {
+    private static final int PARTS = 5;
+    private static final Form FORM = new Form()
+            .field("a", "1")
+            .field("b".repeat(3000), "2".repeat(20_000))
+            .file("f", "f.txt", new byte[200_000])
+            .file("g", "g.txt", new byte[30_000])
+            .field("z", "3");
+
+    /** Of parts that the application was given. */
+    private final AtomicInteger seen = new AtomicInteger();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/parts", "/form", "/reader", "/receive"})
+    void aRequestIsAnsweredAsAWholeOrWithAnError(String api) throws Exception {
+        app.on("/parts", (request, response) -> seen.set(request.getParts().size()))
+                .on(
+                        "/form",
+                        (request, response) ->
+                                seen.set(MultipartRequests.form(request).parts().size()))
+                .on("/reader", (request, response) -> read(request))
+                .on("/receive", this::receive)
+                .startForMany();
+        FailingAllocator enough = next(FailingAllocator.NEVER);
+        assertEquals(200, app.post(api, FORM).status());
+        assertEquals(PARTS, seen.get());
+        app.assertNothingLeft(api);
+        app.filter().destroy();
+        int allocations = enough.allocations();
+        assertTrue(allocations > 3, api + ": " + allocations + " allocations");
+        for (int failsAt = 1; failsAt <= allocations; failsAt++) {
+            FailingAllocator allocator = next(failsAt);
+            seen.set(0);
+            String where = api + ", allocation " + failsAt + " of " + allocations;
+            assertEquals(500, app.post(api, FORM).status(), where);
+            assertEquals(0, seen.get(), where);
+            app.assertNothingLeft(where);
+            Eventually.isTrue(
+                    () -> allocator.memory.liveCount() == 0, () -> where + ": " + allocator.memory.unreleased());
+            assertEquals(failsAt, allocator.allocations(), where);
+            app.filter().destroy();
+        }
+        next(FailingAllocator.NEVER);
+        assertEquals(200, app.post(api, FORM).status(), "the next one");
+        app.filter().destroy();
+    }
+
+    private FailingAllocator next(int failsAt) throws Exception {
+        FailingAllocator allocator = new FailingAllocator(failsAt);
+        app.next(SluiceFilter.of(
+                app.formOptions().toBuilder().allocator(allocator).build()));
+        return allocator;
+    }
+
+    private void read(HttpServletRequest request) throws IOException {
+        int parts = 0;
+        try (MultipartReader reader = MultipartRequests.reader(request)) {
+            for (var part = reader.nextPart(); part != null; part = reader.nextPart()) {
+                part.inputStream().readAllBytes();
+                parts++;
+            }
+        }
+        seen.set(parts);
+    }
+
+    private void receive(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        AsyncForm form = MultipartRequests.receive(request);
+        AsyncContext context = request.getAsyncContext();
+        form.completion().whenComplete((whole, failure) -> {
+            if (failure == null) {
+                seen.set(whole.parts().size());
+            } else {
+                response.setStatus(500);
+            }
+            context.complete();
+        });
+    }
+}
