@@ -13,21 +13,31 @@ final class SafeFilename {
 
     private static final String DIGITS = "0123456789\u00B9\u00B2\u00B3";
 
+    /** What parts a path; the fullwidth ones too, of which Windows makes the others in old code pages. */
+    private static final String SEPARATORS = "/\\\uFF0F\uFF3C";
+
     private SafeFilename() {}
 
     /**
      * {@return the last path element of {@code filename}, without control, format and unpaired characters, with {@code _} for
      * characters that Windows reserves, without blanks and dots at either end, at most 255 bytes of UTF-8; empty where nothing
-     * is left}
+     * is left that can be seen}
      */
     static String of(String filename) {
-        int slash = Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\'));
+        int start = filename.length();
+        while (start > 0 && SEPARATORS.indexOf(filename.charAt(start - 1)) < 0) {
+            start--;
+        }
         StringBuilder base = new StringBuilder();
-        filename.substring(slash + 1)
+        filename.substring(start)
                 .codePoints()
                 .filter(SafeFilename::isKept)
                 .forEach(c -> base.appendCodePoint(replace(c)));
-        String shortened = shorten(trim(base.toString()));
+        String trimmed = trim(base.toString());
+        if (trimmed.codePoints().allMatch(SafeFilename::isInvisible)) {
+            return "";
+        }
+        String shortened = shorten(trimmed);
         return isDevice(shortened) ? shorten("_" + shortened) : shortened; // cutting may have made it one
     }
 
@@ -35,6 +45,15 @@ final class SafeFilename {
         String stem = name.substring(0, (name + '.').indexOf('.')).strip().toLowerCase(Locale.ROOT);
         boolean port = stem.length() == 4 && (stem.startsWith("com") || stem.startsWith("lpt"));
         return port ? DIGITS.indexOf(stem.charAt(3)) >= 0 : DEVICES.contains(stem);
+    }
+
+    /** Blanks and dots, and letters, marks and a symbol that are drawn as nothing; the others of that kind are not kept anyway. */
+    private static boolean isInvisible(int c) {
+        return switch (c) {
+            case '.', ' ', 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2800, 0x3164, 0xFFA0 -> true;
+            default ->
+                c >= 0x180B && c <= 0x180D || c >= 0xFE00 && c <= 0xFE0F || c >= 0xE0100; // none that is kept is beyond
+        };
     }
 
     static boolean isKept(int c) {

@@ -67,6 +67,36 @@ class SafeFilenameTest {
         assertSafe("f", "file:///x/f");
     }
 
+    /** Windows makes the one of the other where a name is turned into an old code page. */
+    @Test
+    void aFullwidthSolidusIsASeparatorToo() {
+        assertSafe("passwd", "..\uff0f..\uff0fetc\uff0fpasswd");
+        assertSafe("f.txt", "C:\uff3cdir\uff3cf.txt");
+        assertSafe("f", "a\uff0fb/f");
+        assertSafe("f", "a/b\uff0ff");
+        assertSafe("", "a\uff0f");
+    }
+
+    @Test
+    void aNameOfInvisibleCharactersOnlyIsEmpty() {
+        int[] invisible = {
+            0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x2800, 0x3164, 0xFE00, 0xFE0F, 0xFFA0, 0xE0100, 0xE01EF
+        };
+        StringBuilder all = new StringBuilder();
+        for (int c : invisible) {
+            String name = Character.toString(c);
+            assertSafe("", name);
+            assertSafe("", ' ' + name + ". ." + name + '.');
+            assertSafe("a" + name, "a" + name);
+            assertSafe(name + ".txt", name + ".txt");
+            all.append(name).append(' ');
+        }
+        assertSafe("", all.toString());
+        for (int c : new int[] {0x34E, 0x350, 0x17B3, 0x17B6, 0x27FF, 0x2801, 0x3163, 0x3165, 0xFE10, 0xFFA1, 0xFF0E}) {
+            assertSafe(Character.toString(c), Character.toString(c));
+        }
+    }
+
     @Test
     void driveLettersStreamsAndReservedCharactersBecomeUnderscores() {
         assertSafe("C_f", "C:f");
