@@ -62,7 +62,7 @@ class CorpusVerdictTest {
 
     @Test
     void theWholeCorpusIsThereWithItsLicences() throws IOException {
-        assertEquals(395, Corpus.cases().size());
+        assertEquals(411, Corpus.cases().size());
         Set<String> folders = new HashSet<>();
         Corpus.cases()
                 .forEach(each -> folders.add(each.id().substring(0, each.id().indexOf('/'))));
@@ -70,6 +70,7 @@ class CorpusVerdictTest {
         for (String folder : folders) {
             assertTrue(licences.contains("| " + folder + " |"), "no licence for " + folder);
         }
+        folders.removeAll(Set.of("sluice", "written", "fuzz"));
         try (Stream<Path> texts = Files.list(Corpus.root().resolve("parser/testkit/corpus/licenses"))) {
             assertTrue(texts.count() >= folders.size());
         }
