@@ -24,7 +24,8 @@ final class Accepted {
 
     private final long seed;
     private final List<Corpus.Case> captured = Corpus.cases().stream()
-            .filter(each -> each.id().startsWith("sluice/") && each.body().length <= LARGEST)
+            .filter(each -> each.id().startsWith("sluice/") || each.id().startsWith("written/"))
+            .filter(each -> each.body().length <= LARGEST)
             .toList();
 
     Accepted(long seed) {

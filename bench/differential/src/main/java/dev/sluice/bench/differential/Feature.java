@@ -100,7 +100,12 @@ enum Feature {
     BRACKET("a bracket in a value", values(value -> value.replace('[', '_').replace(']', '_'))),
     ENTITY("a character reference in a value", values(value -> value.replace("&#", "__"))),
     LEADING_SLASH("a slash at the start of a value", values(value -> value.replaceFirst("^/+", "_"))),
-    DOTS("a file name of dots", values(value -> value.replaceFirst("(^|/)\\.\\.?$", "$1_"))),
+    TRAILING_SLASH("a slash at the end of a value", values(value -> value.replaceFirst("/+$", "_"))),
+    DOTS("a file name of dots", parameters(parameter -> {
+        if (parameter.is("filename")) {
+            parameter.value = parameter.value.replaceFirst("(^|/)\\.\\.?$", "$1_");
+        }
+    })),
     TAB_IN_VALUE("a tab in a value", values(value -> value.replace('\t', '_'))),
     OUTER_BLANKS(
             "blanks at the ends of a value",
@@ -162,7 +167,11 @@ enum Feature {
 
     /** Whether it takes so much away that it is looked at only where nothing particular is the cause. */
     boolean isGeneral() {
-        return this == PART_TYPE || this == OTHER_FIELDS || this == OTHER_PARAMETERS || this == FILENAME;
+        return this == PART_TYPE
+                || this == OTHER_FIELDS
+                || this == OTHER_PARAMETERS
+                || this == FILENAME
+                || this == LONG_CONTENT;
     }
 
     void removeFrom(Anatomy anatomy) {

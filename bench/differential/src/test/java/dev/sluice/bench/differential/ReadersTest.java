@@ -27,12 +27,16 @@ class ReadersTest {
     @BeforeAll
     static void start() {
         Path folder = ReaderProcess.folder();
-        String lacking = "no readers: SLUICE_READERS is to name a folder that .ci/readers has filled";
-        if ("1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS"))) {
-            assertNotNull(folder, lacking);
+        if (folder != null) {
+            readers = new Readers(folder, SEED);
+        } else {
+            System.out.println("client not present: readers that are not Java (.ci/readers FOLDER, SLUICE_READERS)");
         }
-        assumeTrue(folder != null, lacking);
-        readers = new Readers(folder, SEED);
+    }
+
+    private static void assumeReaders() {
+        assumeTrue(readers != null || "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS")));
+        assertNotNull(readers, "SLUICE_READERS is to name a folder that .ci/readers has filled");
     }
 
     @AfterAll
@@ -44,6 +48,7 @@ class ReadersTest {
 
     @Test
     void everyDisagreementOnTwoThousandFormsThatStrictAcceptsIsExplained() {
+        assumeReaders();
         readers.compare(0, FORMS, done -> {});
         Readers.Report report = readers.report(Provenance.of("", Instant.now()));
         assertEquals(FORMS / 2, report.forms().get(Sample.Origin.CLIENT));
@@ -68,6 +73,7 @@ class ReadersTest {
     @ParameterizedTest
     @MethodSource("defects")
     void theMinimalBodyShowsTheDefect(Explanations.Explanation defect) {
+        assumeReaders();
         Sample minimal = defect.minimal();
         Reading strict = Sluice.STRICT.read(minimal);
         assertTrue(strict.accepts(), strict::describe);
