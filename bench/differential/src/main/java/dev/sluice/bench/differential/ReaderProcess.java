@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,8 +123,20 @@ final class ReaderProcess implements AutoCloseable {
         return answers().get(0);
     }
 
+    /** Ends its input, by which it ends itself and what it has started; one that does not within a few seconds is ended. */
     @Override
     public void close() {
-        process.destroy();
+        List<ProcessHandle> started = process.descendants().toList();
+        try {
+            to.close();
+            process.waitFor(5, TimeUnit.SECONDS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            process.destroy();
+            started.forEach(ProcessHandle::destroy);
+        }
     }
 }
