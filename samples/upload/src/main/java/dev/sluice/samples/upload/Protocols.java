@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
@@ -96,6 +97,9 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
             pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others);
             return;
         }
+        pipeline.channel()
+                .config()
+                .setOption(ChannelOption.ALLOW_HALF_CLOSURE, false); // nothing comes after its streams
         pipeline.addLast(
                 Http2FrameCodecBuilder.forServer()
                         .initialSettings(Http2Settings.defaultSettings()

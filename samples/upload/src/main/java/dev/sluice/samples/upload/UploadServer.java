@@ -16,8 +16,10 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultEventExecutorGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -41,6 +43,11 @@ import org.slf4j.LoggerFactory;
 public final class UploadServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UploadServer.class);
 
+    /** How the server waits for its connections. */
+    record Transport(IoHandlerFactory handlers, Class<? extends ServerSocketChannel> acceptor) {
+        static final Transport NIO = new Transport(NioIoHandler.newFactory(), NioServerSocketChannel.class);
+    }
+
     /** Where files wait in the directory; no stored file has a name that starts with a dot. */
     private static final String INCOMING = ".incoming";
 
@@ -60,7 +67,7 @@ public final class UploadServer implements AutoCloseable {
     private final MultipartHandlers handlers;
     private final Channel acceptor;
 
-    private UploadServer(ServerConfig config) throws IOException {
+    private UploadServer(ServerConfig config, Transport transport) throws IOException {
         this.config = config;
         this.spool = SpoolDirectory.builder(directory().resolve(INCOMING))
                 .unlimitedSpoolBytes()
@@ -70,13 +77,13 @@ public final class UploadServer implements AutoCloseable {
         this.objects = objectStore == null
                 ? null
                 : S3Sinks.builder(objectStore, memory).prefix(PREFIX).build();
-        this.loops =
-                new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
+        this.loops = new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), transport.handlers());
         FormOptions options = options();
         this.handlers = handlers(options);
         try {
-            this.acceptor =
-                    bind(Map.of("maxFiles", options.multipart().maxFiles(), "maxBodyBytes", config.maxBodyBytes()));
+            this.acceptor = bind(
+                    transport.acceptor(),
+                    Map.of("maxFiles", options.multipart().maxFiles(), "maxBodyBytes", config.maxBodyBytes()));
         } catch (IOException | RuntimeException e) {
             stop();
             throw e;
@@ -89,7 +96,11 @@ public final class UploadServer implements AutoCloseable {
      * @throws IOException if the directory cannot be used or the address is taken
      */
     public static UploadServer start(ServerConfig config) throws IOException {
-        return new UploadServer(config);
+        return start(config, Transport.NIO);
+    }
+
+    static UploadServer start(ServerConfig config, Transport transport) throws IOException {
+        return new UploadServer(config, transport);
     }
 
     /** Credentials come from the usual places of the SDK: the environment, say. */
@@ -117,11 +128,11 @@ public final class UploadServer implements AutoCloseable {
                 .build();
     }
 
-    private Channel bind(Map<String, Long> limits) throws IOException {
+    private Channel bind(Class<? extends ServerSocketChannel> type, Map<String, Long> limits) throws IOException {
         ChannelHandler others = new OtherRequests(metrics, Page.load(UploadServer.class, limits));
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
-                .channel(NioServerSocketChannel.class)
+                .channel(type)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 // A client that has sent its request may close its half and still read the answer.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)

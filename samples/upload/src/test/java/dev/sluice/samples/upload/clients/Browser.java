@@ -71,6 +71,7 @@ public final class Browser implements AutoCloseable {
     private static Browser open() throws IOException {
         Scratch profile = Scratch.create();
         ChromeOptions options = new ChromeOptions();
+        options.setAcceptInsecureCerts(true); // those of servers that make them for themselves
         options.setBinary(CHROMIUM.orElseThrow().file().toString());
         options.addArguments(
                 "--headless=new",

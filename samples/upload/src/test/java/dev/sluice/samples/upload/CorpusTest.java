@@ -1,0 +1,157 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.samples.report.PresetName;
+import dev.sluice.samples.upload.UploadServer.Transport;
+import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.BodyClient;
+import dev.sluice.samples.upload.clients.BodyClient.Body;
+import dev.sluice.samples.upload.clients.Browser;
+import dev.sluice.samples.upload.clients.Presence;
+import dev.sluice.samples.upload.clients.Program;
+import dev.sluice.testkit.Corpus;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Every body of the corpus, by real clients over HTTP/1.1, HTTP/1.1 in TLS, and HTTP/2: the server answers what the
+ * inspector, which reads a file, says of it. In each build the presets take turns; with {@code -Pfull} each body is sent in
+ * all of them. On epoll where there is a library for it, else on NIO.
+ */
+@Tag("sized")
+class CorpusTest {
+    private static final boolean FULL = Boolean.getBoolean("sluice.full");
+    private static final int PRESETS = PresetName.values().length;
+    private static final String CHARSET = "UNKNOWN_CHARSET";
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    /** @param expected of the inspector */
+    private record Case(String id, Body body, ObjectNode expected) {}
+
+    @TempDir
+    Path directory;
+
+    @TestFactory
+    Stream<DynamicNode> theAnswerIsWhatTheInspectorSays() throws IOException {
+        Transport transport = Epoll.isAvailable()
+                ? new Transport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class)
+                : Transport.NIO;
+        List<Case> cases = cases();
+        UploadServer plain = UploadServer.start(ServerConfig.of(directory.resolve("plain")), transport);
+        UploadServer tls =
+                UploadServer.start(ServerConfig.of(directory.resolve("tls")).withTls(true), transport);
+        Wires wires = new Wires(plain.uri(), tls.uri(), cases, new AtomicInteger());
+        Optional<Program> curl = Program.find("curl");
+        Optional<Program> node = Program.find("node", "nodejs");
+        Stream<DynamicNode> clients = Stream.of(
+                        Presence.of("curl", curl.isPresent(), () -> wires.tests("curl", BodyClient.curl())),
+                        Presence.of("node", node.isPresent(), () -> wires.tests("node", BodyClient.node(node.get()))),
+                        wires.tests("okhttp", BodyClient.okHttp()),
+                        wires.tests("apache-httpclient5", BodyClient.apache()),
+                        wires.tests("java.net.http", BodyClient.jdk()))
+                .flatMap(tests -> tests);
+        Stream<DynamicNode> browsers = Browser.tests(browser -> wires.browsed(BodyClient.chromium(browser)));
+        return Stream.concat(clients, browsers).onClose(() -> {
+            plain.close();
+            tls.close();
+        });
+    }
+
+    /** @param sent how many tests there are so far */
+    private record Wires(URI plain, URI tls, List<Case> cases, AtomicInteger sent) {
+        Stream<DynamicTest> tests(String client, BodyClient by) {
+            return Stream.of(
+                    test(client + " over HTTP/1.1", by, plain, false),
+                    test(client + " over HTTP/1.1 in TLS", by, tls, false),
+                    test(client + " over HTTP/2", by, tls, true));
+        }
+
+        /** A browser does not speak HTTP/1.1 to a server in TLS that speaks HTTP/2. */
+        Stream<DynamicTest> browsed(BodyClient by) {
+            return Stream.of(
+                    test("chromium over HTTP/1.1", by, plain, false), test("chromium over HTTP/2", by, tls, true));
+        }
+
+        private DynamicTest test(String name, BodyClient by, URI root, boolean http2) {
+            int turn = sent.getAndIncrement();
+            return dynamicTest(name, () -> {
+                List<Case> some = IntStream.range(0, cases.size())
+                        .filter(i -> FULL || (i / PRESETS + turn) % PRESETS == i % PRESETS)
+                        .mapToObj(cases::get)
+                        .toList();
+                List<Answer> answers =
+                        by.send(root, http2, some.stream().map(Case::body).toList());
+                assertEquals(some.size(), answers.size());
+                for (int i = 0; i < some.size(); i++) {
+                    assertAnswer(some.get(i), answers.get(i));
+                }
+            });
+        }
+    }
+
+    private static void assertAnswer(Case sent, Answer answer) throws IOException {
+        ObjectNode told = (ObjectNode) answer.json();
+        ObjectNode expected = sent.expected.deepCopy();
+        boolean refused = !told.path("error").isNull();
+        assertEquals(refused, answer.status() != 200, () -> sent.id + ": " + answer);
+        // The charset of a text matters to a form, and not to the inspector.
+        if (told.at("/error/reason").asText().equals(CHARSET)) {
+            return;
+        }
+        ArrayNode deviations = told.putArray("deviations");
+        for (JsonNode deviation : answer.json().path("deviations")) {
+            if (!deviation.path("kind").asText().equals(CHARSET)) {
+                deviations.add(deviation);
+            }
+        }
+        if (refused) {
+            expected.putArray("deviations"); // of a good body only
+        }
+        assertEquals(expected, told, sent::id);
+    }
+
+    private List<Case> cases() throws IOException {
+        List<Case> cases = new ArrayList<>();
+        for (Corpus.Case each : Corpus.cases()) {
+            Path file = Files.write(directory.resolve("body" + cases.size()), each.body());
+            String type = each.contentType().strip(); // what is around the value of a field is not of it
+            if (each.isFormData() && type.chars().allMatch(c -> c >= ' ')) { // as it has to be in HTTP
+                for (PresetName preset : PresetName.values()) {
+                    StringWriter out = new StringWriter();
+                    Main.commandLine(new PrintWriter(out), new PrintWriter(new StringWriter()))
+                            .execute(
+                                    "inspect", "--json", "--preset=" + preset, "--content-type", type, file.toString());
+                    Body body = new Body("/inspect?preset=" + preset, type, file);
+                    cases.add(new Case(each.id() + ", " + preset, body, (ObjectNode) JSON.readTree(out.toString())));
+                }
+            }
+        }
+        assertTrue(cases.size() > PRESETS * Corpus.cases().size() * 0.8, "left out too much");
+        return cases;
+    }
+}
