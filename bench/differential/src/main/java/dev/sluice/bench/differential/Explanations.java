@@ -36,7 +36,11 @@ final class Explanations {
         }
     }
 
-    /** Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right; of readers that are not Java also a minimal body. */
+    /**
+     * Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right.
+     *
+     * @param minimal a body that shows it, where the readers are not Java
+     */
     record Explanation(
             Set<Contender> contenders,
             Set<Difference> differences,
