@@ -2,6 +2,7 @@ package dev.sluice.bench;
 
 import dev.sluice.bench.containers.Containers;
 import dev.sluice.bench.endtoend.EndToEnd;
+import dev.sluice.bench.endtoend.Fairness;
 import dev.sluice.bench.endtoend.LoadTool;
 import dev.sluice.bench.endtoend.ServerProcess;
 import dev.sluice.bench.jmh.Pools;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|guard|report|compare}. */
+/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|fairness|guard|report|compare}. */
 @Command(
         name = "sluice-bench",
         description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
@@ -72,16 +74,29 @@ public final class Main {
             @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
             throws Exception {
         EndToEnd endToEnd = new EndToEnd(quick, console::println);
-        if (plan) {
-            console.println(Trial.plan("endtoend", endToEnd.runs(), endToEnd.expected()));
-            return 0;
-        }
+        return plan
+                ? planned("endtoend", endToEnd.runs(), endToEnd.expected())
+                : served("endtoend", quick, endToEnd.loadedBy(), endToEnd::run);
+    }
+
+    private int planned(String command, int figures, double seconds) {
+        console.println(Trial.plan(command, figures, seconds));
+        return 0;
+    }
+
+    /** @param load the programs that load the servers */
+    private int served(String command, boolean quick, String load, Callable<List<Row>> measuring) throws Exception {
         Map<String, String> machine = Environment.machine();
-        machine.put(Run.LOAD, endToEnd.loadedBy());
-        String command = "endtoend" + (quick ? " --quick" : "");
-        Run run = Run.now(command, machine, EndToEnd.jvmArgs(), endToEnd.run());
+        machine.put(Run.LOAD, load);
+        Run run = Run.now(command + (quick ? " --quick" : ""), machine, ServerProcess.JVM_ARGS, measuring.call());
         console.println(Tables.of(run));
-        run.write(Run.file("endtoend", !quick));
+        run.write(Run.file(command, !quick));
+        return 0;
+    }
+
+    @Command(description = "How long 100 small forms take on one event loop, alone and while 1 GiB comes in on it.")
+    int fairness() throws IOException {
+        new Fairness(console::println).run();
         return 0;
     }
 
@@ -93,17 +108,9 @@ public final class Main {
             @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
             throws Exception {
         Containers containers = new Containers(quick, console::println);
-        if (plan) {
-            console.println(Trial.plan("containers", containers.runs(), containers.expected()));
-            return 0;
-        }
-        Map<String, String> machine = Environment.machine();
-        machine.put(Run.LOAD, LoadTool.version());
-        String command = "containers" + (quick ? " --quick" : "");
-        Run run = Run.now(command, machine, ServerProcess.JVM_ARGS, containers.run());
-        console.println(Tables.of(run));
-        run.write(Run.file("containers", !quick));
-        return 0;
+        return plan
+                ? planned("containers", containers.runs(), containers.expected())
+                : served("containers", quick, LoadTool.version(), containers::run);
     }
 
     @Command(

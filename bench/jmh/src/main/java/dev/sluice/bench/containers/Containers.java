@@ -63,7 +63,7 @@ public final class Containers {
         for (Container container : Container.values()) {
             for (int threshold : THRESHOLDS) {
                 try (ServerProcess server =
-                        new ServerProcess(FormServer.class, container.id(), Integer.toString(threshold))) {
+                        new ServerProcess(List.of(), FormServer.class, container.id(), Integer.toString(threshold))) {
                     for (Scenario scenario : SCENARIOS) {
                         rows.addAll(measure(server, container, threshold, scenario));
                     }

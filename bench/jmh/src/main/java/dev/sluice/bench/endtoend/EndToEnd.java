@@ -75,11 +75,6 @@ public final class EndToEnd {
                 Load.lasting(Scenario.FIELDS_100, 100, seconds));
     }
 
-    /** What the rows of the results come from beside the code: the JVM arguments of the servers. */
-    public static List<String> jvmArgs() {
-        return ServerProcess.JVM_ARGS;
-    }
-
     /** {@return the programs that load the servers, with their versions} */
     public String loadedBy() throws IOException {
         return tool ? LoadTool.version() + " and a socket" : "a socket";
@@ -108,7 +103,7 @@ public final class EndToEnd {
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
         try {
             for (Variant variant : Variant.values()) {
-                servers.put(variant, new ServerProcess(MeasuredServer.class, variant.id()));
+                servers.put(variant, new ServerProcess(List.of(), MeasuredServer.class, variant.id()));
             }
             return measure(servers);
         } finally {

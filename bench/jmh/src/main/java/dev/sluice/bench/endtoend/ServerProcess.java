@@ -52,11 +52,16 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Starts a server. */
-    public ServerProcess(Class<?> main, String... args) throws IOException {
+    /**
+     * Starts a server.
+     *
+     * @param options of the JVM, beside its own
+     */
+    public ServerProcess(List<String> options, Class<?> main, String... args) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(JVM_ARGS);
+        command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(args));
         process = new ProcessBuilder(command)

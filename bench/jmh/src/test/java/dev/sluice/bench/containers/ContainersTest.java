@@ -26,7 +26,7 @@ class ContainersTest {
         assumeTrue(LoadTool.isInstalled(), "wrk is not on the PATH");
         List<String> told = new ArrayList<>();
         List<Row> rows;
-        try (ServerProcess server = new ServerProcess(FormServer.class, container.id(), "0")) {
+        try (ServerProcess server = new ServerProcess(List.of(), FormServer.class, container.id(), "0")) {
             rows = new Containers(1, 1, told::add).measure(server, container, 0, Scenario.FORM);
         }
         assertEquals(1, told.size());

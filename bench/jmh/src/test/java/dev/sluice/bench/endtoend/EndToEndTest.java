@@ -48,8 +48,8 @@ class EndToEndTest {
 
     @Test
     void aServerSurvivesABadBodyAndAnswersTheNextOne() throws IOException {
-        try (ServerProcess first = new ServerProcess(MeasuredServer.class, Variant.HANDLER.id());
-                ServerProcess second = new ServerProcess(MeasuredServer.class, Variant.SLUICE_LOOP.id())) {
+        try (ServerProcess first = new ServerProcess(List.of(), MeasuredServer.class, Variant.HANDLER.id());
+                ServerProcess second = new ServerProcess(List.of(), MeasuredServer.class, Variant.SLUICE_LOOP.id())) {
             for (ServerProcess server : List.of(first, second)) {
                 try (Sender lenient = new Sender(server.port(), "/upload", Scenario.NETTY_HIGH_LF.body())) {
                     assertThrows(IOException.class, lenient::send);
