@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -79,10 +80,11 @@ class LoadTest {
         return new File("large", Long.parseLong(mebibytes) * MIB);
     }
 
+    /** With {@code -Dsluice.large=5120} it takes five gibibytes, and twice as much of the disk. */
     @Test
-    void fiveGibibytesTakeNoMoreMemoryThanAHundredMebibytes() throws Exception {
+    void aLargeFileTakesNoMoreMemoryThanASmallOne() throws Exception {
         long most = 3 * Segment.memory(8 * MIB) + MIB; // one is filled while two are under way
-        for (String mebibytes : List.of("100", "5120")) {
+        for (String mebibytes : List.of("100", System.getProperty("sluice.large", "512"))) {
             long peak = upload(mebibytes);
             assertTrue(peak <= most, mebibytes + " MiB took " + peak);
         }
@@ -138,8 +140,9 @@ class LoadTest {
         void run(String key) throws Exception;
     }
 
-    /** Through a form from a stream, and by the SDK from a file, in turns. */
+    /** Through a form from a stream, and by the SDK from a file, in turns; where nothing else runs, so not in a build. */
     @Test
+    @EnabledIfSystemProperty(named = "sluice.large", matches = ".*")
     void aFormIsNearlyAsFastAsTheSdk(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("file");
         try (InputStream content = file("256").content()) {
@@ -195,8 +198,7 @@ class LoadTest {
             });
             double ratio = median(seconds.get("sdk")) / median(seconds.get("form"));
             System.out.printf("of the speed of the SDK: %.2f%n", ratio);
-            // The aim is 0.9; that a machine has other work to do is no failure.
-            assertTrue(ratio >= 0.75, "of the speed of the SDK: " + ratio);
+            assertTrue(ratio >= 0.9, "of the speed of the SDK: " + ratio);
         }
     }
 
