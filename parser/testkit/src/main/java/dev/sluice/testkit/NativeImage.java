@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.lang.reflect.Executable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,12 +39,10 @@ public final class NativeImage {
                 }
                 Class<?>[] taken = parameters.toArray(Class<?>[]::new);
                 String name = method.required("name").textValue();
-                if (name.equals("<init>")) {
-                    type.getDeclaredConstructor(taken);
-                } else {
-                    type.getDeclaredMethod(name, taken);
-                }
-                told.add(type.getName() + "#" + name + Arrays.toString(taken));
+                Executable found = name.equals("<init>")
+                        ? type.getDeclaredConstructor(taken)
+                        : type.getDeclaredMethod(name, taken);
+                told.add(type.getName() + "#" + name + Arrays.toString(found.getParameterTypes()));
             }
         }
         assertFalse(told.isEmpty());

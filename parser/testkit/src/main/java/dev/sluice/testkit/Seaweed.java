@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -152,12 +153,12 @@ public final class Seaweed implements AutoCloseable {
 
     /** {@return the process of that name, dead or alive} */
     public Process process(String name) {
-        return processes.get(name);
+        return Objects.requireNonNull(processes.get(name), name);
     }
 
     /** Ends it at once, as by {@code kill -9}. */
     public void kill(String name) throws InterruptedException {
-        processes.get(name).destroyForcibly().waitFor();
+        process(name).destroyForcibly().waitFor();
     }
 
     /** {@return the port of the gateway} */
