@@ -6,6 +6,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.SluiceFilter;
 import io.undertow.Undertow;
+import io.undertow.UndertowOptions;
 import io.undertow.servlet.Servlets;
 import io.undertow.servlet.api.DeploymentInfo;
 import io.undertow.servlet.api.DeploymentManager;
@@ -193,6 +194,7 @@ public final class FormServer {
                 manager.deploy();
                 Undertow server = Undertow.builder()
                         .addHttpListener(0, HOST)
+                        .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L) // else it has a limit of its own
                         .setHandler(manager.start())
                         .build();
                 server.start();
