@@ -194,7 +194,8 @@ public final class FormServer {
                 manager.deploy();
                 Undertow server = Undertow.builder()
                         .addHttpListener(0, HOST)
-                        .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L) // else it has a limit of its own
+                        .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L) // else 2 MiB
+                        .setServerOption(UndertowOptions.MULTIPART_MAX_ENTITY_SIZE, -1L)
                         .setHandler(manager.start())
                         .build();
                 server.start();
