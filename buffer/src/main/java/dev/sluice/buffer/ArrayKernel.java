@@ -19,7 +19,7 @@ final class ArrayKernel {
 
     /*
      * for i, i + 16, ... while 16 starts remain below end:
-     *     if any of the 16 has byte first there and byte last `distance` behind it: return i
+     *     if any of the 16 has byte first there and byte last `distance` behind it, and any a line break before it: return i
      * return i
      *
      * A byte of (word ^ pattern) is 0 where the word has the byte, so a byte of the OR is 0 where both fit. (x -
@@ -30,7 +30,9 @@ final class ArrayKernel {
         while (i <= end - Swar.BLOCK) {
             long x = ((long) LONG.get(memory, i) ^ first) | ((long) LONG.get(memory, i + distance) ^ last);
             long y = ((long) LONG.get(memory, i + 8) ^ first) | ((long) LONG.get(memory, i + 8 + distance) ^ last);
-            if ((((x - Swar.ONES) & ~x | (y - Swar.ONES) & ~y) & Swar.TOPS) != 0) {
+            if ((((x - Swar.ONES) & ~x | (y - Swar.ONES) & ~y) & Swar.TOPS) != 0
+                    && (Swar.breaks((long) LONG.get(memory, i - 1)) | Swar.breaks((long) LONG.get(memory, i + 7)))
+                            != 0) {
                 return i;
             }
             i += Swar.BLOCK;
@@ -78,16 +80,16 @@ final class ArrayKernel {
         return q;
     }
 
-    /* first index in [i, end) of the byte that `pattern` repeats, or end */
-    static int indexOf(byte[] memory, int i, int end, long pattern) {
+    /* first index in [i, end) of a CR or LF, or end */
+    static int indexOfBreak(byte[] memory, int i, int end) {
         while (i <= end - 8) {
-            long zeros = Swar.zeros((long) LONG.get(memory, i) ^ pattern);
-            if (zeros != 0) {
-                return i + (Long.numberOfTrailingZeros(zeros) >>> 3);
+            long breaks = Swar.breaks((long) LONG.get(memory, i));
+            if (breaks != 0) {
+                return i + (Long.numberOfTrailingZeros(breaks) >>> 3);
             }
             i += 8;
         }
-        while (i < end && memory[i] != (byte) pattern) {
+        while (i < end && memory[i] != '\r' && memory[i] != '\n') {
             i++;
         }
         return i;
@@ -102,6 +104,11 @@ final class ArrayKernel {
                 return k + (Long.numberOfTrailingZeros(difference) >>> 3);
             }
             k += 8;
+        }
+        if (length >= 8) { // the rest in one word, with bytes before it that are equal
+            int last = length - 8;
+            long difference = (long) LONG.get(memory, i + last) ^ (long) LONG.get(text, from + last);
+            return difference == 0 ? length : last + (Long.numberOfTrailingZeros(difference) >>> 3);
         }
         while (k < length && memory[i + k] == text[from + k]) {
             k++;

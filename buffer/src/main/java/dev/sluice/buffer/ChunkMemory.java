@@ -305,18 +305,35 @@ public final class ChunkMemory {
                 : ViewKernel.grams(view(), q + shift, to + shift, stride, set) - shift;
     }
 
-    /** {@return the first index in [i, to) with the byte that {@code pattern} repeats, or {@code to}} */
-    int indexOf(int i, int to, long pattern) {
+    /**
+     * {@return the first index in [i, to) of a CR or LF, or {@code to}; in a chunk that is not flat it may leave out those that
+     * no dash follows within the range, but for the last byte}
+     */
+    int indexOfBreak(int i, int to) {
         byte[] heap = array;
         ByteBuffer direct = view;
         if (heap != null) {
-            return ArrayKernel.indexOf(heap, i + shift, to + shift, pattern) - shift;
+            return ArrayKernel.indexOfBreak(heap, i + shift, to + shift) - shift;
         }
         if (direct != null) {
-            return ViewKernel.indexOf(direct, i + shift, to + shift, pattern) - shift;
+            return ViewKernel.indexOfBreak(direct, i + shift, to + shift) - shift;
         }
-        int before = inner().bytesBefore(i, to - i, (byte) pattern);
-        return before < 0 ? to : i + before;
+        ByteBuf general = inner();
+        int last = to - 1;
+        int at = i;
+        while (at < last) {
+            int before = general.bytesBefore(at + 1, last - at, (byte) '-');
+            at = before < 0 ? last : at + before;
+            if (isBreak(general.getByte(at))) {
+                return at;
+            }
+            at++;
+        }
+        return at == last && isBreak(general.getByte(at)) ? at : to;
+    }
+
+    private static boolean isBreak(byte b) {
+        return b == '\r' || b == '\n';
     }
 
     /**

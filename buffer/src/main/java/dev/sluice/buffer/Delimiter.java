@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * this text.
  */
 public final class Delimiter {
+    /** CR and LF. */
+    static final int LINE_BREAK_LENGTH = 2;
+
     /** Bytes before the boundary: CR, LF and two dashes. */
     static final int PREFIX_LENGTH = 4;
 

@@ -7,9 +7,13 @@ package dev.sluice.buffer;
  * the bytes themselves are known. In LF mode the delimiter is {@code (CRLF | LF) "--" boundary}; a CR directly before
  * the LF belongs to it. Otherwise a bare LF is a byte like any other.
  *
+ * <p>A <em>lookalike</em> is {@code "--" boundary} behind a bare CR, or a bare LF that is no delimiter's. It is data, and
+ * none of it is held back; a search that {@linkplain #watch watches} stops at its last byte.
+ *
  * <p>The work is linear in the bytes searched, whatever they and the boundary are: a candidate is compared forward
- * from its line break, of which the text holds only one, so that each byte is compared at most once; and a kernel
- * looks at a byte a bounded number of times.
+ * from its line break, and there is none within the boundary, so that each byte is compared at most once; and a kernel
+ * looks at a byte a bounded number of times. Kernels look for the first dash and the last byte, as far from each other
+ * as in the text, and for a line break only where both are: lines alone cost nothing.
  *
  * <p>Chunks whose memory is reachable (see {@link ChunkMemory}) are searched word by word; all others with
  * {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
@@ -25,10 +29,10 @@ public final class DelimiterSearch {
     private static final int PAUSE = 64 * 1024;
 
     /** Grams of a delimiter below which their stride is too short to gain anything. */
-    private static final int MIN_STRIDE = 13;
+    private static final int MIN_STRIDE = 12;
 
     /** The same where passes over spans are vectors. */
-    private static final int MIN_STRIDE_BESIDE_VECTORS = 29;
+    private static final int MIN_STRIDE_BESIDE_VECTORS = 28;
 
     /** More bytes than a stream has. */
     private static final long NEVER = 1L << 62;
@@ -51,24 +55,27 @@ public final class DelimiterSearch {
     private final Delimiter delimiter;
     private final byte[] text;
 
-    /** Index in the text of the byte that starts a candidate: CR, or LF in LF mode. */
-    private final int anchor;
+    /** Whether a bare LF counts as the line break. */
+    private final boolean acceptBareLf;
 
-    /** Bytes from the anchor to the end of the text. */
+    /** Bytes from the last one of the line break to the end of the text. */
     private final int length;
 
     /**
-     * Bytes from the anchor to the last byte. A field of its own: as a difference in the kernels, it keeps the JIT from
-     * making vectors.
+     * Bytes from the first dash to the last byte. A field of its own: as a difference in the kernels, it keeps the JIT
+     * from making vectors.
      */
     private final int reach;
 
-    private final long anchorPattern;
+    private final long dashPattern;
     private final long lastPattern;
     private final int stride;
     private final int lastIndexOfKernels;
     private int matched;
     private int first;
+    private boolean watching;
+    private int lookalike;
+    private int start;
     private int falseFrom;
     private int falseTo;
     private long searched;
@@ -93,10 +100,10 @@ public final class DelimiterSearch {
         this.lastIndexOfKernels = lastIndexOfKernels;
         this.delimiter = delimiter;
         this.text = delimiter.bytes();
-        this.anchor = acceptBareLf ? 1 : 0;
-        this.length = text.length - anchor;
-        this.reach = length - 1;
-        this.anchorPattern = Swar.repeat(text[anchor]);
+        this.acceptBareLf = acceptBareLf;
+        this.length = text.length - Delimiter.LINE_BREAK_LENGTH + 1;
+        this.reach = length - 2;
+        this.dashPattern = Swar.repeat((byte) '-');
         this.lastPattern = Swar.repeat(text[text.length - 1]);
         this.stride = length - Grams.REACH;
         this.gramsFrom = warmUp;
@@ -107,12 +114,41 @@ public final class DelimiterSearch {
     public void prime() {
         matched = 2;
         first = 2;
+        lookalike = 0;
     }
 
     /** Forgets what was matched. */
     public void reset() {
         matched = 0;
         first = 0;
+        lookalike = 0;
+    }
+
+    /** Forgets what was matched, and goes on as if a CR had just been seen that is data. */
+    public void resetAfterCr() {
+        reset();
+        lookalike = watching ? 1 : 0;
+    }
+
+    /** Says whether to stop at lookalikes from here on; not at first. One that was stopped at is left behind. */
+    public void watch(boolean lookalikes) {
+        watching = lookalikes;
+        lookalike = 0;
+    }
+
+    /** {@return whether the search stops at lookalikes} */
+    public boolean isWatching() {
+        return watching;
+    }
+
+    /** {@return how many bytes of a line break of one byte and the dash-boundary the bytes before end with; 0 unless watching} */
+    public int lookalike() {
+        return lookalike;
+    }
+
+    /** {@return whether the last search stopped at a lookalike} */
+    public boolean isAtLookalike() {
+        return lookalike == length;
     }
 
     /**
@@ -134,23 +170,42 @@ public final class DelimiterSearch {
 
     /**
      * Searches bytes of a chunk. Afterwards {@link #isComplete()}, and the result is where the first delimiter starts;
-     * or {@code 0 < matched() < length}, and the result is where the longest beginning of the delimiter that ends the
-     * range starts; or {@code matched() == 0}, and the result is {@code to}. What is before the result is data.
+     * or {@link #isAtLookalike()}, and the result is where the last byte of the first lookalike is, to be told to go on
+     * by {@link #watch}; or {@code 0 < matched() < length}, and the result is where the longest beginning of the
+     * delimiter that ends the range starts; or {@code matched() == 0}, and the result is {@code to}. What is before the
+     * result is data.
      *
      * @param from absolute index in the chunk
      * @param to the index behind the last byte to search
-     * @throws IllegalStateException if {@link #matched()} is not 0
+     * @throws IllegalStateException if {@link #matched()} is not 0, or {@link #isAtLookalike()}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int find(ChunkMemory chunk, int from, int to) {
-        if (matched != 0) {
-            throw new IllegalStateException(matched + " bytes of the delimiter are matched already");
+        if (matched != 0 || isAtLookalike()) {
+            throw new IllegalStateException(matched + " bytes of the delimiter are matched, or a lookalike, already");
         }
         chunk.check(from, to);
-        boolean fast = chunk.isFlat() && to <= lastIndexOfKernels;
-        int at = fast ? findByKernels(chunk, from, to) : compare(chunk, from, to, to);
+        start = from;
+        int at = lookalike == 0 ? from : resumeLookalike(chunk, from, to);
+        if (lookalike == 0) {
+            boolean fast = chunk.isFlat() && to <= lastIndexOfKernels;
+            at = fast ? findByKernels(chunk, at, to) : compare(chunk, at, to, to);
+        }
         searched += at - from;
-        return anchor == 0 ? at : withCr(chunk, from, at);
+        return at;
+    }
+
+    /* Goes on comparing a lookalike. Returns as compareBehind. */
+    private int resumeLookalike(ChunkMemory chunk, int from, int to) {
+        int most = Math.min(length - lookalike, to - from);
+        int same = chunk.matching(from, text, lookalike + 1, most);
+        steps += same + 1;
+        lookalike = same < most ? 0 : lookalike + same;
+        return isAtLookalike() ? from + same - 1 : from + same;
+    }
+
+    private boolean hasFound() {
+        return (matched | lookalike) != 0;
     }
 
     /*
@@ -184,7 +239,7 @@ public final class DelimiterSearch {
                 }
             }
             i = bySpans(chunk, i, end, to, searched + (i - from));
-            if (matched != 0) {
+            if (hasFound()) {
                 return i;
             }
         }
@@ -196,7 +251,10 @@ public final class DelimiterSearch {
         return leastOfPass < ViewKernel.NONE ? MIN_STRIDE_BESIDE_VECTORS : MIN_STRIDE;
     }
 
-    /* A gram at q lies in the delimiters that start at q - stride + 1 to q. Returns the first start not ruled out. */
+    /*
+     * A gram at q lies in the delimiters whose line breaks end at q - stride + 1 to q. Returns the first such end that is
+     * not ruled out.
+     */
     private int byGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;
         int clean = chunk.grams(i + before, to, stride, delimiter.grams()) - before;
@@ -220,14 +278,14 @@ public final class DelimiterSearch {
             int whole = (stop - at) / 8 * 8;
             if (pause == 0 && whole >= least) {
                 steps += whole / 8;
-                if (!chunk.anyPair(at, at + whole, reach, anchorPattern, lastPattern)) {
+                if (!chunk.anyPair(at + 1, at + 1 + whole, reach, dashPattern, lastPattern)) {
                     at += whole;
                     continue;
                 }
                 spansFrom = position + (stop - i) + SPAN_PAUSE;
             }
             at = byPairs(chunk, at, stop, to);
-            if (matched != 0) {
+            if (hasFound()) {
                 return at;
             }
         }
@@ -243,60 +301,77 @@ public final class DelimiterSearch {
         int limit = Math.min(blocks, to - length + 1);
         int at = i;
         for (; ; ) {
-            int block = chunk.pairs(at, limit, reach, anchorPattern, lastPattern);
+            int block = chunk.pairs(at + 1, limit + 1, reach, dashPattern, lastPattern) - 1;
             steps += (block - at) / 8 + 2;
             if (block > limit - Swar.BLOCK) {
                 return block < blocks ? compare(chunk, block, limit, to) : block;
             }
             at = compare(chunk, block, block + Swar.BLOCK, to);
-            if (matched != 0) {
+            if (hasFound()) {
                 return at;
             }
         }
     }
 
     /*
-     * for each byte in [from, end) that starts a candidate:
-     *     compare forward to the delimiter's end or to `to`; if all bytes are equal: a match
+     * for each byte in [from, end) that may end a line break before the dash-boundary:
+     *     compare forward to the dash-boundary's end or to `to`; if all bytes are equal: a match, or a lookalike
      *
-     * Returns where the match is; or, with nothing matched, an index from `end` on before which none starts.
+     * Returns as compareBehind.
      */
     private int compare(ChunkMemory chunk, int from, int end, int to) {
         int i = from;
         while (i < end) {
-            int at = chunk.indexOf(i, end, anchorPattern);
+            int at = chunk.indexOfBreak(i, end);
             steps += at - i;
-            i = at;
-            if (at < end) {
-                int most = Math.min(length, to - at);
-                int same = chunk.matching(at, text, anchor, most);
-                steps += same;
-                if (same == most) {
-                    matched = anchor + same;
-                    first = anchor;
-                    return at;
-                }
-                i += same;
+            i = at == end ? end : compareBehind(chunk, at, to);
+            if (hasFound()) {
+                return i;
             }
         }
         return i;
     }
 
-    /** LF mode: takes the CR before the LF into the match, and a CR that ends the range. */
-    private int withCr(ChunkMemory chunk, int from, int at) {
-        if (at == from || chunk.getByte(at - 1) != '\r') {
+    /*
+     * Returns where the match is, or the last byte of the lookalike, or the end of the range if that cuts it off; or, with
+     * nothing found, an index behind `at` before which no line break is.
+     */
+    private int compareBehind(ChunkMemory chunk, int at, int to) {
+        boolean cr = chunk.getByte(at) == '\r';
+        if (cr && at + 1 == to) {
+            steps++;
+            matched = 1;
+            first = 0;
             return at;
         }
-        matched = Math.max(1, matched);
-        first = 0;
-        return at - 1;
+        boolean crLf = cr && chunk.getByte(at + 1) == '\n';
+        boolean afterCr = !cr && at > start && chunk.getByte(at - 1) == '\r';
+        boolean delimits = crLf || afterCr || !cr && acceptBareLf;
+        int dash = crLf ? at + 2 : at + 1;
+        steps += dash - at;
+        if (!delimits && !watching) {
+            return dash;
+        }
+        int most = Math.min(length - 1, to - dash);
+        int same = chunk.matching(dash, text, Delimiter.LINE_BREAK_LENGTH, most);
+        steps += same;
+        if (same < most) {
+            return dash + same;
+        }
+        if (delimits) {
+            matched = Delimiter.LINE_BREAK_LENGTH + same;
+            first = crLf || afterCr ? 0 : 1;
+            return afterCr ? at - 1 : at;
+        }
+        lookalike = same + 1;
+        return isAtLookalike() ? dash + same - 1 : to;
     }
 
     /**
      * Goes on comparing at the start of more bytes. Afterwards {@link #isComplete()}; or {@code matched() > 0} and the
      * result is {@code to}; or {@code matched() == 0}, a false start: the bytes {@link #falseFrom()} to {@link
      * #falseTo()} of the text were data after all (none of them if primed), and the byte at the result has not been
-     * consumed.
+     * consumed: a CR alone may lead a lookalike.
      *
      * @return the index behind the last byte consumed
      * @param from absolute index in the chunk
@@ -316,7 +391,11 @@ public final class DelimiterSearch {
         if (same < most) {
             falseFrom = first;
             falseTo = matched;
-            reset();
+            if (matched == 1) {
+                resetAfterCr();
+            } else {
+                reset();
+            }
         }
         return from + same;
     }

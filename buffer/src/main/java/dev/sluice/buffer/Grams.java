@@ -1,8 +1,8 @@
 package dev.sluice.buffer;
 
 /**
- * The set of all sequences of four bytes in a delimiter, as a hashed set of 4096 bits (512 bytes): says "not in it"
- * for certain, "in it" now and then by chance.
+ * The set of all sequences of four bytes in a delimiter, and of those that begin a lookalike behind a CR, as a hashed set
+ * of 4096 bits (512 bytes): says "not in it" for certain, "in it" now and then by chance.
  */
 final class Grams {
     /** Bytes of a gram. */
@@ -26,9 +26,14 @@ final class Grams {
         int gram = text[2] << 24 | (text[1] & 0xff) << 16 | (text[0] & 0xff) << 8;
         for (int i = REACH; i < text.length; i++) {
             gram = gram >>> 8 | text[i] << 24;
-            int slot = slot(gram);
-            set[slot >>> 6] |= 1L << slot;
+            add(set, gram);
         }
+        add(set, text[4] << 24 | (text[3] & 0xff) << 16 | (text[2] & 0xff) << 8 | text[0] & 0xff);
         return set;
+    }
+
+    private static void add(long[] set, int gram) {
+        int slot = slot(gram);
+        set[slot >>> 6] |= 1L << slot;
     }
 }

@@ -9,6 +9,9 @@ final class Swar {
     static final long ONES = 0x0101010101010101L;
     static final long TOPS = 0x8080808080808080L;
 
+    private static final long CRS = '\r' * ONES;
+    private static final long LFS = '\n' * ONES;
+
     /** Starts that one turn of the pair kernels looks at. */
     static final int BLOCK = 16;
 
@@ -24,6 +27,11 @@ final class Swar {
     /** {@return a word whose lowest set bit is the top bit of the first byte of x that is 0; 0 if there is none} */
     static long zeros(long x) {
         return (x - ONES) & ~x & TOPS;
+    }
+
+    /** {@return as {@link #zeros}, of the first byte that is CR or LF} */
+    static long breaks(long x) {
+        return zeros(x ^ CRS) | zeros(x ^ LFS);
     }
 
     static long word(byte[] array, int index) {

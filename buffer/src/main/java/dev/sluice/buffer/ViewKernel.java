@@ -30,7 +30,9 @@ final class ViewKernel {
         while (i <= end - Swar.BLOCK) {
             long x = ((long) LONG.get(memory, i) ^ first) | ((long) LONG.get(memory, i + distance) ^ last);
             long y = ((long) LONG.get(memory, i + 8) ^ first) | ((long) LONG.get(memory, i + 8 + distance) ^ last);
-            if ((((x - Swar.ONES) & ~x | (y - Swar.ONES) & ~y) & Swar.TOPS) != 0) {
+            if ((((x - Swar.ONES) & ~x | (y - Swar.ONES) & ~y) & Swar.TOPS) != 0
+                    && (Swar.breaks((long) LONG.get(memory, i - 1)) | Swar.breaks((long) LONG.get(memory, i + 7)))
+                            != 0) {
                 return i;
             }
             i += Swar.BLOCK;
@@ -67,16 +69,16 @@ final class ViewKernel {
         return q;
     }
 
-    /* As ArrayKernel.indexOf. */
-    static int indexOf(ByteBuffer memory, int i, int end, long pattern) {
+    /* As ArrayKernel.indexOfBreak. */
+    static int indexOfBreak(ByteBuffer memory, int i, int end) {
         while (i <= end - 8) {
-            long zeros = Swar.zeros((long) LONG.get(memory, i) ^ pattern);
-            if (zeros != 0) {
-                return i + (Long.numberOfTrailingZeros(zeros) >>> 3);
+            long breaks = Swar.breaks((long) LONG.get(memory, i));
+            if (breaks != 0) {
+                return i + (Long.numberOfTrailingZeros(breaks) >>> 3);
             }
             i += 8;
         }
-        while (i < end && memory.get(i) != (byte) pattern) {
+        while (i < end && memory.get(i) != '\r' && memory.get(i) != '\n') {
             i++;
         }
         return i;
@@ -91,6 +93,11 @@ final class ViewKernel {
                 return k + (Long.numberOfTrailingZeros(difference) >>> 3);
             }
             k += 8;
+        }
+        if (length >= 8) {
+            int last = length - 8;
+            long difference = (long) LONG.get(memory, i + last) ^ Swar.word(text, from + last);
+            return difference == 0 ? length : last + (Long.numberOfTrailingZeros(difference) >>> 3);
         }
         while (k < length && memory.get(i + k) == text[from + k]) {
             k++;

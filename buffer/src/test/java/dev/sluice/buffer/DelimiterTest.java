@@ -90,13 +90,17 @@ class DelimiterTest {
             Delimiter delimiter = Delimiter.of(boundary);
             long[] set = delimiter.grams();
             assertSame(set, delimiter.grams());
+            byte[] text = Arrays.copyOf(delimiter.bytes(), delimiter.length() + Grams.LENGTH);
+            text[delimiter.length()] = '\r'; // behind which a lookalike begins
+            System.arraycopy(text, 2, text, delimiter.length() + 1, Grams.REACH);
             Set<Integer> slots = new HashSet<>();
-            for (int i = 0; i + Grams.LENGTH <= delimiter.length(); i++) {
-                int slot = Grams.slot(ByteBuffer.wrap(delimiter.bytes())
-                        .order(ByteOrder.LITTLE_ENDIAN)
-                        .getInt(i));
-                assertTrue((set[slot >>> 6] >>> slot & 1) == 1);
-                slots.add(slot);
+            for (int i = 0; i < text.length; i++) {
+                if (i + Grams.LENGTH <= delimiter.length() || i == delimiter.length()) {
+                    int slot = Grams.slot(
+                            ByteBuffer.wrap(text).order(ByteOrder.LITTLE_ENDIAN).getInt(i));
+                    assertTrue((set[slot >>> 6] >>> slot & 1) == 1);
+                    slots.add(slot);
+                }
             }
             assertEquals(slots.size(), Arrays.stream(set).map(Long::bitCount).sum());
         }

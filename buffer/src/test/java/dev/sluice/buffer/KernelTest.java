@@ -19,13 +19,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Each loop of the search, over arrays and over NIO buffers, beside its naive twin: the same index, not only the same matches. */
 @ExtendWith(ExactLeaks.class)
 class KernelTest {
-    private static final byte FIRST = '\r';
+    private static final byte FIRST = '-';
     private static final byte LAST = 'W';
     private static final long FIRSTS = Swar.repeat(FIRST);
     private static final long LASTS = Swar.repeat(LAST);
     private static final int LENGTH = 600;
 
-    private static final byte[] ALPHABET = {FIRST, FIRST + 1, FIRST - 1, LAST, LAST + 1, (byte) (LAST | 0x80), 0, -1};
+    private static final byte[] ALPHABET = {
+        FIRST, FIRST + 1, FIRST - 1, '\r', '\n', '\r' + 1, '\n' - 1, LAST, LAST + 1, (byte) (LAST | 0x80), 0, -1
+    };
 
     /** A pair alone at every place, and every place beside it with half a pair. */
     @Test
@@ -39,6 +41,9 @@ class KernelTest {
                 checkPairs(bytes, 8, 8 + 256, distance);
                 bytes[place] = 0;
                 checkPairs(bytes, 8, 8 + 256, distance);
+                bytes[place] = FIRST;
+                bytes[7 + place % 32] = (byte) (place % 2 == 0 ? '\r' : '\n');
+                checkPairs(bytes, 8, 8 + 256, distance);
             }
         }
     }
@@ -48,7 +53,7 @@ class KernelTest {
         Random random = new Random(20261120);
         for (int round = 0; round < 20_000; round++) {
             byte[] bytes = noise(random, random.nextInt(60));
-            int from = random.nextInt(100);
+            int from = 1 + random.nextInt(100);
             checkPairs(bytes, from, from + random.nextInt(400), 1 + random.nextInt(73));
         }
     }
@@ -60,7 +65,7 @@ class KernelTest {
             any |= bytes[i] == FIRST && bytes[i + distance] == LAST;
         }
         int block = from;
-        while (block <= to - Swar.BLOCK && !hasPair(bytes, block, distance)) {
+        while (block <= to - Swar.BLOCK && !(hasPair(bytes, block, distance) && hasBreakBefore(bytes, block))) {
             block += Swar.BLOCK;
         }
         assertEquals(any, ArrayKernel.anyPair(bytes, from, from + 8 * words, distance, FIRSTS, LASTS));
@@ -70,6 +75,19 @@ class KernelTest {
             assertEquals(any, ViewKernel.anyPair(view, from, from + 8 * words, distance, FIRSTS, LASTS));
             assertEquals(block, ViewKernel.pairs(view, from, to, distance, FIRSTS, LASTS));
         }
+    }
+
+    private static boolean hasBreakBefore(byte[] bytes, int block) {
+        for (int i = block - 1; i < block - 1 + Swar.BLOCK; i++) {
+            if (isBreak(bytes[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isBreak(byte b) {
+        return b == '\r' || b == '\n';
     }
 
     private static boolean hasPair(byte[] bytes, int block, int distance) {
@@ -124,11 +142,11 @@ class KernelTest {
             int from = random.nextInt(100);
             int to = from + random.nextInt(60);
             int first = from;
-            while (first < to && bytes[first] != FIRST) {
+            while (first < to && !isBreak(bytes[first])) {
                 first++;
             }
-            assertEquals(first, ArrayKernel.indexOf(bytes, from, to, FIRSTS));
-            assertEquals(first, ViewKernel.indexOf(view(bytes), from, to, FIRSTS));
+            assertEquals(first, ArrayKernel.indexOfBreak(bytes, from, to));
+            assertEquals(first, ViewKernel.indexOfBreak(view(bytes), from, to));
 
             int skipped = random.nextInt(4);
             byte[] text = Arrays.copyOfRange(bytes, from - Math.min(from, skipped), to);
@@ -155,6 +173,7 @@ class KernelTest {
     @Test
     void translatesIndicesOfTheChunk() {
         byte[] bytes = new byte[LENGTH];
+        bytes[202] = '\n';
         bytes[203] = FIRST;
         bytes[243] = LAST;
         byte[] text = "\r\n--0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
@@ -176,8 +195,8 @@ class KernelTest {
             assertFalse(memory.anyPair(184, 200, 40, FIRSTS, LASTS));
             assertEquals(192, memory.pairs(16, 400, 40, FIRSTS, LASTS));
             assertEquals(192, memory.pairs(16, 192, 40, FIRSTS, LASTS), "the last block too");
-            assertEquals(200, memory.indexOf(16, 400, FIRSTS));
-            assertEquals(400, memory.indexOf(201, 400, FIRSTS));
+            assertEquals(199, memory.indexOfBreak(16, 400));
+            assertEquals(400, memory.indexOfBreak(200, 400));
             assertEquals(text.length, memory.matching(400, text, 0, text.length));
             assertEquals(408, memory.grams(68, 597, 17, grams));
             assertEquals(340, memory.grams(68, 327, 17, grams), "the last turn too");

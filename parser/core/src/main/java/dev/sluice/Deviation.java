@@ -21,6 +21,11 @@ public enum Deviation {
     EPILOGUE(MultipartException.Reason.EPILOGUE),
     /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes); some readers see no delimiter there. */
     TRANSPORT_PADDING(MultipartException.Reason.MALFORMED_DELIMITER),
+    /**
+     * The boundary with its two dashes behind a CR or LF alone, in a part's body or the preamble: data here, a delimiter for
+     * some readers. Behind an LF it is one where {@link #BARE_LF} is accepted.
+     */
+    LOOKALIKE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
     /** A line of a header section that begins as a delimiter does: a header field, if it is one. */
     DELIMITER_IN_HEADER(MultipartException.Reason.MALFORMED_DELIMITER),
     /** A part without a line end between its header section and the delimiter behind it: an empty body. */

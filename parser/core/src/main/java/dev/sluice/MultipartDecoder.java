@@ -16,18 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes a {@code multipart/*} body apart while it streams in: buffers in, events out (RFC 2046 section 5.1, RFC 7578).
  *
- * <pre>{@code
- * decoder.feed(chunk);                               // transferred
- * for (;;) {
- *     switch (decoder.next()) {
- *         case PART_BEGIN -> open(decoder.name(), decoder.filename());
- *         case DATA -> write(decoder.data());        // borrowed until the next call
- *         case PART_END -> complete();
- *         case NEED_INPUT, END -> { return; }
- *     }
- * }
- * // at the end of the input: decoder.finish(), then the same loop
- * }</pre>
+ * {@snippet file="PushLoop.java" region="push"}
+ *
+ * <p>At the end of the input: {@link #finish()}, then the same loop until {@link Event#END}, then {@link #close()}.
  *
  * <p><b>Promises.</b> Events, data, deviations and the error with its offset do not depend on how the body is cut into chunks.
  * File data is never copied: {@link #data()} is a slice of the chunk. The decoder holds one chunk and one header section, each
@@ -68,7 +59,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Whatever is not listed is an error at that byte, or, where the {@link Preset} accepts {@link Deviation#FALSE_DELIMITER}, makes
- * data of what looked like a delimiter. The search of PREAMBLE and BODY starts as if CRLF had been seen, so that the first
+ * data of what looked like a delimiter. A dash-boundary behind a CR or LF alone is data to PREAMBLE and BODY, and a
+ * {@link Deviation#LOOKALIKE_DELIMITER}. The search of PREAMBLE and BODY starts as if CRLF had been seen, so that the first
  * delimiter and that of an empty body need no CRLF of their own.
  */
 public final class MultipartDecoder implements AutoCloseable {
@@ -120,6 +112,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private final String boundary;
     private final MultipartOptions options;
     private final boolean acceptBareLf;
+    private final boolean watchLookalikes;
     final Deviations deviations;
     final HeaderSection section;
     final PartRules rules;
@@ -167,12 +160,20 @@ public final class MultipartDecoder implements AutoCloseable {
         this.delimiter = boundary.delimiter();
         this.boundary = boundary.value();
         this.options = options;
-        this.acceptBareLf = options.preset().accepts(Deviation.BARE_LF);
-        this.deviations = new Deviations(options.preset(), boundary.deviations());
+        Preset preset = options.preset();
+        this.acceptBareLf = preset.accepts(Deviation.BARE_LF);
+        this.watchLookalikes =
+                !preset.accepts(Deviation.LOOKALIKE_DELIMITER) || preset.reports(Deviation.LOOKALIKE_DELIMITER);
+        this.deviations = new Deviations(preset, boundary.deviations());
         this.section = new HeaderSection(options, boundary);
         this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
         this.search = new DelimiterSearch(delimiter, acceptBareLf);
+        startSearch();
+    }
+
+    private void startSearch() {
         search.prime();
+        search.watch(watchLookalikes);
     }
 
     /** {@return as {@link #create(String, MultipartOptions)}, with the default options} */
@@ -375,6 +376,11 @@ public final class MultipartDecoder implements AutoCloseable {
             }
         } else {
             position = search.find(chunk, position, limit);
+            if (search.isAtLookalike()) {
+                checkPreambleSize(offsetOf(position) + 1);
+                passLookalike();
+                return null;
+            }
             checkPreambleSize(offsetOf(position));
             position += search.matched() - search.first();
         }
@@ -422,6 +428,12 @@ public final class MultipartDecoder implements AutoCloseable {
             }
             return null;
         }
+        if (search.isAtLookalike()) { // what is before it has been handed out
+            if (partSize == options.maxPartBytes()) {
+                throw partTooLarge();
+            }
+            passLookalike();
+        }
         int start = position;
         int end = search.find(chunk, start, limit);
         position = end + search.matched() - search.first();
@@ -429,6 +441,15 @@ public final class MultipartDecoder implements AutoCloseable {
             atDelimiter();
         }
         return end > start ? emit(null, start, end - start) : null;
+    }
+
+    /** The byte at {@code position} is the last one of a dash-boundary behind a CR or LF alone. One report per part is enough. */
+    private void passLookalike() throws MultipartException {
+        long at = offsetOf(position);
+        if (!accept(Deviation.LOOKALIKE_DELIMITER, partIndex, at)) {
+            throw fail(Reason.MALFORMED_DELIMITER, at, "a delimiter follows a line end of CR or LF alone", null);
+        }
+        search.watch(false);
     }
 
     /** What the chunks before ended with was no delimiter: known text, given out again from the delimiter itself. */
@@ -597,7 +618,11 @@ public final class MultipartDecoder implements AutoCloseable {
             throw followed("a delimiter", at);
         }
         int first = search.first();
-        search.reset();
+        if (text.equals("\r")) {
+            search.resetAfterCr();
+        } else {
+            search.reset();
+        }
         if (!partOpen) {
             preambleAt = preambleAt == NONE ? at : preambleAt;
             state = State.PREAMBLE;
@@ -667,7 +692,7 @@ public final class MultipartDecoder implements AutoCloseable {
         partOpen = true;
         headersReadable = true;
         head = null;
-        search.prime();
+        startSearch();
         state = State.BODY;
         return Event.PART_BEGIN;
     }

@@ -22,18 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a {@code multipart/*} body from a stream or channel, part by part; blocks while the source does.
  *
- * <pre>{@code
- * try (MultipartReader reader = MultipartReader.create(in, Boundary.from(contentType))) {
- *     MultipartReader.Part part;
- *     while ((part = reader.nextPart()) != null) {
- *         if (part.filename() == null) {
- *             form.put(part.name(), part.text());
- *         } else {
- *             part.transferTo(store.open());
- *         }
- *     }
- * }
- * }</pre>
+ * {@snippet file="PushLoop.java" region="pull"}
  *
  * <p>Holds one chunk of {@value #CHUNK_SIZE} bytes and one header section, whatever the body. What is accepted, the limits and the
  * errors are those of {@link MultipartDecoder}. One thread at a time; no locks are held while blocking, so that virtual threads

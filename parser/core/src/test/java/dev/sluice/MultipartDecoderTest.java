@@ -93,6 +93,37 @@ class MultipartDecoderTest {
     }
 
     @Test
+    void behindALoneLfADelimiterIsOneWhereThatEndsALineAndBehindALoneCrItNeverIs() {
+        Preset lines = Preset.STRICT.accepting(Deviation.BARE_LF);
+        String two = part("1") + "\n" + part("2") + "\r\n--x--";
+        assertEquals(2, Verdict.assertAccepted(lines, two).parts().size());
+        Verdict.assertRefused(lines, part("1") + "\r--^x\n--x--", Reason.MALFORMED_DELIMITER, 0);
+        Preset data = Preset.STRICT.accepting(Deviation.LOOKALIKE_DELIMITER);
+        assertEquals(1, Verdict.assertAccepted(data, two).parts().size());
+        Preset falseOnes = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
+        Verdict.assertRefused(falseOnes, part("1") + "\r\n--x\r--^x", Reason.MALFORMED_DELIMITER, 0);
+    }
+
+    @Test
+    void noByteOfWhatMayLookLikeADelimiterIsHeldBack() throws Exception {
+        MultipartOptions strict =
+                MultipartOptions.builder().preset(Preset.STRICT).build();
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), strict)) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("one\n--"))));
+            assertEquals(Event.PART_BEGIN, decoder.next());
+            assertEquals(Event.DATA, decoder.next());
+            assertEquals(6, decoder.data().readableBytes());
+            assertEquals(Event.NEED_INPUT, decoder.next());
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("xyz")));
+            MultipartException refusal = assertThrows(MultipartException.class, decoder::next);
+            assertEquals(part("one\n--").length(), refusal.offset());
+            assertTrue(
+                    refusal.getMessage().startsWith("a delimiter follows a line end of CR or LF alone ("),
+                    refusal::getMessage);
+        }
+    }
+
+    @Test
     void theOffsetStaysWhereADecoderIsClosed() throws Exception {
         MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults());
         decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("one") + "\r\n--x--")));

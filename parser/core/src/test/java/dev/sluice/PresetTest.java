@@ -28,6 +28,7 @@ class PresetTest {
                         Deviation.PREAMBLE, // 9
                         Deviation.EPILOGUE, // 9
                         Deviation.TRANSPORT_PADDING, // 11
+                        Deviation.LOOKALIKE_DELIMITER, // 12a
                         Deviation.SHARED_LINE_END, // 17
                         Deviation.PART_CONTENT_LENGTH, // 24a
                         Deviation.FOLDED_HEADER, // 20

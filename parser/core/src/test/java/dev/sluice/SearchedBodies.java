@@ -14,11 +14,11 @@ final class SearchedBodies {
 
     private static final String HEAD = "\r\nContent-Disposition: form-data; name=\"";
 
-    /** Bytes that differ from CR and from the last ones of the delimiters in a bit or by one, or not at all. */
-    private static final String FILLER = "abc\u008d\u000c\u000edyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
+    /** Bytes that differ from dashes and from the last ones of the delimiters in a bit or by one, or not at all. */
+    private static final String FILLER = "abc\u00ad,.dyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
 
-    /** The same without those that are equal to CR or to the last ones. */
-    private static final String CLEAR = "abc\u008d\u000c\u000edz\u00f9\u00ff8x\u00b76W\u00d7V0g\u00f4u\u0000\u0080";
+    /** The same without those that are equal to dashes or to the last ones. */
+    private static final String CLEAR = "abc\u00ad,.dz\u00f9\u00ff8x\u00b76W\u00d7V0g\u00f4u\u0000\u0080";
 
     record Body(String name, Boundary boundary, byte[] bytes) {}
 
@@ -32,7 +32,7 @@ final class SearchedBodies {
 
     /** Nothing in the way for some hundred bytes, and a part so short that the next span starts with its delimiter and has no other. */
     private static Body stretches(Boundary boundary) {
-        return body("stretches", boundary, clear(330), clear(5), clear(420));
+        return body("stretches", boundary, clear(330), clear(5), clear(560));
     }
 
     /** What a delimiter consists of. */
@@ -55,10 +55,10 @@ final class SearchedBodies {
         return body("pieces", boundary, content.append('!').append(filler(290)).toString());
     }
 
-    /** The first byte of a delimiter and its last one, as far from each other as in it; in the middle of a span, and at its start. */
+    /** The first dash of a delimiter and its last byte, as far from each other as in it; in the middle of a span, and at its start. */
     private static Body candidates(Boundary boundary) {
         String text = boundary.value();
-        String candidate = "\r\n" + filler(text.length() + 1) + text.charAt(text.length() - 1);
+        String candidate = "-" + filler(text.length()) + text.charAt(text.length() - 1);
         String content = filler(150) + candidate + filler(140) + candidate + filler(40);
         return body("candidates", boundary, content, "", candidate + filler(300));
     }

@@ -42,6 +42,7 @@ final class StateHash {
         }
         int matched = decoder.search.matched();
         add(matched).add(matched == 0 ? 0 : decoder.search.first());
+        add(decoder.search.isWatching()).add(decoder.search.lookalike());
         add(decoder.offset).add(decoder.partOpen).add(decoder.partOffset);
         add(decoder.preambleAt).add(decoder.delimiterAt).add(decoder.delimiterAfterBareLf);
         add(decoder.partAfterBareLf).add(decoder.epilogueAt).add(decoder.padding);

@@ -33,7 +33,7 @@ class StateHashTest {
             == MultipartDecoder
             in the hash: state search offset partIndex partOpen partOffset partSize preambleAt delimiterAt delimiterAfterBareLf
             in the hash: partAfterBareLf epilogueAt beginning padding paddingBytes finished failure section rules deviations
-            never changes: delimiter boundary options acceptBareLf
+            never changes: delimiter boundary options acceptBareLf watchLookalikes
             of the chunk being read, and none is when input is needed: chunk position limit beyondBodyLimit
             of the event handed out last, cleared by the next call: constant data dataIndex dataLength
             follows from partOpen once the event is left: headersReadable
@@ -64,8 +64,9 @@ class StateHashTest {
             in the hash: reason offset partIndex
             in its message, which is in the hash: sentence httpStatus setting limit seen fieldName
             == DelimiterSearch
-            in the hash: matched first
-            never changes: delimiter text anchor length reach anchorPattern lastPattern stride lastIndexOfKernels
+            in the hash: matched first watching lookalike
+            never changes: delimiter text acceptBareLf length reach dashPattern lastPattern stride lastIndexOfKernels
+            of the range searched last: start
             of the false start just reported: falseFrom falseTo
             choose between searches that find the same: searched gramsFrom spansFrom
             only counted: steps

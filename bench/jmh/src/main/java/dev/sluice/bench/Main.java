@@ -17,19 +17,17 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|fairness|guard|report|compare}. */
+/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|fairness|guard|claims|report|compare}. */
 @Command(
         name = "sluice-bench",
         description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
@@ -40,8 +38,8 @@ public final class Main {
     private static final double FACTOR = 1.6;
     /** How often a slow body is measured before it fails. */
     private static final int ATTEMPTS = 3;
-
-    private static final Path RESULTS = Path.of("bench", "results");
+    /** Up to which a ratio may be greater on this machine than on that of the README. */
+    private static final double CLAIMED = 1.25;
 
     private final PrintWriter console = new PrintWriter(System.out, true);
 
@@ -118,44 +116,22 @@ public final class Main {
                     "Measures a few bodies with Sluice and two other parsers, and compares the ratios with recorded"
                             + " ones. Exit code 1 when Sluice has become slower beside both, and stays so when measured again, or"
                             + " when the record lacks a body; 2 when nothing could be compared.")
-    int guard(
-            @Option(names = "--record", description = "Records the ratios of now instead, on an idle machine.")
-                    boolean record,
-            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
-            throws Exception {
-        Collection<List<Trial>> bodies = Suite.guard();
-        if (plan) {
-            console.println(Trial.plan(bodies.stream().flatMap(List::stream).toList()));
-            return 0;
-        }
+    int guard(@Mixin Judging judging) throws Exception {
         // CPU times are compared, so another benchmark on the machine is as good or bad as any other program.
         System.setProperty("jmh.ignoreLock", "true");
-        TrialRunner runner = new TrialRunner(line -> {});
-        if (record) {
-            List<Row> rows = new ArrayList<>();
-            bodies.forEach(body -> rows.addAll(runner.run(body)));
-            Run.now("guard --record", Environment.machine(), TrialRunner.JVM_ARGS, rows)
-                    .write(Run.file("guard", true));
-            return 0;
-        }
-        Path file = recorded();
-        console.println("beside " + file.getFileName() + ", each ratio up to x " + FACTOR);
-        Guard guard = new Guard(Run.read(file), FACTOR, ATTEMPTS, console::println);
-        for (List<Trial> body : bodies) {
-            guard.judge(body.get(0).group(), () -> runner.run(body));
-        }
-        console.println(guard.summary());
-        return guard.exitCode();
+        Function<List<Row>, Guard> by = rows -> Guard.ofSpeed(rows, FACTOR, ATTEMPTS, console::println);
+        return judging.run("guard", List.of("peers"), by, console);
     }
 
-    /** The record of this JDK, or of the newest one before it, or else of the oldest. */
-    private static Path recorded() throws IOException {
-        int here = Runtime.version().feature();
-        return IntStream.concat(IntStream.iterate(here, java -> java > 0, java -> java - 1), IntStream.range(here, 100))
-                .mapToObj(java -> RESULTS.resolve("guard-jdk" + java + ".json"))
-                .filter(Files::exists)
-                .findFirst()
-                .orElseThrow(() -> new IOException("no guard-jdkNN.json in " + RESULTS + ": make one with --record"));
+    @Command(
+            description =
+                    "Measures again what the README claims, in at most 15 minutes, and tells of each ratio to another"
+                            + " parser, and of what PARANOID costs each, whether it holds here: up to " + CLAIMED
+                            + " times what"
+                            + " was recorded, the errors aside, and ahead of whom it was ahead. Exit code 1 when one does not.")
+    int claims(@Mixin Judging judging) throws Exception {
+        Function<List<Row>, Guard> by = rows -> Guard.ofClaims(rows, CLAIMED, console::println);
+        return judging.run("claims", List.of("peers", "levels"), by, console);
     }
 
     @Command(description = "Makes charts, bench/RESULTS.md and the table of README.md anew from the recorded runs.")
@@ -173,23 +149,8 @@ public final class Main {
             description = "Tells which rows of two recorded runs changed beyond their errors, in time or in what they"
                     + " allocate; exit code 1 when something became slower, allocates more, or is there no longer; 2 when"
                     + " nothing could be compared.")
-    int compare(
-            @Parameters(paramLabel = "OLD.json") Path before,
-            @Parameters(paramLabel = "NEW.json") Path after,
-            @Option(
-                            names = "--by-ratio",
-                            paramLabel = "PEER",
-                            defaultValue = "",
-                            description = "Sluice's rows by their ratio to this parser's in the same run, for example"
-                                    + " netty42-dropped, so that the runs may come from different machines.")
-                    String yardstick,
-            @Option(
-                            names = "--tolerance",
-                            paramLabel = "FACTOR",
-                            defaultValue = "1.0",
-                            description = "Growth that is let pass beside the errors (default: ${DEFAULT-VALUE}).")
-                    double tolerance) {
-        List<Comparison> all = Comparison.of(Run.read(before), Run.read(after), yardstick, tolerance);
+    int compare(@Parameters(paramLabel = "OLD.json") Path before, @Parameters(paramLabel = "NEW.json") Path after) {
+        List<Comparison> all = Comparison.of(Run.read(before), Run.read(after));
         all.stream()
                 .filter(comparison -> comparison.verdict() != Comparison.Verdict.SAME)
                 .forEach(console::println);

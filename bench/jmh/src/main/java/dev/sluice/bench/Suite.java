@@ -25,7 +25,7 @@ final class Suite {
             "levels",
             "(big|high) .*(DISABLED|PARANOID)|leak-settings.*ADVANCED",
             "peers",
-            "^main \\S+ (sluice-(push|pull|servlet)|netty42-(dropped|kept)|jetty|fileupload2) (random-16m|fields-100|form) "
+            "^main \\S+ (sluice-(push|pull|form|servlet|handler)|netty42-(dropped|kept)|jetty|fileupload2) (random-16m|fields-100|form) "
                     + "|^floors .*random-16m|^chunks .* 65536 heap",
             "buffers",
             "^text .*UTF-8 .* 64|^scans .*data|^access (readBytes|getLongs|oncePerChunk) (heap|direct) (on|off)"
@@ -59,9 +59,9 @@ final class Suite {
         return trials;
     }
 
-    /** The bodies of the guard, each with Sluice and the parsers it is judged by, one after the other. */
-    static Collection<List<Trial>> guard() {
-        return of("guard", false).stream()
+    /** What a command measures by its groups: each with Sluice and the parsers it is judged by, one after the other. */
+    static Collection<List<Trial>> groups(String command) {
+        return of(command, false).stream()
                 .collect(Collectors.groupingBy(Trial::group, LinkedHashMap::new, Collectors.toList()))
                 .values();
     }

@@ -7,9 +7,13 @@ import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.endtoend.EndToEnd;
 import dev.sluice.bench.jmh.FastThreads;
 import dev.sluice.bench.peer.NettyIsland;
+import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.report.Row;
 import dev.sluice.bench.report.Run;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -200,12 +204,41 @@ class BenchmarksTest {
     }
 
     @Test
-    void theGuardTakesUnderThreeMinutesEvenWhenTwoBodiesAreMeasuredThreeTimes() {
-        double seconds = 0;
-        for (List<Trial> body : Suite.guard()) {
-            seconds += Trial.seconds(body);
+    void theGuardTakesUnderThreeMinutesEvenWhenTwoBodiesAreMeasuredThreeTimesAndTheClaimsUnderFifteen() {
+        int bodies = Suite.groups("guard").size();
+        assertTrue(Trial.seconds(Suite.of("guard", false)) * (bodies + 4) / bodies < 3 * 60);
+        assertTrue(Trial.seconds(Suite.of("claims", false)) < 12 * 60);
+        assertTrue(Suite.of("claims", false).stream().allMatch(trial -> trial.effort() == Effort.MAIN));
+    }
+
+    @Test
+    void whatTheReadmeShowsIsMeasuredAgain() throws IOException {
+        Set<String> measured = Suite.of("claims", false).stream()
+                .map(trial -> Row.without(trial.table(), trial.benchmark(), trial.params(), 0, 0, null)
+                        .key())
+                .collect(Collectors.toSet());
+        Path project = Path.of(System.getProperty("sluice.rootDir"));
+        String readme = Files.readString(project.resolve("README.md"));
+        int shown = 0;
+        for (String run : List.of("peers-jdk17", "levels-jdk17")) {
+            for (Row row :
+                    Run.read(project.resolve("bench/results/" + run + ".json")).rows()) {
+                String body = row.param("scenario");
+                boolean heap = row.table().equals("main") && row.param("memory").equals("heap");
+                boolean inTable = heap
+                        && readme.contains("| " + Scenario.of(body).title + " |")
+                        && readme.contains("| " + PeerKind.of(row.param("peer")).title + " |");
+                boolean inPicture = heap && body.equals("random-16m")
+                        || row.table().equals("levels")
+                                && List.of("netty-high", "pooled-each").equals(List.of(body, row.param("memory")))
+                                && Set.of("DISABLED", "PARANOID").contains(row.param("level"));
+                if (inTable || inPicture) {
+                    assertTrue(measured.contains(row.key()), row.key());
+                    shown++;
+                }
+            }
         }
-        assertTrue(seconds * (Suite.guard().size() + 4) / Suite.guard().size() < 3 * 60);
+        assertTrue(shown > 40, "figures: " + shown);
     }
 
     @Test

@@ -36,7 +36,7 @@ public final class FormIntake {
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
     /** How many bytes may wait to be decoded. */
-    private static final long WINDOW = 128 << 10;
+    private static final long WINDOW = 256 << 10;
 
     /** What a stream has at hand that only knows that it is not at its end, as those that decompress. */
     private static final int ANYTHING = 1;
@@ -137,7 +137,19 @@ public final class FormIntake {
         } else if (over) {
             return Math.max(drainLeft.get(), 0);
         }
-        return blocked != null ? 0 : Math.max(WINDOW - waiting.get(), 0);
+        long waits = waiting.get();
+        return blocked != null || waits >= window() ? 0 : WINDOW - waits;
+    }
+
+    /** {@return how many bytes of this form may wait: where those of all forms are too many, none before more is asked for} */
+    private long window() {
+        return options.memory().isCrowded() ? 1 : WINDOW;
+    }
+
+    /** {@return how many bytes of this form wait still} */
+    private long noLongerWaits(int bytes) {
+        options.memory().waits(-bytes);
+        return waiting.addAndGet(-bytes);
     }
 
     /**
@@ -156,6 +168,7 @@ public final class FormIntake {
         boolean drops = over;
         if (!drops) {
             waiting.addAndGet(size);
+            options.memory().waits(size);
             chunks.add(chunk); // before the pace: whoever finds none is sure that the client is waited for
         }
         boolean tooSlow = pace != null && !received(pace, size);
@@ -410,7 +423,7 @@ public final class FormIntake {
         if (charged > 0) {
             form.release(charged);
             charged = 0;
-            if (waiting.addAndGet(-current) <= WINDOW / 2) {
+            if (noLongerWaits(current) <= window() / 2) {
                 tellSource(); // which receives while the rest is decoded
             }
         }
@@ -438,6 +451,7 @@ public final class FormIntake {
             form.reserve(chunk.capacity()); // what it keeps in memory, however little is in it
             charged = chunk.capacity();
         } catch (IOException e) {
+            noLongerWaits(current);
             chunk.release();
             throw e;
         }
@@ -463,6 +477,7 @@ public final class FormIntake {
 
     private void dropChunks() {
         for (ByteBuf chunk; (chunk = chunks.poll()) != null; ) {
+            noLongerWaits(chunk.readableBytes());
             chunk.release();
         }
     }
@@ -478,6 +493,10 @@ public final class FormIntake {
         }
         if (admitted) {
             FormTally.call(options.admission()::ended);
+        }
+        if (charged > 0) {
+            charged = 0;
+            noLongerWaits(current);
         }
         dropChunks();
         blocked = null;

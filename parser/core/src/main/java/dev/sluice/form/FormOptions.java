@@ -222,8 +222,8 @@ public final class FormOptions {
         }
 
         /**
-         * Sets who is told of progress. Being told of one form in options shared by many is rarely wanted: see {@link
-         * FormOptions#toBuilder()}.
+         * Sets who is told of progress; by default nobody is. Being told of one form in options shared by many is
+         * rarely wanted: see {@link FormOptions#toBuilder()}.
          *
          * @param interval the shortest time between two calls, 0 for every chunk
          * @return this builder
@@ -237,7 +237,7 @@ public final class FormOptions {
             return this;
         }
 
-        /** {@return this builder; {@code value} is told what became of each form} */
+        /** {@return this builder; {@code value} is told what became of each form; by default nobody is} */
         public Builder metrics(FormMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;

@@ -11,14 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes forms. Make one for the process and close it at its end; its defaults can stay.
  *
- * <pre>{@code
- * try (Forms forms = Forms.open()) {
- *     try (MultipartForm form = forms.read(in, contentType)) {
- *         String title = form.text("title");
- *         form.file("photo").moveTo(store.resolve(newName()));
- *     }
- * }
- * }</pre>
+ * {@snippet file="WholeServer.java" region="server"}
  *
  * <p>Thread-safe.
  */

@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * How much memory all uploads of the process may hold together. Make one, share it; thread-safe, without locks.
  *
  * <p>What is charged: parts kept in memory (their buffers, not only their bytes), 512 bytes for each part, 16 for each
- * header field, names and header sections, the header section being read, and the chunk of the blocking driver. Chunks that are fed belong to
- * whoever feeds them, who can charge them to an account too. Up to 1 MiB that was given back stays at hand, uncharged: to
+ * header field, names and header sections, the header section being read, and the chunk being decoded. Chunks that wait to
+ * be decoded belong to whoever feeds them, who can charge them to an account; but where those of all forms are more than an
+ * eighth of the budget, and than 1 MiB, each form asks for no more before its own are decoded. Up to 1 MiB that was given back stays at hand, uncharged: to
  * take memory that is in the cache is cheaper than new memory.
  *
  * <p>Refused is what would go beyond, before the memory is taken. A share is kept for small requests, so that a few
@@ -24,6 +25,8 @@ public final class MemoryBudget {
 
     private static final int MOST_SPARE = 128;
     private static final long SMALL_REQUEST = 64 << 10;
+    private static final int SHARE_THAT_WAITS = 8;
+    private static final long LEAST_THAT_WAITS = 1 << 20;
 
     private final long capacity;
     private final long keptForSmall;
@@ -31,6 +34,7 @@ public final class MemoryBudget {
     private final AtomicLong used = new AtomicLong();
     private final AtomicLong peak = new AtomicLong();
     private final AtomicLong refusals = new AtomicLong();
+    private final AtomicLong waiting = new AtomicLong();
     private final ArrayBlockingQueue<byte[]> spare = new ArrayBlockingQueue<>(MOST_SPARE);
 
     private MemoryBudget(long capacity, long keptForSmall, long smallRequestBytes) {
@@ -122,6 +126,24 @@ public final class MemoryBudget {
      */
     public boolean hasRoom(long bytes) {
         return bytes <= capacity - keptForSmall - used.get();
+    }
+
+    /** Counts bytes of a body that wait to be decoded, or wait no longer. */
+    void waits(long bytes) {
+        waiting.addAndGet(bytes);
+    }
+
+    /** {@return how many of them wait, of all forms} */
+    long waiting() {
+        return waiting.get();
+    }
+
+    /**
+     * {@return whether so many bytes wait to be decoded, of all forms, that none asks for more before its own have been: more
+     * than an eighth of the capacity, and than 1 MiB. Adapters read nothing ahead then}
+     */
+    public boolean isCrowded() {
+        return waiting() > Math.max(capacity / SHARE_THAT_WAITS, LEAST_THAT_WAITS);
     }
 
     /** {@return a segment of so many bytes, which were reserved; not cleared} */

@@ -10,14 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A form that has been received as a whole: its fields and files, in the order in which they came (RFC 7578).
  *
- * <pre>{@code
- * try (MultipartForm form = forms.read(in, contentType)) {
- *     String title = form.text("title");
- *     for (FormPart file : form.parts("file")) {
- *         file.moveTo(store.resolve(newName()));
- *     }
- * }
- * }</pre>
+ * {@snippet file="Guide.java" region="form"}
  *
  * <p>Close it: files are deleted and memory is given back then, except of parts that were moved or detached.
  * Thread-safe.

@@ -5,7 +5,8 @@
  * its {@link dev.sluice.form.FormPart}s, by {@link dev.sluice.form.FormOptions}. To send parts elsewhere: a {@link
  * dev.sluice.form.PartDecider} answers a {@link dev.sluice.form.PartDecision} for each, to a {@link
  * dev.sluice.form.PartSink}, which tells its {@link dev.sluice.form.Readiness}; a {@link dev.sluice.form.PartPipe} is one
- * to read from. To write an adapter: a {@link dev.sluice.form.FormSource} drives a {@link dev.sluice.form.FormIntake}.
+ * to read from. To write an adapter: a {@link dev.sluice.form.FormSource} drives a {@link dev.sluice.form.FormIntake};
+ * these two are experimental.
  * What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link dev.sluice.form.MemoryBudget}. To watch:
  * {@link dev.sluice.form.FormMetrics} and {@link dev.sluice.form.ProgressListener}.
  *

@@ -243,6 +243,7 @@ class FormIntakeTest extends SpooledTest {
     /** Lets a form begin when the test says so. */
     private static final class Door implements FormAdmission {
         private final Readiness may;
+        private Throwable fault = new IOException("closed");
         private int ended;
 
         private Door(Readiness may) {
@@ -250,9 +251,9 @@ class FormIntakeTest extends SpooledTest {
         }
 
         @Override
-        public Readiness admit() throws IOException {
+        public Readiness admit() {
             if (may == Readiness.READY) {
-                throw new IOException("closed");
+                throw Blocking.<RuntimeException>unchecked(fault);
             }
             return may;
         }
@@ -301,10 +302,14 @@ class FormIntakeTest extends SpooledTest {
         Door throwing = new Door(Readiness.READY);
         FormOptions closed = behind(throwing);
         assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, closed));
+        Door dying = new Door(Readiness.READY);
+        dying.fault = new StackOverflowError();
+        FormOptions dead = behind(dying);
+        assertThrows(StackOverflowError.class, () -> PushedForm.create(Upload.BOUNDARY, dead));
         Door never = new Door(Readiness.pending());
         PushedForm gone = PushedForm.create(Upload.BOUNDARY, behind(never));
         gone.close();
-        for (Door door : List.of(later, atOnce, throwing, never)) {
+        for (Door door : List.of(later, atOnce, throwing, dying, never)) {
             assertEquals(1, door.ended);
         }
         assertEquals(0, budget.used());
@@ -430,8 +435,40 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(told, slow.wanted, "nobody waits for a form that is over");
     }
 
-    @Test
-    void aSourceWithoutThreadsFailsTheFormAndLeavesNothing() throws IOException {
+    /** The stream is a container's or an application's: anything may come out of it, in the middle of a part. */
+    @ParameterizedTest
+    @ValueSource(classes = {IOException.class, IllegalStateException.class, StackOverflowError.class})
+    void whatAStreamThrowsEndsTheForm(Class<? extends Throwable> type) throws Exception {
+        Throwable thrown = type.getConstructor().newInstance();
+        Door door = new Door(Readiness.pending());
+        door.may.ready();
+        Blocking sink = new Blocking();
+        sink.go.countDown();
+        InputStream broken = new ByteArrayInputStream(twoParts()) {
+            @Override
+            public int read(byte[] target, int index, int length) {
+                if (sink.written > 0) {
+                    throw Blocking.<RuntimeException>unchecked(thrown);
+                }
+                return super.read(target, index, 1);
+            }
+
+            @Override
+            public int available() {
+                return 0;
+            }
+        };
+        FormOptions options = options(sink).toBuilder().admission(door).build();
+        assertSame(thrown, assertThrows(type, () -> PushedForm.read(broken, Upload.BOUNDARY, options)));
+        assertTrue(sink.closed);
+        assertEquals(1, door.ended);
+        assertEquals(0, budget.used());
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {RejectedExecutionException.class, StackOverflowError.class})
+    void aSourceWithoutThreadsFailsTheFormAndLeavesNothing(Class<? extends Throwable> type) throws Exception {
+        Throwable none = type.getConstructor().newInstance();
         byte[] body = twoParts();
         for (boolean atOnce : new boolean[] {true, false}) {
             Remote sink = new Remote();
@@ -447,14 +484,14 @@ class FormIntakeTest extends SpooledTest {
                 @Override
                 public void run(Runnable work) {
                     if (atOnce) {
-                        throw new RejectedExecutionException();
+                        throw Blocking.<RuntimeException>unchecked(none);
                     }
                     work.run();
                 }
 
                 @Override
                 public void resume(Runnable work) {
-                    throw new RejectedExecutionException();
+                    throw Blocking.<RuntimeException>unchecked(none);
                 }
             };
             FormIntake intake = Forms.of(options(sink, sink)).receive(dead, options(sink, sink));
@@ -526,13 +563,16 @@ class FormIntakeTest extends SpooledTest {
             } catch (InterruptedException e) {
                 throw new IOException(e);
             }
-            if (fault instanceof IOException io) {
-                throw io;
-            } else if (fault instanceof Error error) {
-                throw error;
+            if (fault != null) {
+                throw Blocking.<RuntimeException>unchecked(fault);
             }
             written += data.readableBytes();
             return Readiness.READY;
+        }
+
+        @SuppressWarnings("unchecked")
+        static <T extends Throwable> T unchecked(Throwable any) throws T {
+            throw (T) any;
         }
 
         @Override
@@ -552,7 +592,7 @@ class FormIntakeTest extends SpooledTest {
         intake.offer(Unpooled.copiedBuffer(body, 0, body.length - close));
         long offered = source.fill(intake);
         assertTrue(sink.blocks.await(10, TimeUnit.SECONDS));
-        assertTrue(offered <= (128 << 10) + CHUNK, () -> "offered: " + offered);
+        assertTrue(offered <= (256 << 10) + CHUNK, () -> "offered: " + offered);
         IOException broken = new IOException("broken");
         if (then.equals("goes on")) {
             sink.go.countDown();
@@ -576,6 +616,37 @@ class FormIntakeTest extends SpooledTest {
         source.end();
         assertTrue(sink.closed);
         assertEquals(0, budget.used());
+        assertEquals(0, budget.waiting());
+    }
+
+    @Test
+    void whereTheBytesOfManyFormsWaitEachWantsNoMoreBeforeItsOwnAreDecoded() throws Exception {
+        int forms = 24;
+        byte[] body = new Upload().file("f", "f", "").toBytes();
+        int close = Upload.BOUNDARY.value().length() + 8;
+        Blocking sink = new Blocking();
+        List<WithWorker> sources = new ArrayList<>();
+        List<FormIntake> intakes = new ArrayList<>();
+        long offered = 0;
+        for (int i = 0; i < forms; i++) {
+            WithWorker source = new WithWorker();
+            FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
+            intake.offer(Unpooled.copiedBuffer(body, 0, body.length - close));
+            offered += source.fill(intake);
+            sources.add(source);
+            intakes.add(intake);
+        }
+        long most = Math.max(1 << 20, budget.capacity() / 8) + (forms + 1L) * (body.length + CHUNK);
+        assertTrue(offered <= most, "offered: " + offered);
+        sink.go.countDown();
+        for (int i = 0; i < forms; i++) {
+            assertTrue(sources.get(i).wanted.tryAcquire(10, TimeUnit.SECONDS), "form " + i);
+            intakes.get(i).offer(Unpooled.copiedBuffer(body, body.length - close, close));
+            intakes.get(i).finish();
+            intakes.get(i).future().get(10, TimeUnit.SECONDS).close();
+            sources.get(i).end();
+        }
+        assertEquals(0, budget.waiting());
     }
 
     /** Says that it is ready on another thread, sooner or later by nanoseconds: around when it is asked. */

@@ -196,7 +196,7 @@ class DifferentialsTest {
                 "\r\n-",
                 "\r\n",
                 "\r",
-                "\n--x",
+                "\n--y",
                 "a--x",
                 "a--x--",
                 "a\r\n--y\r\n--",
@@ -207,6 +207,8 @@ class DifferentialsTest {
                 assertNothingIsLost(data, preset);
             }
         }
+        assertNothingIsLost("\n--x", Preset.STANDARD);
+        assertNothingIsLost("\r--x", Preset.STANDARD);
         for (String data : List.of("\r\n--xy", "\r\n--x y", "a\r\n--x-b", "\r\n--x\rz", "\r\n--x \t-\r\n--x\r\r\n")) {
             assertNothingIsLost(data, Preset.COMPATIBLE);
         }

@@ -12,8 +12,11 @@ import java.util.SplittableRandom;
 public final class RoundTripTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
     /** What is written by the rules, though not every reader reads it so. */
-    private static final MultipartOptions STRICT = options(
-            Preset.STRICT.accepting(Deviation.BACKSLASH, Deviation.ESCAPED_BACKSLASH, Deviation.TRANSPORT_PADDING));
+    private static final MultipartOptions STRICT = options(Preset.STRICT.accepting(
+            Deviation.BACKSLASH,
+            Deviation.ESCAPED_BACKSLASH,
+            Deviation.TRANSPORT_PADDING,
+            Deviation.LOOKALIKE_DELIMITER));
 
     private static final MultipartOptions COMPATIBLE = options(Preset.COMPATIBLE);
 

@@ -21,11 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Counts forms, while they stream and when they have ended, and shows what they hold of the memory and of the spool of
  * the process.
  *
- * <pre>{@code
- * FormMeterBinder meters = FormMeterBinder.of(spool, memory);
- * FormOptions options = FormOptions.builder(spool, memory).metrics(meters).build();
- * meters.bindTo(registry);
- * }</pre>
+ * {@snippet file="dev/sluice/micrometer/FormMeterBinderTest.java" region="meters"}
  *
  * <table>
  * <caption>The meters</caption>

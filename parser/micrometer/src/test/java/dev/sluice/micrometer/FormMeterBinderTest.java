@@ -67,6 +67,7 @@ class FormMeterBinderTest {
     private final MemoryBudget memory = MemoryBudget.of(100_000);
     private SpoolDirectory spool;
     private FormMeterBinder meters;
+    private FormOptions metered;
 
     @BeforeEach
     void bind() throws IOException {
@@ -74,8 +75,11 @@ class FormMeterBinderTest {
                 .keepFreeBytes(0)
                 .maxSpoolBytes(5000)
                 .open();
+        // @start region="meters"
         meters = FormMeterBinder.of(spool, memory);
         meters.bindTo(registry);
+        metered = FormOptions.builder(spool, memory).metrics(meters).build();
+        // @end
     }
 
     @AfterEach
@@ -88,7 +92,7 @@ class FormMeterBinderTest {
     }
 
     private FormOptions.Builder options() {
-        return FormOptions.builder(spool, memory).metrics(meters).spillThreshold(100);
+        return metered.toBuilder().spillThreshold(100);
     }
 
     private static byte[] body(String... parts) {

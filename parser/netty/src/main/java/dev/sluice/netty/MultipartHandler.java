@@ -263,8 +263,13 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         }
     }
 
+    /** When a read is over, or a turn, or something that was waited for has come. */
     private void proceed(ChannelHandlerContext ctx) {
         work(ctx);
+        FormExchange form = exchange;
+        if (form != null) {
+            form.handOver(); // once for all that has come: a worker is woken for it
+        }
         if (state == State.IDLE && (inputShutdown || shared.isStopping()) && held.isEmpty()) {
             close(ctx);
         } else if (state == State.DRAIN && complete && !outputShutdown) {
@@ -306,11 +311,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         try {
             while (!held.isEmpty() && goOn(ctx, held.element())) {}
             FormExchange form = exchange;
-            if (form != null) {
-                form.handOver();
-                if (inputShutdown && !complete && held.isEmpty() && !form.isOver()) {
-                    form.abort(form.cutOff(new ClosedChannelException())); // answered: half of it may be open
-                }
+            if (form != null && inputShutdown && !complete && held.isEmpty() && !form.isOver()) {
+                form.abort(form.cutOff(new ClosedChannelException())); // answered: half of it may be open
             }
         } finally {
             working = false;
@@ -564,10 +566,13 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     /**
      * A client that is gone is not noticed for as long as nobody reads, nor is the end of its connection by a stream that
      * has unread data. So a read is asked for while the form waits for something else, too; what it brings is held, and one
-     * more asked for while that is little.
+     * more asked for while that is little. Not where the bytes of very many forms wait: a client that is gone is noticed there
+     * when its own have been decoded.
      */
     private void probe(ChannelHandlerContext ctx) {
-        if (exchange != null && heldBytes <= shared.bytesPerTurn() / 4) {
+        if (exchange != null
+                && heldBytes <= shared.bytesPerTurn() / 4
+                && !shared.forms().options().memory().isCrowded()) {
             ask(ctx);
         }
     }

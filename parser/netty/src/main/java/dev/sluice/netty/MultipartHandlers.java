@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Makes the handlers that take forms, behind an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}:
  * one for each connection or stream. Make one of this for the process. Thread-safe.
  *
+ * {@snippet file="UploadPipeline.java" region="pipeline"}
+ *
  * <p>A handler reads by itself, as fast as sinks take what comes, and turns {@code autoRead} off. It hands on one request at
  * a time: the next waits until the one before was answered, by it or by the handlers behind it. Those who answer with
  * {@code Connection: close} need not close: the handler does, once the client has read the answer, or had the time.

@@ -488,28 +488,28 @@ public final class S3ObjectStore implements ObjectStore {
         }
 
         /**
-         * {@return this builder; an object that is there is not replaced ({@code If-None-Match: *}): the form fails with a {@link
-         * FileAlreadyExistsException}}
+         * {@return this builder; an object that is there is not replaced, as it is by default ({@code If-None-Match: *}): the
+         * form fails with a {@link FileAlreadyExistsException}}
          */
         public Builder onlyNew() {
             this.onlyNew = true;
             return this;
         }
 
-        /** {@return this builder; the store encrypts with keys of its own} */
+        /** {@return this builder; the store encrypts with keys of its own, by default as the bucket says} */
         public Builder encrypted() {
             this.encryption = ServerSideEncryption.AES256.toString();
             return this;
         }
 
-        /** {@return this builder; the store encrypts with the key {@code kmsKey} of its key service} */
+        /** {@return this builder; the store encrypts with the key {@code kmsKey} of its key service, by default as the bucket says} */
         public Builder encrypted(String kmsKey) {
             this.encryption = ServerSideEncryption.AWS_KMS.toString();
             this.encryptionKey = Objects.requireNonNull(kmsKey, "kmsKey");
             return this;
         }
 
-        /** {@return this builder; objects have these tags} */
+        /** {@return this builder; objects have these tags; none by default} */
         public Builder tags(Map<String, String> value) {
             this.tags = Map.copyOf(value);
             return this;

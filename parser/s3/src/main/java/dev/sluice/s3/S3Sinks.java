@@ -18,11 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sinks into an object store. Make one for the process, and an {@link S3Form} for each form. Thread-safe.
  *
- * <pre>{@code
- * S3Sinks sinks = S3Sinks.builder(store, budget).prefix("uploads/").build();
- * S3Form objects = sinks.newForm();
- * forms.read(in, head, objects.options(forms.options()));
- * }</pre>
+ * {@snippet file="Guide.java" region="objects"}
  */
 public final class S3Sinks {
     /** The least size of a piece that is not the last. */
@@ -279,7 +275,7 @@ public final class S3Sinks {
             return this;
         }
 
-        /** {@return this builder; the media type of an object is what the client says, where it says something} */
+        /** {@return this builder; the media type of an object is what the client says, where it does; by default what {@link #sniff} says} */
         public Builder clientContentType() {
             this.clientContentType = true;
             return this;

@@ -14,9 +14,12 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -28,11 +31,15 @@ import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** Credentials that expire while an upload runs, and a store behind TLS. */
+/** Credentials that expire while an upload runs, a store behind TLS, and one that encrypts. */
 @ExtendWith(Weed.IsThere.class)
 class AccessTest {
     private static final int MIB = 1 << 20;
@@ -189,5 +196,53 @@ class AccessTest {
                 assertInstanceOf(SSLException.class, cause, "the certificate is not trusted");
             }
         }
+    }
+
+    /** Notes which encryption is asked for; the store of the tests, which has no keys, is not asked for any. */
+    private static final class Encryption implements ExecutionInterceptor {
+        private static final List<String> HEADERS =
+                List.of("x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id");
+
+        final Set<String> asked = new ConcurrentSkipListSet<>();
+
+        @Override
+        public SdkHttpRequest modifyHttpRequest(Context.ModifyHttpRequest context, ExecutionAttributes attributes) {
+            SdkHttpRequest request = context.httpRequest();
+            List<String> values = HEADERS.stream()
+                    .flatMap(header -> request.firstMatchingHeader(header).stream())
+                    .toList();
+            if (!values.isEmpty()) {
+                asked.add(context.request().getClass().getSimpleName() + values);
+            }
+            return request.copy(changed -> HEADERS.forEach(changed::removeHeader));
+        }
+    }
+
+    private static Set<String> encryption(UnaryOperator<S3ObjectStore.Builder> set) throws Exception {
+        Encryption encryption = new Encryption();
+        try (S3AsyncClient client = S3AsyncClient.builder()
+                        .endpointOverride(Weed.running().address())
+                        .region(Region.US_EAST_1)
+                        .forcePathStyle(true)
+                        .credentialsProvider(Weed.CREDENTIALS)
+                        .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                        .overrideConfiguration(all -> all.addExecutionInterceptor(encryption))
+                        .build();
+                Bench bench = new Bench(
+                        MemoryBudget.of(256 << 20), store -> set.apply(store.client(client)), sinks -> sinks)) {
+            bench.stored(FILES);
+        }
+        return encryption.asked;
+    }
+
+    @Test
+    void objectsAreEncryptedAsTheBuilderSays() throws Exception {
+        assertEquals(Set.of(), encryption(store -> store));
+        assertEquals(
+                Set.of("CreateMultipartUploadRequest[AES256]", "PutObjectRequest[AES256]"),
+                encryption(S3ObjectStore.Builder::encrypted));
+        assertEquals(
+                Set.of("CreateMultipartUploadRequest[aws:kms, key]", "PutObjectRequest[aws:kms, key]"),
+                encryption(store -> store.encrypted("key")));
     }
 }

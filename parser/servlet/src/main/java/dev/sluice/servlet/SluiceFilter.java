@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Takes {@code multipart/form-data} off the container: behind it {@code getParts}, {@code getPart}, {@code getParameter}
  * and what belongs to them work in every servlet, with or without {@code @MultipartConfig}.
  *
+ * {@snippet file="FilterSetUp.java" region="filter"}
+ *
  * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served. Other {@code multipart/*} bodies are answered
  * with 415, forms with other methods with 405, because a container may parse them, without these limits ({@link
  * Builder#refuseOtherMultipart}). All other requests pass as they are.
@@ -387,7 +389,10 @@ public final class SluiceFilter implements Filter {
             return this;
         }
 
-        /** {@return this builder; forms are parsed before the chain is called: trouble never reaches the application} */
+        /**
+         * {@return this builder; forms are parsed before the chain is called, by default when they are asked for: trouble never
+         * reaches the application}
+         */
         public Builder eager() {
             this.eager = true;
             return this;

@@ -64,8 +64,12 @@ class RequestLifeTest extends WithApp {
 
     @Test
     void whoCompletesTheRequestEndsItThoughItHasAnErrorPageToo() throws Exception {
+        CompletableFuture<Void> completed = new CompletableFuture<>();
         app.before((request, response, chain) -> chain.doFilter(
-                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+                new WorkersTo(Runnable::run, (HttpServletRequest) request)
+                        .withoutListeners()
+                        .completing(completed::thenRunAsync), // and then comes the page
+                response));
         CompletableFuture<String> page = new CompletableFuture<>();
         app.errorPage((request, response) -> page.complete(request.getParameter("a")));
         app.on((request, response) -> {
@@ -79,6 +83,7 @@ class RequestLifeTest extends WithApp {
                             app.thrown().add(e);
                         }
                         async.complete();
+                        completed.complete(null);
                     },
                     CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS)); // after the dispatch
         });

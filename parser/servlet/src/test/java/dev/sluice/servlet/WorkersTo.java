@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 final class WorkersTo extends HttpServletRequestWrapper {
     private final Consumer<Runnable> where;
     private boolean listenersHear = true;
+    private Consumer<Runnable> completing = Runnable::run;
 
     WorkersTo(Consumer<Runnable> where, HttpServletRequest request) {
         super(request);
@@ -20,6 +21,12 @@ final class WorkersTo extends HttpServletRequestWrapper {
     /** Nobody is told of the end of the request. */
     WorkersTo withoutListeners() {
         listenersHear = false;
+        return this;
+    }
+
+    /** Completes the request there, as a container that has a thread of its own for it. */
+    WorkersTo completing(Consumer<Runnable> there) {
+        completing = there;
         return this;
     }
 
@@ -38,6 +45,10 @@ final class WorkersTo extends HttpServletRequestWrapper {
                 AsyncContext.class.getClassLoader(), new Class<?>[] {AsyncContext.class}, (proxy, method, of) -> {
                     if (method.getName().equals("start")) {
                         where.accept((Runnable) of[0]);
+                        return null;
+                    }
+                    if (method.getName().equals("complete")) {
+                        completing.accept(context::complete);
                         return null;
                     }
                     if (method.getName().equals("addListener") && !listenersHear) {

@@ -16,6 +16,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
@@ -37,6 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -58,9 +62,12 @@ import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
 import org.springframework.util.FileSystemUtils;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RequestPart;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.multipart.MaxUploadSizeExceededException;
@@ -97,12 +104,21 @@ class StarterTest {
         }
     }
 
+    record Bound(String title, MultipartFile file) {}
+
     @RestController
     static class Controller {
         @PostMapping("/upload")
         String upload(@RequestParam("title") String title, @RequestParam("file") MultipartFile file)
                 throws IOException {
             return title + " " + file.getOriginalFilename() + " " + file.getSize() + " " + file.getBytes().length;
+        }
+
+        @PutMapping("/bound")
+        String bound(@ModelAttribute Bound bound, @RequestPart("file") Part part, @RequestPart("file") byte[] bytes) {
+            boolean virtual = Thread.currentThread().toString().startsWith("VirtualThread");
+            return bound.title() + " " + bound.file().getSize() + " " + part.getSize() + " " + bytes.length + " "
+                    + virtual;
         }
 
         @PostMapping("/title")
@@ -226,6 +242,20 @@ class StarterTest {
         assertEquals(0, context.getBean(SpoolDirectory.class).files());
     }
 
+    /** On threads that are virtual where the JDK has them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void formsAreBoundInEachWayAndMayNameTheirMethod(boolean virtual) throws Exception {
+        start(
+                List.of(Uploads.class),
+                "--spring.mvc.hiddenmethod.filter.enabled=true",
+                "--spring.threads.virtual.enabled=" + virtual);
+        String form = field("_method", "put") + form("one", 100_000);
+        assertEquals(
+                "one 100000 100000 100000 " + (virtual && Runtime.version().feature() >= 21),
+                post("/bound", form).body());
+    }
+
     @Test
     void bootsDefaultsHold() throws Exception {
         start(List.of(Uploads.class));
@@ -261,6 +291,15 @@ class StarterTest {
         HttpResponse<String> answer = post("/upload", form("cut", 100).substring(0, 200));
         assertEquals(400, answer.statusCode());
         assertTrue(answer.body().contains("\"reason\":\"truncated\""), answer.body());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
+    void whatTheServerLacksIsAProblemToo(int status, String property, String limit) throws Exception {
+        start(List.of(Uploads.class), "--sluice." + property);
+        HttpResponse<String> answer = post("/upload", form("one", 100_000));
+        assertEquals(status, answer.statusCode());
+        assertTrue(answer.body().contains("\"limit\":\"" + limit + '"'), answer.body());
     }
 
     @Test

@@ -50,6 +50,22 @@ final class ReferenceDelimiters {
         return null;
     }
 
+    /**
+     * {@return the last byte of the first dash-boundary in [from, to) behind a CR or LF alone that ends no line, or -1}
+     *
+     * <p>A line end is one of the region, not what stands before it.
+     */
+    int lookalike(int regionStart, int from, int to) {
+        for (int i = Math.max(from, regionStart + 1); i + dashBoundary.length <= to; i++) {
+            boolean cr = body[i - 1] == CR;
+            boolean lf = body[i - 1] == LF && !lfMode && !(i - 2 >= regionStart && body[i - 2] == CR);
+            if ((cr || lf) && dashBoundaryAt(i)) {
+                return i + dashBoundary.length - 1;
+            }
+        }
+        return -1;
+    }
+
     private boolean dashBoundaryAt(int at) {
         return at + dashBoundary.length <= size
                 && Arrays.equals(body, at, at + dashBoundary.length, dashBoundary, 0, dashBoundary.length);

@@ -25,7 +25,7 @@ public final class ReferenceParser {
     private static final int MAX_PADDING = 256;
     /** The text up to a semicolon outside of quotes, in which a backslash escapes. */
     private static final Pattern PARAMETER =
-            Pattern.compile("((?:[^\";]|\"(?:[^\"\\\\]|\\\\.)*(?:\"|\\\\?$))*)(?:;|$)", Pattern.DOTALL);
+            Pattern.compile("((?:[^\";]++|\"(?:[^\"\\\\]++|\\\\.)*+(?:\"|\\\\?$))*+)(?:;|$)", Pattern.DOTALL);
 
     private static final Pattern CHARSET =
             Pattern.compile("\\s*charset(=|\\*|\\s+=)(.*)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
@@ -132,6 +132,7 @@ public final class ReferenceParser {
         for (; ; ) {
             DashBoundary found = delimiters.find(0, from);
             int text = found == null ? delimiters.undecided(0, from) : found.start();
+            lookalike(delimiters.lookalike(0, from, Math.min(text, limits.maxPreambleBytes())));
             if (text > limits.maxPreambleBytes()) {
                 if (!rules.accepts("PREAMBLE")) {
                     throw new Failure("PREAMBLE", preambleShows(), -1);
@@ -203,6 +204,12 @@ public final class ReferenceParser {
         for (; ; ) {
             DashBoundary found = delimiters.find(bodyStart, from);
             int dataEnd = found == null ? delimiters.undecided(bodyStart, from) : found.start();
+            int lookalike = delimiters.lookalike(bodyStart, from, (int)
+                    Math.min(dataEnd, bodyStart + Math.min(limits.maxPartBytes(), size)));
+            if (lookalike >= 0) {
+                partial = withBody(empty, lookalike);
+                lookalike(lookalike);
+            }
             if (dataEnd - bodyStart > limits.maxPartBytes()) {
                 int limit = bodyStart + (int) limits.maxPartBytes();
                 partial = withBody(empty, limit);
@@ -266,6 +273,12 @@ public final class ReferenceParser {
     /** The bytes end where more are needed: the body is too short, or longer than its limit. */
     private Failure bodyEnds() {
         return new Failure(size < body.length ? "BODY_TOO_LARGE" : "TRUNCATED", size, index);
+    }
+
+    private void lookalike(int last) {
+        if (last >= 0) {
+            log.met("LOOKALIKE_DELIMITER", "MALFORMED_DELIMITER", index, last);
+        }
     }
 
     private void bareLf(int offset) {
@@ -577,17 +590,17 @@ public final class ReferenceParser {
         private void checkCharset(ReferenceField type, boolean file) {
             List<String> charsets = new ArrayList<>();
             boolean odd = false;
-            Matcher parameter = PARAMETER.matcher(type.text());
-            boolean first = true;
+            String text = type.text();
+            int parameters = text.indexOf(';') + 1; // the media type has no quotes
+            Matcher parameter = PARAMETER.matcher(parameters == 0 ? "" : text.substring(parameters));
             while (parameter.find()) {
                 Matcher charset = CHARSET.matcher(parameter.group(1));
-                if (!first && charset.lookingAt()) {
+                if (charset.lookingAt()) {
                     odd |= !charset.group(1).equals("=");
                     if (charset.group(1).equals("=")) {
                         charsets.add(charset.group(2).stripTrailing());
                     }
                 }
-                first = false;
             }
             if (odd || charsets.size() > 1) {
                 log.met("AMBIGUOUS_CHARSET", "MALFORMED_HEADER", index, type.offset(0));

@@ -13,6 +13,10 @@ class HostileBodiesTest {
         for (String preset : new String[] {"STANDARD", "STRICT"}) {
             for (HostileBodies.Body body : HostileBodies.all(3000)) {
                 Outcome outcome = ReferenceParser.parse(body.contentType(), body.bytes(), preset);
+                if (preset.equals("STRICT") && body.name().endsWith(" alone")) { // others take those for delimiters
+                    assertEquals("MALFORMED_DELIMITER", outcome.verdict(), body.name());
+                    continue;
+                }
                 assertEquals("ok", outcome.verdict(), body.name());
                 assertEquals(1, outcome.parts().size(), body.name());
                 assertEquals(body.dataOffset(), outcome.parts().get(0).bodyOffset());

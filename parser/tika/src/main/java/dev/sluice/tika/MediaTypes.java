@@ -15,11 +15,7 @@ import org.apache.tika.parser.ParseContext;
 /**
  * Deciders that look at the first bytes of a part and ask what they are.
  *
- * <pre>{@code
- * FormOptions.builder(spool, memory)
- *         .decider(MediaTypes.sniff(4096, (part, type) ->
- *                 type.startsWith("image/") ? PartDecision.spill() : PartDecision.refuse(415, "images only")))
- * }</pre>
+ * {@snippet file="dev/sluice/tika/MediaTypesTest.java" region="pictures"}
  *
  * <p>The type is a guess at a format, not a promise: a file may be of two formats at once, and what follows the first
  * bytes is not looked at. {@code image/svg+xml} may hold scripts. Formats inside a ZIP archive ({@code .docx}, {@code .jar}) are told apart only by hints.

@@ -168,10 +168,12 @@ class MediaTypesTest {
 
     @Test
     void htmlThatSaysItIsAPictureCanBeRefused() throws IOException {
+        // @start region="pictures"
         PartDecider picturesOnly = MediaTypes.sniff(
                 512,
                 (part, type) ->
                         type.startsWith("image/") ? PartDecision.memory() : PartDecision.refuse(415, "pictures only"));
+        // @end
         byte[] body = body("x.png", "image/png", HTML);
         try (MultipartForm form = read(body, picturesOnly)) {
             assertEquals(List.of(), form.parts());

@@ -120,8 +120,11 @@ class DifferentialTest {
         assertTrue(accepted > BODIES / 3, accepted + " accepted");
         assertTrue(refused < changed / 100, refused + " of " + changed + " refused");
         Set<Feature> never = EnumSet.complementOf(EnumSet.copyOf(removable));
-        // STRICT refuses the other two.
-        assertEquals(EnumSet.of(Feature.PADDING, Feature.SHARED_BLANK_LINE, Feature.UNKNOWN), never);
+        // STRICT refuses the others.
+        assertEquals(
+                EnumSet.of(
+                        Feature.PADDING, Feature.SHARED_BLANK_LINE, Feature.LINE_FEED_DASH_BOUNDARY, Feature.UNKNOWN),
+                never);
     }
 
     @Tag("full")

@@ -1,8 +1,13 @@
 package dev.sluice.bench.endtoend;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.bench.peer.HandledForm;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.bench.peer.bytebuf.Decoding;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.netty.FormRoute;
 import dev.sluice.netty.MultipartHandlers;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -22,6 +27,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.concurrent.DefaultEventExecutorGroup;
@@ -63,12 +69,12 @@ public final class MeasuredServer {
         System.exit(0);
     }
 
-    static Tally tally(HttpRequest request) {
+    private static Tally tally(HttpRequest request) {
         return request.uri().equals(CHECKED) ? Tally.checking() : Tally.counting();
     }
 
     private int listen() {
-        MultipartHandlers handlers = HandledForm.handlers(variant, workers, bytes);
+        MultipartHandlers handlers = handlers();
         Channel acceptor = new ServerBootstrap()
                 .group(new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory()))
                 .channel(NioServerSocketChannel.class)
@@ -88,6 +94,23 @@ public final class MeasuredServer {
                 .syncUninterruptibly()
                 .channel();
         return ((InetSocketAddress) acceptor.localAddress()).getPort();
+    }
+
+    private MultipartHandlers handlers() {
+        Forms forms = Forms.of(FormOptions.inMemory(MemoryBudget.of(64 << 20))
+                .unlimitedBodyBytes()
+                .unlimitedPartBytes()
+                .build());
+        FormRoute route = request -> {
+            Tally tally = tally(request);
+            return new HandledForm(tally, () -> {
+                bytes.add(HttpUtil.getContentLength(request, 0L));
+                return Unpooled.wrappedBuffer(JSON.writeValueAsBytes(tally.asTruth()));
+            });
+        };
+        return variant.usesWorker()
+                ? MultipartHandlers.builder(forms, route, workers).build()
+                : MultipartHandlers.onEventLoop(forms, route).build();
     }
 
     private void answer(BufferedReader in) throws IOException {

@@ -78,8 +78,10 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
         Map<String, List<String[]>> left = new TreeMap<>();
         run.pick(rows).forEach(row -> {
             String label = Tables.label(name, row);
-            if (row.score() == null || row.wrong()) {
-                String why = row.score() == null ? "No figure" : "Left out where the result is wrong";
+            if (row.score() == null || row.wrong() || row.vague()) {
+                String why = row.score() == null
+                        ? "No figure"
+                        : "Left out where the " + (row.wrong() ? "result is wrong" : "error is above 30 %");
                 left.computeIfAbsent(why, each -> new ArrayList<>())
                         .add(new String[] {label, Tables.label(group, row)});
             } else {

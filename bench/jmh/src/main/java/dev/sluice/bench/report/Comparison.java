@@ -6,10 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One row of an old run beside the same row of a new one: times, ratios of times, or bytes; NaN where there is no figure.
+ * One row of an old run beside the same row of a new one: times, or bytes; NaN where there is no figure.
  *
  * @param bytes whether it is what is allocated, not time
- * @param margin relative change that the errors (and the tolerance) allow
+ * @param margin relative change that the errors allow
  */
 public record Comparison(String key, boolean bytes, double before, double after, double margin) {
     /** What a change beyond the margin means. */
@@ -48,14 +48,8 @@ public record Comparison(String key, boolean bytes, double before, double after,
         return after * (1 + margin) >= before ? Verdict.SAME : bytes ? Verdict.ALLOCATES_LESS : Verdict.FASTER;
     }
 
-    /**
-     * Compares the rows of two runs.
-     *
-     * @param yardstick the peer by whose time in the same run that of Sluice is divided, so that the runs may come from
-     *     different machines; empty where all rows are compared by their times, for runs on one machine
-     * @param tolerance growth that is let pass beside the errors
-     */
-    public static List<Comparison> of(Run before, Run after, String yardstick, double tolerance) {
+    /** Compares the rows of two runs by their times and by what they allocate: both of one machine. */
+    public static List<Comparison> of(Run before, Run after) {
         Map<String, Row> old = before.byKey();
         Map<String, Row> now = after.byKey();
         List<Comparison> comparisons = new ArrayList<>();
@@ -64,22 +58,8 @@ public record Comparison(String key, boolean bytes, double before, double after,
             if (row.score() == null) {
                 continue;
             }
-            if (yardstick.isEmpty()) {
-                double margin = margin(tolerance, row, same);
-                comparisons.add(new Comparison(row.key(), false, row.cost(), cost(same), margin));
-            } else {
-                Row oldYardstick = old.get(row.keyOf(yardstick));
-                if (!row.ofSluice() || Double.isNaN(cost(oldYardstick))) {
-                    continue;
-                }
-                Row newYardstick = now.get(row.keyOf(yardstick));
-                comparisons.add(new Comparison(
-                        row.key(),
-                        false,
-                        row.cost() / cost(oldYardstick),
-                        cost(same) / cost(newYardstick),
-                        margin(tolerance, row, same, oldYardstick, newYardstick)));
-            }
+            double margin = error(row) + (same == null ? 0 : error(same));
+            comparisons.add(new Comparison(row.key(), false, row.cost(), cost(same), margin));
             if (row.allocated() != null && same != null && same.allocated() != null) {
                 comparisons.add(new Comparison(row.key(), true, row.allocated(), same.allocated(), ALLOCATION_MARGIN));
             }
@@ -94,13 +74,8 @@ public record Comparison(String key, boolean bytes, double before, double after,
         return comparisons;
     }
 
-    private static double margin(double tolerance, @Nullable Row... rows) {
-        double errors = 1;
-        for (Row row : rows) {
-            boolean unknown = row != null && (row.error() == null || row.error().isNaN());
-            errors += row == null ? 0 : unknown ? UNKNOWN_ERROR : row.relativeError();
-        }
-        return errors * tolerance - 1;
+    private static double error(Row row) {
+        return row.error() == null || row.error().isNaN() ? UNKNOWN_ERROR : row.relativeError();
     }
 
     private static double cost(@Nullable Row row) {

@@ -201,7 +201,7 @@ final class Goals {
         Optional<Row> mine = run.find(sluice);
         Optional<Row> theirs = mine.flatMap(row -> run.rows().stream()
                 .filter(other -> other.score() != null && !other.wrong() && !other.ofSluice())
-                .filter(other -> other.keyOf("sluice-push").equals(row.key()))
+                .filter(other -> other.keyOf("peer", "sluice-push").equals(row.key()))
                 .min(Comparator.comparingDouble(Row::cost)));
         if (theirs.isPresent()) {
             compared(title + ", " + Tables.peer(theirs.get()), mine.get(), theirs.get(), limit);

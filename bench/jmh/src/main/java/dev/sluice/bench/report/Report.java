@@ -15,8 +15,16 @@ import java.util.function.ToDoubleFunction;
 public final class Report {
     private static final String BEGIN = "<!-- speed: written by the command report, do not edit -->\n";
     private static final String END = "<!-- end of speed -->";
-    private static final List<String> SHOWN =
-            List.of("sluice-push", "sluice-servlet", "jetty", "netty42-dropped", "fileupload2");
+    private static final List<PeerKind> SHOWN = List.of(
+            PeerKind.SLUICE_PUSH,
+            PeerKind.SLUICE_FORM,
+            PeerKind.SLUICE_SERVLET,
+            PeerKind.SLUICE_HANDLER,
+            PeerKind.JETTY,
+            PeerKind.NETTY42_DROPPED,
+            PeerKind.FILEUPLOAD2);
+    /** Those of three forks. */
+    private static final int CLAIMED_SAMPLES = 12;
 
     private final Map<String, Run> runs;
 
@@ -53,8 +61,6 @@ public final class Report {
 
     /** @param made where the charts are put */
     private String page(Path charts, Map<Path, String> made) {
-        Map<String, Run> judged = new TreeMap<>(runs);
-        judged.keySet().removeIf(name -> name.startsWith("guard-"));
         StringBuilder page = new StringBuilder("""
             # Results
 
@@ -63,14 +69,18 @@ public final class Report {
 
             Runs:\s""");
         runs.keySet().forEach(name -> page.append("[%s](#%s) ".formatted(name, name)));
-        page.append("\n\n## Where others are ahead\n\n").append(Losses.peers(judged));
-        page.append("\n## Netty's other ways\n\n").append(Losses.ways(judged));
+        page.append("\n\n## The bodies\n\nEach is made once and read over and over.\n\n| body | what |\n|---|---|\n");
+        for (Scenario body : Scenario.values()) {
+            page.append("| %s | %s |\n".formatted(body.id(), body.title));
+        }
+        page.append("\n## Where others are ahead\n\n").append(Losses.peers(runs));
+        page.append("\n## Netty's other ways\n\n").append(Losses.ways(runs));
         page.append("\n## Goals that are missed\n\nBy more than the error of the figure.\n\n");
-        page.append(goals(judged, Goals.Outcome.NO));
+        page.append(goals(Goals.Outcome.NO));
         page.append("\n## Goals that are open\n\nThe limit lies within the error of the figure.\n\n");
-        page.append(goals(judged, Goals.Outcome.OPEN));
+        page.append(goals(Goals.Outcome.OPEN));
         page.append("\n## Goals for which a full run has no figure, or none that counts\n\n");
-        page.append(goals(judged, Goals.Outcome.UNKNOWN));
+        page.append(goals(Goals.Outcome.UNKNOWN));
         runs.forEach((name, run) -> {
             page.append("\n## %s\n\n%s\n".formatted(name, run.provenance()));
             Chart.of(name, run).forEach((file, svg) -> {
@@ -82,9 +92,9 @@ public final class Report {
         return page.toString();
     }
 
-    private static String goals(Map<String, Run> judged, Goals.Outcome outcome) {
+    private String goals(Goals.Outcome outcome) {
         StringBuilder lines = new StringBuilder();
-        judged.forEach((name, run) -> Goals.of(run).stream()
+        runs.forEach((name, run) -> Goals.of(run).stream()
                 .filter(finding -> finding.outcome() == outcome)
                 .forEach(finding -> lines.append("| ").append(name).append(' ').append(finding.line())));
         return lines.isEmpty()
@@ -104,35 +114,49 @@ public final class Report {
     }
 
     private String speed() {
+        List<PeerKind> shown = SHOWN.stream().filter(this::isRecorded).toList();
         StringBuilder text = new StringBuilder("| us for a whole body");
-        SHOWN.forEach(peer -> text.append(" | ").append(PeerKind.of(peer).title));
-        text.append(" |\n|---").append("|---:".repeat(SHOWN.size())).append("|\n");
+        shown.forEach(peer -> text.append(" | ").append(peer.title));
+        text.append(" |\n|---").append("|---:".repeat(shown.size())).append("|\n");
         for (Scenario body : List.of(Scenario.RANDOM_16M, Scenario.FORM, Scenario.FIELDS_100, Scenario.PARTS_1000)) {
             text.append("| ").append(body.title);
-            for (String peer : SHOWN) {
-                String query = "main peer=" + peer + " scenario=" + body.id() + " memory=heap";
+            for (PeerKind peer : shown) {
+                String query = query(peer) + " scenario=" + body.id();
                 text.append(" | %s; %s".formatted(micros("peers-jdk17", query), micros("peers-jdk25", query)));
             }
             text.append(" |\n");
         }
+        String mark = text.indexOf("*") < 0 ? "" : " \\* Fewer than three forks.";
         return text
                 + """
 
             With leak detection at PARANOID, 64 small files in wrapped arrays (JDK 17) cost Sluice %s times what they cost without,
-            Netty's decoder %s times and netty-contrib's %s times; in pooled direct chunks, of which the taking is tracked too, %s, %s and %s times.
+            Netty's decoder %s times and netty-contrib's %s times; in pooled direct chunks, of which the taking is tracked too, %s, %s and %s times.%s
             """.formatted(
                                 paranoid("sluice-push", "wrapped-each"),
                                 paranoid("netty42-kept", "wrapped-each"),
                                 paranoid("netty-contrib", "wrapped-each"),
                                 paranoid("sluice-push", "pooled-each"),
                                 paranoid("netty42-kept", "pooled-each"),
-                                paranoid("netty-contrib", "pooled-each"));
+                                paranoid("netty-contrib", "pooled-each"),
+                                mark);
+    }
+
+    private boolean isRecorded(PeerKind peer) {
+        return runs.get("peers-jdk17").find(query(peer)).isPresent();
+    }
+
+    private static String query(PeerKind peer) {
+        return "main memory=heap peer=" + peer.id();
     }
 
     private String micros(String run, String query) {
         return runs.get(run)
                 .find(query)
-                .map(row -> Tables.number(row.score()) + " ± " + Math.round(100 * row.relativeError()) + " %")
+                .map(row -> row.vague()
+                        ? "error above 30 %"
+                        : Tables.number(row.score()) + " ± " + Math.round(100 * row.relativeError()) + " %"
+                                + (row.samples() < CLAIMED_SAMPLES ? "*" : ""))
                 .orElse("-");
     }
 

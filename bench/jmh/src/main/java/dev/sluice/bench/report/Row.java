@@ -42,6 +42,8 @@ public record Row(
     /** How the note of a figure begins that could not be measured. */
     public static final String FAILED = "failed: ";
 
+    private static final double VAGUE = 0.3;
+
     /** What is counted is exact. */
     public static Row counted(
             String table,
@@ -66,10 +68,10 @@ public record Row(
         return table + " " + benchmark + " " + new TreeMap<>(params);
     }
 
-    /** The key of the same row of another peer. */
-    public String keyOf(String peer) {
+    /** The key of the same row with another value of one parameter. */
+    public String keyOf(String param, String value) {
         Map<String, String> others = new TreeMap<>(params);
-        others.put("peer", peer);
+        others.put(param, value);
         return table + " " + benchmark + " " + others;
     }
 
@@ -107,7 +109,13 @@ public record Row(
 
     /** Whether it is one of Sluice's, among parsers or servers. */
     public boolean ofSluice() {
-        return param("peer").startsWith("sluice") || param("server").startsWith("sluice");
+        String server = param("server");
+        return param("peer").startsWith("sluice") || server.startsWith("sluice") || server.startsWith("handler");
+    }
+
+    /** Whether its error is so large that no table and no chart shows it. */
+    public boolean vague() {
+        return relativeError() > VAGUE;
     }
 
     public String param(String name) {

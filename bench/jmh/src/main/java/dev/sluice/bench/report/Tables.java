@@ -27,12 +27,16 @@ public final class Tables {
     private static final Pattern LABEL = Pattern.compile("\\$([a-z]+)");
     private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/report/tables.txt");
 
+    private static final String LEFT_OUT = "\nRows left out of the tables for an error above 30 %%: %d.\n";
+
     private Tables() {}
 
     /** All tables of the run, as {@code tables.txt} describes them, each with a heading of the third level. */
     public static String of(Run run) {
-        StringBuilder text = new StringBuilder();
-        grouped(run.rows(), row -> row.table().replaceFirst(":.*", "")).forEach((name, rows) -> {
+        List<Row> told = run.rows().stream().filter(row -> !row.vague()).toList();
+        int left = run.rows().size() - told.size();
+        StringBuilder text = new StringBuilder(left == 0 ? "" : LEFT_OUT.formatted(left));
+        grouped(told, row -> row.table().replaceFirst(":.*", "")).forEach((name, rows) -> {
             List<String[]> its = LINES.stream()
                     .map(line -> line.split(" \\| "))
                     .filter(line -> line[0].equals(name) || line[0].startsWith(name + " way="))

@@ -47,14 +47,14 @@ public enum Scenario implements Named {
 
     /** Chunks of 17 and of 64 bytes recur as well, so that they can be as hot as those of a server's pool. */
     RANDOM_64K("1,088 random bytes 60 times, one file", () -> oneFile(repeated(random(17 * 64, 7), 60 * 17 * 64))),
-    RANDOM_1M("1 MiB generated", () -> generated(1)),
-    RANDOM_64M("64 MiB generated", () -> generated(64)),
-    RANDOM_1G("1 GiB generated", () -> generated(1024)),
+    RANDOM_1M("1 MiB of random bytes, one file", () -> generated(1)),
+    RANDOM_64M("the same MiB of random bytes 64 times, one file", () -> generated(64)),
+    RANDOM_1G("the same MiB of random bytes 1,024 times, one file", () -> generated(1024)),
 
-    NETTY_BIG("netty's benchmark: one file over 64 chunks of 8 KiB, CRLF", () -> nettyBig("\r\n")),
-    NETTY_HIGH("netty's benchmark: 64 files, one per chunk of 8 KiB, CRLF", () -> nettyHigh("\r\n")),
-    NETTY_BIG_LF("netty's benchmark: one file over 64 chunks of 8 KiB, LF", () -> nettyBig("\n")),
-    NETTY_HIGH_LF("netty's benchmark: 64 files, one per chunk of 8 KiB, LF", () -> nettyHigh("\n"));
+    NETTY_BIG("netty's benchmark: one file of zeros over 64 chunks of 8 KiB, CRLF", () -> nettyBig("\r\n")),
+    NETTY_HIGH("netty's benchmark: 64 files of 8 KiB of zeros, one per chunk, CRLF", () -> nettyHigh("\r\n")),
+    NETTY_BIG_LF("netty's benchmark: one file of zeros over 64 chunks of 8 KiB, LF", () -> nettyBig("\n")),
+    NETTY_HIGH_LF("netty's benchmark: 64 files of 8 KiB of zeros, one per chunk, LF", () -> nettyHigh("\n"));
 
     private static final class Bytes {
         static final int MIB = 1 << 20;

@@ -14,8 +14,10 @@ public enum PeerKind implements Named {
     SLUICE_PUSH(true, true, ByteBufPeer.of("sluice-push")),
     SLUICE_PULL(false, true, StreamPeer.of(StreamPeer::sluice)),
     SLUICE_PULL_CHUNKS(false, true, StreamPeer.of(StreamPeer::sluiceChunks)),
+    SLUICE_FORM(false, true, StreamPeer::sluiceForm),
     SLUICE_SERVLET(false, true, ServletPeer.of(false)),
     SLUICE_SERVLET_STREAMING(false, true, ServletPeer.of(true)),
+    SLUICE_HANDLER(true, true, HandlerPeer::new),
     NETTY42_KEPT(true, true, ByteBufPeer.of("netty42-kept")),
     NETTY42_DROPPED(true, true, ByteBufPeer.of("netty42-dropped")),
     /** As Netty ran by default up to JDK 23; newer ones have it do without Unsafe unless they are told this. */

@@ -51,7 +51,8 @@ final class ServletPeer implements Peer {
         }
     }
 
-    private static FormOptions options(Body body) {
+    /** Those of every form here: all in memory, and as large as a body may be. */
+    static FormOptions options(Body body) {
         return FormOptions.inMemory(MemoryBudget.of(MEMORY), SluiceDecoding.options(body))
                 .maxInMemoryBytes(MEMORY)
                 .maxBodyBytes(Setting.MAX_BODY_BYTES.formDefault())

@@ -5,6 +5,9 @@ import dev.sluice.MultipartReader;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -77,6 +80,17 @@ final class StreamPeer implements Peer {
                 tally.endPart(part.name(), part.filename());
             }
         }
+    }
+
+    static Peer sluiceForm(Body body, int chunkSize, Memory memory) {
+        Forms forms = Forms.of(ServletPeer.options(body));
+        return new StreamPeer(body, chunkSize, (read, stream, tally) -> {
+            try (MultipartForm form = forms.read(stream, read.contentType())) {
+                for (FormPart part : form.parts()) {
+                    part(part.inputStream(), part.name(), part.filename(), tally);
+                }
+            }
+        });
     }
 
     private static MultipartReader reader(Body body, InputStream stream) throws IOException {

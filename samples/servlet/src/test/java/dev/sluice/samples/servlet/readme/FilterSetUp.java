@@ -13,11 +13,11 @@ final class FilterSetUp implements ServletContextListener {
     @Override
     public void contextInitialized(ServletContextEvent event) {
         ServletContext context = event.getServletContext();
-        // README {
+        // @start region="filter"
         FilterRegistration.Dynamic filter = context.addFilter("multipart", SluiceFilter.class);
         filter.setInitParameter("maxBodyBytes", "100MiB");
         filter.setAsyncSupported(true);
         filter.addMappingForUrlPatterns(EnumSet.allOf(DispatcherType.class), false, "/upload");
-        // README }
+        // @end
     }
 }

@@ -23,7 +23,7 @@ final class StreamingServlet extends HttpServlet {
 
     @Override
     protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        // README {
+        // @start region="streaming"
         AsyncContext context = request.startAsync();
         MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(open(part))))
                 .completion() // no thread waits for it
@@ -31,7 +31,7 @@ final class StreamingServlet extends HttpServlet {
                     answer(response, form, failure);
                     context.complete();
                 });
-        // README }
+        // @end
     }
 
     private PartSink open(PartHead part) {

@@ -41,7 +41,7 @@ final class Guide {
 
     @Nullable
     String stream(InputStream in, String contentType) throws IOException {
-        // README {
+        // @start region="form"
         try (MultipartForm form = forms.read(in, contentType)) {
             String title = form.text("title"); // null where there is none
             FormPart photo = form.file("photo");
@@ -50,22 +50,22 @@ final class Guide {
             }
             return title;
         }
-        // README }
+        // @end
     }
 
     static PartDecider onlyPdf() {
-        // README {
+        // @start region="decider"
         PartDecider decider = part -> part.filename() == null
                 ? PartDecision.memory()
                 : "application/pdf".equals(part.contentType())
                         ? PartDecision.spill()
                         : PartDecision.refuse(415, "only PDF files are taken");
-        // README }
+        // @end
         return decider;
     }
 
     String answer(InputStream in, String contentType) throws IOException {
-        // README {
+        // @start region="errors"
         try (MultipartForm form = forms.read(in, contentType)) {
             return "took " + form.parts().size() + " parts";
         } catch (MultipartException e) {
@@ -76,18 +76,18 @@ final class Guide {
                 default -> e.getMessage();
             };
         }
-        // README }
+        // @end
     }
 
     static Preset oneOldClient() {
-        // README {
+        // @start region="preset"
         Preset preset = Preset.STANDARD.accepting(Deviation.BARE_LF, Deviation.BARE_LF_IN_HEADER);
-        // README }
+        // @end
         return preset;
     }
 
     void objectStore(InputStream in, FormHead head, MemoryBudget budget) throws IOException {
-        // README {
+        // @start region="objects"
         ObjectStore store =
                 S3ObjectStore.builder("uploads").region("eu-central-1").build();
         S3Sinks sinks = S3Sinks.builder(store, budget).prefix("incoming/").build();
@@ -98,6 +98,6 @@ final class Guide {
                 LOG.info("{}: {}", form.text("title"), file.stored());
             }
         }
-        // README }
+        // @end
     }
 }

@@ -4,9 +4,11 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartReader;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -26,7 +28,7 @@ final class PushLoop implements AutoCloseable {
     }
 
     void chunk(ByteBuf chunk) throws IOException {
-        // README {
+        // @start region="push"
         decoder.feed(chunk); // the decoder owns the chunk from here on
         Event event;
         while ((event = decoder.next()) != Event.NEED_INPUT && event != Event.END) {
@@ -37,7 +39,7 @@ final class PushLoop implements AutoCloseable {
                 default -> throw new AssertionError(event);
             }
         }
-        // README }
+        // @end
     }
 
     void end() throws IOException {
@@ -45,6 +47,22 @@ final class PushLoop implements AutoCloseable {
         if (decoder.next() != Event.END) {
             throw new IllegalStateException("all that was fed has been handled");
         }
+    }
+
+    /** The same by the blocking reader. */
+    static PushLoop read(InputStream in, String contentType) throws IOException {
+        PushLoop form = new PushLoop(contentType);
+        // @start region="pull"
+        try (MultipartReader reader = MultipartReader.create(in, Boundary.from(contentType))) {
+            MultipartReader.Part part;
+            while ((part = reader.nextPart()) != null) {
+                try (WritableByteChannel file = form.open(part.name(), part.filename())) {
+                    part.transferTo(file); // or part.text(), for a field
+                }
+            }
+        }
+        // @end
+        return form;
     }
 
     private WritableByteChannel open(@Nullable String name, @Nullable String filename) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.Main;
 import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final Pattern FENCE = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
-    private static final Pattern REGION = Pattern.compile("// README \\{\\n(.*?) *// README }", Pattern.DOTALL);
+    private static final Pattern REGION = Pattern.compile("// @start .*?\\n(.*?) *// @end", Pattern.DOTALL);
 
     @Test
     void itsCodeIsCompiledSource() throws IOException {
@@ -141,6 +142,9 @@ final class ReadmeTest {
             }
             loop.end();
             assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), loop.files());
+        }
+        try (PushLoop read = PushLoop.read(new ByteArrayInputStream(body), "multipart/form-data; boundary=x")) {
+            assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), read.files());
         }
     }
 

@@ -48,7 +48,7 @@ final class UploadPipeline {
 
     UploadPipeline(Forms forms, EventLoopGroup loops, Executor workers) {
         server = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class);
-        // README {
+        // @start region="pipeline"
         FormReceiver upload = (form, trailers) -> completedStage(answer(form));
         MultipartHandlers handlers = MultipartHandlers.builder(
                         forms, request -> request.uri().equals("/upload") ? upload : null, workers)
@@ -59,7 +59,7 @@ final class UploadPipeline {
                 channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler(), pages);
             }
         });
-        // README }
+        // @end
     }
 
     private static FullHttpResponse answer(MultipartForm form) {

@@ -15,7 +15,7 @@ final class WholeServer {
     private WholeServer() {}
 
     static HttpServer start(int port, Path directory) throws IOException {
-        // README {
+        // @start region="server"
         Forms forms = Forms.open(); // one for the process, with limits that can stay
         HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
         server.createContext("/upload", exchange -> {
@@ -32,7 +32,7 @@ final class WholeServer {
             exchange.sendResponseHeaders(status, -1);
         });
         server.start();
-        // README }
+        // @end
         return server;
     }
 }
