@@ -55,8 +55,9 @@ final class Fuzzer {
      * Runs for so many seconds or executions, whichever comes first; 0 is no bound.
      *
      * @param comparisons whether the engine also learns from what the target compares, which makes it several times slower
+     * @param seed of the changes, so that a run can be had again; 0 for another one each time
      */
-    Run run(long seconds, long executions, boolean comparisons) throws IOException, InterruptedException {
+    Run run(long seconds, long executions, boolean comparisons, int seed) throws IOException, InterruptedException {
         Path corpus = Files.createDirectories(directory.resolve("corpus"));
         Path seeds = directory.resolve("seeds");
         Seeds.write(target, seeds);
@@ -89,6 +90,7 @@ final class Fuzzer {
                 "-timeout=30",
                 "-rss_limit_mb=0",
                 "-reload=0",
+                "-seed=" + seed,
                 "-print_final_stats=1"));
         if (seconds > 0) {
             command.add("-max_total_time=" + seconds);

@@ -68,7 +68,7 @@ public final class Main implements Callable<Integer> {
         long executionsLeft = executions;
         for (int i = 0; secondsLeft > 0 || executionsLeft > 0; i++) {
             long slice = secondsLeft > 0 ? Math.min(secondsLeft, SLICE_SECONDS) : SLICE_SECONDS;
-            Fuzzer.Run run = fuzzer.run(slice, executionsLeft, i % COMPARISONS_EVERY == 0);
+            Fuzzer.Run run = fuzzer.run(slice, executionsLeft, i % COMPARISONS_EVERY == 0, 0);
             new Executions(record).add(each, run.executions(), run.seconds());
             System.out.println(String.join(
                     " ",
