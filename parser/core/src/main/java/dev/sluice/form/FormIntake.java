@@ -131,6 +131,14 @@ public final class FormIntake {
         return demand;
     }
 
+    /**
+     * {@return whether a source that looks for the end of its client may hold a little beyond the {@link #demand()}: not where
+     * what waits of all forms is so much that none asks for more before its own has been decoded}
+     */
+    public boolean mayReadAhead() {
+        return !options.memory().isCrowded();
+    }
+
     private long wanted() {
         if (finished) {
             return 0;
@@ -143,7 +151,7 @@ public final class FormIntake {
 
     /** {@return how many bytes of this form may wait: where those of all forms are too many, none before more is asked for} */
     private long window() {
-        return options.memory().isCrowded() ? 1 : WINDOW;
+        return mayReadAhead() ? WINDOW : 1;
     }
 
     /** {@return how many bytes of this form wait still} */

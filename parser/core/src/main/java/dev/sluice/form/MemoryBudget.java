@@ -140,9 +140,9 @@ public final class MemoryBudget {
 
     /**
      * {@return whether so many bytes wait to be decoded, of all forms, that none asks for more before its own have been: more
-     * than an eighth of the capacity, and than 1 MiB. Adapters read nothing ahead then}
+     * than an eighth of the capacity, and than 1 MiB}
      */
-    public boolean isCrowded() {
+    boolean isCrowded() {
         return waiting() > Math.max(capacity / SHARE_THAT_WAITS, LEAST_THAT_WAITS);
     }
 

@@ -1,21 +1,23 @@
 package dev.sluice.netty;
 
 import dev.sluice.form.Forms;
+import io.netty.channel.ChannelHandlerContext;
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the handlers of a server share. Thread-safe.
  *
  * @param executor null where everything is done on the event loop
- * @param open how to stop each handler within a time
+ * @param open how to stop each handler within a time, by what is complete when it is over
  */
 record Connections(
         Forms forms,
@@ -25,35 +27,24 @@ record Connections(
         long idleNanos,
         long drainBytes,
         long drainNanos,
-        Set<Function<Duration, CompletableFuture<Void>>> open,
+        Map<CompletableFuture<Void>, Consumer<Duration>> open,
         AtomicBoolean stopping) {
-    Connections(
-            Forms forms,
-            FormRoute route,
-            @Nullable Executor executor,
-            int bytesPerTurn,
-            long idleNanos,
-            long drainBytes,
-            long drainNanos) {
-        this(
-                forms,
-                route,
-                executor,
-                bytesPerTurn,
-                idleNanos,
-                drainBytes,
-                drainNanos,
-                ConcurrentHashMap.newKeySet(),
-                new AtomicBoolean());
-    }
-
-    boolean isStopping() {
-        return stopping.get();
+    /** Has {@link #stop} run these on the event loop: at once, and at its deadline; until {@code over} is complete. */
+    void add(ChannelHandlerContext ctx, CompletableFuture<Void> over, Runnable proceed, Runnable close) {
+        open.put(over, deadline -> {
+            try {
+                ctx.executor().execute(proceed);
+                ctx.executor().schedule(close, deadline.toNanos(), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException e) {
+                over.complete(null); // the event loop has ended
+            }
+        });
+        over.whenComplete((nothing, failure) -> open.remove(over));
     }
 
     CompletionStage<Void> stop(Duration deadline) {
         stopping.set(true);
-        return CompletableFuture.allOf(
-                open.stream().map(stop -> stop.apply(deadline)).toArray(CompletableFuture<?>[]::new));
+        open.values().forEach(stop -> stop.accept(deadline));
+        return CompletableFuture.allOf(open.keySet().toArray(CompletableFuture<?>[]::new));
     }
 }

@@ -5,15 +5,18 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormHead;
 import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormSource;
-import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.LastHttpContent;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -28,39 +31,37 @@ import org.jspecify.annotations.Nullable;
 final class FormExchange implements FormSource {
     private final FormReceiver receiver;
     private final FormHead head;
-    private final @Nullable Executor workers;
+    private final Connections shared;
     private final Executor loop;
-    private final Runnable wanted;
+    private boolean awaitsContinue;
     private @Nullable FormIntake intake;
     private HttpHeaders trailers = EmptyHttpHeaders.INSTANCE;
     private @Nullable Runnable due;
     private long received;
+    private int turnBytes;
 
-    /**
-     * @param workers null to do all of it on {@code loop}
-     * @param wanted called when there may be demand again
-     */
-    FormExchange(
-            FormReceiver receiver, HttpRequest request, @Nullable Executor workers, Executor loop, Runnable wanted) {
+    /** @param loop the event loop; looks for demand behind each task */
+    FormExchange(FormReceiver receiver, HttpRequest request, Connections shared, Executor loop) {
         this.receiver = receiver;
+        this.shared = shared;
+        this.loop = loop;
+        awaitsContinue = HttpUtil.is100ContinueExpected(request);
         List<String> codings = request.headers().getAll(HttpHeaderNames.CONTENT_ENCODING);
-        this.head = new FormHead(
+        head = new FormHead(
                 request.headers().getAll(HttpHeaderNames.CONTENT_TYPE),
                 codings.isEmpty() ? null : String.join(", ", codings),
                 HttpUtil.getContentLength(request, -1L),
-                HttpUtil.is100ContinueExpected(request));
-        this.workers = workers;
-        this.loop = loop;
-        this.wanted = wanted;
+                awaitsContinue);
     }
 
-    /** @param answer takes the response, which is transferred, on any thread */
-    void begin(Forms forms, Consumer<FullHttpResponse> answer) {
+    /** @param answer takes the response, which is transferred, on the event loop */
+    void begin(Consumer<FullHttpResponse> answer) {
         FormIntake opened;
         try {
-            opened = forms.receive(this, receiver.options(forms.options()));
+            opened =
+                    shared.forms().receive(this, receiver.options(shared.forms().options()));
         } catch (Throwable e) {
-            answer.accept(answerTo(e));
+            answer(answerTo(e), answer);
             return;
         }
         intake = opened;
@@ -70,7 +71,7 @@ final class FormExchange implements FormSource {
     /** Any thread. */
     private void ended(@Nullable MultipartForm form, @Nullable Throwable failure, Consumer<FullHttpResponse> answer) {
         if (form == null) {
-            answer.accept(answerTo(failure));
+            answer(answerTo(failure), answer);
             return;
         }
         CompletionStage<FullHttpResponse> response;
@@ -81,8 +82,20 @@ final class FormExchange implements FormSource {
         }
         response.whenComplete((made, fault) -> {
             form.close();
-            answer.accept(made != null ? made : answerTo(fault));
+            answer(made != null ? made : answerTo(fault), answer);
         });
+    }
+
+    /** Any thread. */
+    private void answer(FullHttpResponse response, Consumer<FullHttpResponse> answer) {
+        if (!HttpUtil.isContentLengthSet(response)) {
+            HttpUtil.setContentLength(response, response.content().readableBytes());
+        }
+        try {
+            loop.execute(() -> answer.accept(response));
+        } catch (RejectedExecutionException e) {
+            response.release();
+        }
     }
 
     private FullHttpResponse answerTo(@Nullable Throwable failure) {
@@ -99,28 +112,59 @@ final class FormExchange implements FormSource {
         return intake == null || intake.isOver();
     }
 
-    long demand() {
-        return intake == null ? 0 : intake.demand();
+    /** {@return how many bytes may come now, in this turn of the event loop} */
+    int demand() {
+        return intake == null || intake.isOver()
+                ? 0
+                : (int) Math.min(intake.demand(), shared.bytesPerTurn() - turnBytes);
+    }
+
+    /** {@return whether there may be a read without demand, to see whether the client is still there} */
+    boolean mayReadAhead() {
+        return intake != null && intake.mayReadAhead();
+    }
+
+    /** {@return whether the client has still to be told that it may send the body; once} */
+    boolean isContinueAwaited() {
+        boolean awaited = awaitsContinue;
+        awaitsContinue = false;
+        return awaited;
+    }
+
+    /** @param content the next of the body, of which no more is left than there is demand for: <em>transferred</em> */
+    void offer(HttpContent content) {
+        if (content.content().isReadable()) {
+            offer(content.content());
+        } else {
+            content.release();
+        }
+        if (content.decoderResult().isFailure()) {
+            abort(new CorruptedFrameException(content.decoderResult().cause()));
+        } else if (content instanceof LastHttpContent last) {
+            trailers = last.trailingHeaders();
+            Objects.requireNonNull(intake).finish();
+        }
     }
 
     /** @param chunk <em>transferred</em> */
     void offer(ByteBuf chunk) {
-        received += chunk.readableBytes();
+        int size = chunk.readableBytes();
+        if (turnBytes == 0) {
+            loop.execute(() -> turnBytes = 0); // when that has seen to what else there is to do now
+        }
+        turnBytes += size;
+        received += size;
+        awaitsContinue = false;
         Objects.requireNonNull(intake).offer(chunk);
     }
 
-    void finish(HttpHeaders fields) {
-        trailers = fields;
-        Objects.requireNonNull(intake).finish();
-    }
-
-    /** Hands to the executor what {@link #offer} and {@link #finish} have caused: once, for all that a read has brought. */
+    /** Hands to the executor what {@link #offer} has caused: once, for all that a read has brought. */
     void handOver() {
         Runnable work = due;
         due = null;
         if (work != null) {
             try {
-                Objects.requireNonNull(workers).execute(work);
+                Objects.requireNonNull(shared.executor()).execute(work);
             } catch (RejectedExecutionException e) {
                 Objects.requireNonNull(intake).abort(e);
                 work.run(); // ends it, and has nothing else to do
@@ -136,31 +180,24 @@ final class FormExchange implements FormSource {
 
     void abort(Throwable reason) {
         FormIntake form = intake;
-        if (form == null) {
-            return;
-        }
-        try {
-            if (workers != null) {
+        if (form != null) {
+            Executor workers = shared.executor() == null ? Runnable::run : shared.executor();
+            try {
                 workers.execute(() -> form.abort(reason)); // which deletes files
-                return;
+            } catch (RejectedExecutionException e) {
+                form.abort(reason);
             }
-        } catch (RejectedExecutionException e) {
-            // as well here
         }
-        form.abort(reason);
     }
 
-    /** {@return that the client went away before its body was complete} */
-    MultipartException cutOff(Throwable cause) {
-        return MultipartException.because(Reason.TRUNCATED)
+    /** Ends it, for the client is gone; {@return complete when nothing of it is left but what is in the receiver's hands} */
+    CompletionStage<?> cutOff() {
+        abort(MultipartException.because(Reason.TRUNCATED)
                 .saying("the connection ended before the request body did")
                 .at(received)
-                .cause(cause)
-                .build();
-    }
-
-    /** {@return complete when nothing of the form is left but what is in the receiver's hands} */
-    CompletionStage<?> end() {
+                .cause(new ClosedChannelException())
+                .build());
+        handOver();
         return intake == null ? CompletableFuture.completedStage(null) : intake.completion();
     }
 
@@ -175,7 +212,7 @@ final class FormExchange implements FormSource {
     @Override
     public void wanted() {
         try {
-            loop.execute(wanted);
+            loop.execute(() -> {});
         } catch (RejectedExecutionException e) {
             // the event loop has ended, and the connection with it
         }
@@ -183,7 +220,7 @@ final class FormExchange implements FormSource {
 
     @Override
     public void run(Runnable work) {
-        if (workers == null) {
+        if (shared.executor() == null) {
             work.run();
         } else {
             due = work;
@@ -193,6 +230,6 @@ final class FormExchange implements FormSource {
     /** Any thread. */
     @Override
     public void resume(Runnable work) {
-        (workers == null ? loop : workers).execute(work);
+        (shared.executor() == null ? loop : shared.executor()).execute(work);
     }
 }

@@ -5,8 +5,10 @@ import io.netty.channel.ChannelHandler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,8 +115,16 @@ public final class MultipartHandlers {
 
         /** {@return what makes the handlers} */
         public MultipartHandlers build() {
-            return new MultipartHandlers(
-                    new Connections(forms, route, executor, bytesPerTurn, idleNanos, drainBytes, drainNanos));
+            return new MultipartHandlers(new Connections(
+                    forms,
+                    route,
+                    executor,
+                    bytesPerTurn,
+                    idleNanos,
+                    drainBytes,
+                    drainNanos,
+                    new ConcurrentHashMap<>(),
+                    new AtomicBoolean()));
         }
     }
 }

@@ -15,6 +15,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -381,6 +382,41 @@ class MultipartHandlerTest {
         assertEquals(Reason.BODY_TOO_LARGE, reason());
         assertTrue(upload.bytes.get() <= 256 << 10, "bytes: " + upload.bytes);
         assertTrue(most[0] <= (256 << 10) + (64 << 10), "held: " + most[0]);
+    }
+
+    @Test
+    void whatWaitsBeyondATurnIsRefusedAndTheNextRequestIsLeftWhole() {
+        open(onLoop().bytesPerTurn(20_000));
+        upload.shut();
+        byte[] body = Upload.body(15_000);
+        channel.writeInbound(head("/upload"), content(body, 0, 1_000), content(body, 1_000, body.length));
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT, head("/next"), content(new byte[10_000]));
+        assertAnswer(413, false);
+        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void nothingIsReadAheadWhereTheBudgetOfTheFormIsCrowded() {
+        MemoryBudget own = MemoryBudget.of(1 << 20);
+        upload.change = options -> FormOptions.inMemory(own).decider(part -> PartDecision.to(upload));
+        open(onWorkers(workers));
+        byte[] body = Upload.body(250_000);
+        List<EmbeddedChannel> others = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            others.add(new EmbeddedChannel(handlers.newHandler()));
+            others.get(i).writeInbound(head("/upload"), content(body));
+        }
+        channel.writeInbound(head("/upload"), content(body));
+        int before = reads.count;
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertEquals(before, reads.count);
+
+        others.forEach(EmbeddedChannel::close);
+        workers.run();
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertEquals(before + 1, reads.count);
     }
 
     // ---- refusals
