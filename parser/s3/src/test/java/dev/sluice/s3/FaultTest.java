@@ -60,7 +60,7 @@ class FaultTest {
     private static Bench bench(On... faults) throws Exception {
         Bench bench = new Bench(
                 MemoryBudget.of(128 << 20),
-                store -> store.attempts(4).pauseMillis(5).attemptTimeout(Duration.ofSeconds(5)),
+                store -> store.attempts(4).pauseMillis(5).attemptTimeout(Duration.ofSeconds(3)),
                 sinks -> sinks.segmentBytes(5 * MIB));
         for (On on : faults) {
             bench.proxy.on(request -> request.matches(on.request), on.first, on.last, on.fault);
