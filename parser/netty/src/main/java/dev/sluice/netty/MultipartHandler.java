@@ -137,7 +137,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     private void proceed(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inflow.first() == null;
-        if (inputShutdown && isEmpty && !request.isComplete()) {
+        if (inputShutdown && isEmpty && !request.isComplete() && !form.isOver()) {
             form.cutOff(); // answered: half of it may be open
         }
         form.handOver(); // once for all that has come: a worker is woken for it
