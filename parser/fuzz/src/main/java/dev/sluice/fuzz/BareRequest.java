@@ -67,6 +67,11 @@ final class BareRequest extends HttpServletRequestWrapper {
     }
 
     @Override
+    public String getProtocol() {
+        return "HTTP/1.1";
+    }
+
+    @Override
     public String getContentType() {
         return head.contentType();
     }

@@ -61,8 +61,9 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /** {@return the trouble of the connection, for methods that cannot throw it as it is} */
-    static MultipartRequestException clientGone(IOException cause) {
-        return new MultipartRequestException(400, "the body could not be read to its end", cause, true, true);
+    static MultipartRequestException clientGone(IOException cause, boolean closesConnection) {
+        return new MultipartRequestException(
+                400, "the body could not be read to its end", cause, closesConnection, true);
     }
 
     /** {@return the exception of this type in a chain of causes, or null} */
@@ -82,7 +83,10 @@ public final class MultipartRequestException extends IllegalStateException {
         return httpStatus;
     }
 
-    /** {@return whether the connection is of no use after the answer, because the rest of the body is not read} */
+    /**
+     * {@return whether the answer should have {@code Connection: close}, because the rest of the body is not read; never with
+     * HTTP/2, which does not allow that header}
+     */
     public boolean closesConnection() {
         return closesConnection;
     }

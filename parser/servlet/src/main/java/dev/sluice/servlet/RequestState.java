@@ -50,6 +50,9 @@ final class RequestState implements FormService.Member, AsyncListener {
     private final FormService first;
     private final RequestLife life;
     private final long announced;
+    /** Whether an answer can close the connection: one of HTTP/2 has no such header, and a client takes it for an error. */
+    private final boolean mayClose;
+
     private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
     private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
@@ -71,6 +74,7 @@ final class RequestState implements FormService.Member, AsyncListener {
         this.first = service;
         this.service = service;
         this.announced = source.getContentLengthLong();
+        this.mayClose = source.getProtocol().startsWith("HTTP/1");
         this.life = new RequestLife(service.watch(), this::end);
         this.options = service.options(source);
     }
@@ -290,7 +294,7 @@ final class RequestState implements FormService.Member, AsyncListener {
         boolean nothing = received == 0 && announced > 0;
         return nothing && failure instanceof MultipartException refused && refused.reason() == Reason.TRUNCATED
                 ? readBefore()
-                : MultipartRequestException.of(failure, closesConnection);
+                : MultipartRequestException.of(failure, closesConnection && mayClose);
     }
 
     private MultipartRequestException readBefore() {
@@ -331,7 +335,7 @@ final class RequestState implements FormService.Member, AsyncListener {
         try {
             parsed = form();
         } catch (IOException e) {
-            throw MultipartRequestException.clientGone(e);
+            throw MultipartRequestException.clientGone(e, mayClose);
         } catch (CancellationException | CompletionException e) { // of an asynchronous form: nothing the client did
             return FieldTexts.NONE;
         }

@@ -327,6 +327,11 @@ final class SmallContainer {
         public long getContentLengthLong() {
             return -1;
         }
+
+        @Override
+        public String getProtocol() {
+            return "HTTP/1.1";
+        }
     }
 
     private final class Body extends ServletInputStream {

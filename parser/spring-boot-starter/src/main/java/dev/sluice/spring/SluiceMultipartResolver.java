@@ -13,6 +13,9 @@ import org.springframework.web.multipart.support.StandardServletMultipartResolve
 final class SluiceMultipartResolver extends StandardServletMultipartResolver {
     private static final int TOO_LARGE = 413;
 
+    /** A chain of causes may be a circle. */
+    private static final int DEEPEST_CAUSE = 32;
+
     private final boolean lazy;
 
     SluiceMultipartResolver(boolean lazy, boolean strict) {
@@ -31,7 +34,8 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
 
     /** {@return the refusal in a chain of causes, or null} */
     static @Nullable MultipartRequestException refusal(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++, cause = cause.getCause()) {
             if (cause instanceof MultipartRequestException found) {
                 return found;
             }

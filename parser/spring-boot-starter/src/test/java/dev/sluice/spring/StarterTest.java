@@ -2,7 +2,9 @@ package dev.sluice.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormMetrics;
@@ -26,6 +28,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -473,6 +476,29 @@ class StarterTest {
         assertEquals(500, answer.statusCode());
         assertTrue(answer.body().contains("\"detail\":\"the form could not be stored\""), answer.body());
         assertTrue(output.getAll().contains("FileSystemException: " + location), output::getAll);
+    }
+
+    /** Clients take a {@code Connection} header in HTTP/2 for an error of protocol, and never see the answer. */
+    @Test
+    void aRefusalBeforeTheEndOfTheBodyIsReadOverHttp2() throws Exception {
+        start(
+                List.of(Uploads.class),
+                "--server.http2.enabled=true",
+                "--sluice.max-body-bytes=10KiB",
+                "--sluice.max-drain-bytes=0");
+        get("/"); // is upgraded without a body
+        HttpResponse<String> answer = post("/upload", form("more", 20 << 10));
+        assertEquals(HttpClient.Version.HTTP_2, answer.version());
+        assertEquals(413, answer.statusCode());
+        assertTrue(answer.headers().firstValue("Connection").isEmpty(), answer.headers()::toString);
+    }
+
+    @Test
+    void causesInACircleAreLookedAtOnce() {
+        Exception one = new Exception();
+        Exception other = new Exception(one);
+        one.initCause(other);
+        assertTimeoutPreemptively(Duration.ofSeconds(10), () -> assertNull(SluiceMultipartResolver.refusal(other)));
     }
 
     @Test

@@ -106,6 +106,11 @@ final class ServletPeer implements Peer {
         }
 
         @Override
+        public String getProtocol() {
+            return "HTTP/1.1";
+        }
+
+        @Override
         public DispatcherType getDispatcherType() {
             return DispatcherType.REQUEST;
         }
