@@ -94,4 +94,9 @@ public final class MultipartRequestException extends IllegalStateException {
     boolean isClientGone() {
         return clientGone;
     }
+
+    /** {@return whether the disk or a sink failed} */
+    boolean isOfServer() {
+        return !clientGone && getCause() instanceof IOException && !(getCause() instanceof MultipartException);
+    }
 }

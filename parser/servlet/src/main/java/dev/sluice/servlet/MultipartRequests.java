@@ -148,8 +148,9 @@ public final class MultipartRequests {
     }
 
     /**
-     * Answers a {@link MultipartRequestException}, be it the failure itself or the cause of its cause, as the filter does:
-     * with its status and message, through the error page of the container.
+     * Answers a {@link MultipartRequestException}, whether it is the failure itself or one of its causes, as the filter does:
+     * with its status and message, through the error page of the container. A failure of the disk or of a sink is logged,
+     * because the client is not told the reason.
      *
      * @param failure what {@link AsyncForm#completion()} or a call of {@code getParts} failed with
      * @return whether it was one, and the response was not committed
@@ -159,6 +160,10 @@ public final class MultipartRequests {
         MultipartRequestException known = MultipartRequestException.in(failure);
         if (known == null || response.isCommitted()) {
             return false;
+        }
+        if (known.isOfServer()) {
+            System.getLogger(MultipartRequests.class.getPackageName())
+                    .log(System.Logger.Level.ERROR, "a form was not taken", known);
         }
         if (known.closesConnection()) {
             response.setHeader("Connection", "close");

@@ -48,7 +48,8 @@ class SetUpTest {
     private final Handler log = new Handler() {
         @Override
         public void publish(LogRecord line) {
-            logged.add(line.getMessage());
+            logged.add(line.getMessage()
+                    + (line.getThrown() == null ? "" : ": " + line.getThrown().getCause()));
         }
 
         @Override
@@ -143,6 +144,23 @@ class SetUpTest {
                 assertTrue(logged.remove().contains("map SluiceFilter in front of"), logged::toString);
             }
             store.assertEmpty(kind);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatASinkFailedWithIsLoggedBecauseTheClientIsNotTold(ServletContainer kind) throws Exception {
+        SluiceFilter filter = SluiceFilter.of(store.options()
+                .decider(part -> {
+                    throw new IOException("no space on /secret");
+                })
+                .build());
+        try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
+            for (String path : List.of("/parts", "/async")) {
+                assertEquals("500", post(container, path));
+                assertEquals(1, logged.size(), logged::toString);
+                assertEquals("a form was not taken: java.io.IOException: no space on /secret", logged.remove());
+            }
         }
     }
 
