@@ -1,5 +1,6 @@
 package dev.sluice;
 
+import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.Locale;
@@ -207,7 +208,11 @@ public enum Setting {
                     yield on;
                 }
                 case PRESET -> Preset.named(value);
-                case CHARSET -> Charset.forName(value);
+                case CHARSET -> {
+                    Charset charset = Charset.forName(value);
+                    require(Text.keepsAscii(charset));
+                    yield charset;
+                }
                 case PATH -> {
                     require(value.indexOf('\0') < 0);
                     yield value;

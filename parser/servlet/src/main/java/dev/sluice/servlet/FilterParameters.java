@@ -36,7 +36,7 @@ final class FilterParameters {
                 int colon = name.startsWith("/") ? name.lastIndexOf(':') : -1;
                 Setting setting = Setting.of(name.substring(colon + 1));
                 if (!text.isBlank()) {
-                    setting.parse(text); // before anything is opened
+                    check(name.substring(0, colon + 1), setting, text); // before anything is opened
                     if (colon < 0) {
                         given.put(setting, text);
                     } else {
@@ -57,6 +57,14 @@ final class FilterParameters {
             }
         } catch (IllegalArgumentException e) {
             throw new ServletException("init parameter of SluiceFilter: " + e.getMessage(), e);
+        }
+    }
+
+    private static void check(String path, Setting setting, String text) {
+        try {
+            setting.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(path + e.getMessage(), e);
         }
     }
 
@@ -112,7 +120,7 @@ final class FilterParameters {
         try {
             return spool.open();
         } catch (IOException e) {
-            throw new ServletException("the spool of SluiceFilter cannot be made: " + e.getMessage(), e);
+            throw new ServletException("SluiceFilter cannot create its spool directory: " + e, e);
         }
     }
 }

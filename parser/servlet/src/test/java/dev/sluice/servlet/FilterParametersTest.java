@@ -144,8 +144,17 @@ class FilterParametersTest {
         assertEquals(7, number(service, "/videos/a:b", Setting.MAX_PARTS));
         assertRefused("/videos/*:directory", "/tmp", "not a setting of a form");
         assertRefused("/videos/*:parse", "lazy", "not a setting of a form");
-        assertThrows(ServletException.class, () -> with("/videos/*:maxParts", "many"));
+        assertRefused("/videos/*:maxParts", "many", "from 0 on");
         assertThrows(ServletException.class, () -> with("/vid*s:maxParts", "1"));
+    }
+
+    /** A container does not destroy a filter that did not start. */
+    @Test
+    void aFilterThatDoesNotStartLeavesNoSpool() throws IOException {
+        assertRefused("/videos/*:headerCharset", "UTF-16", "superset of US-ASCII");
+        try (var left = Files.list(temporary)) {
+            assertEquals(0, left.count());
+        }
     }
 
     private static long number(FormService service, String path, Setting setting) {
