@@ -8,6 +8,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http.HttpDecoderConfig;
@@ -33,6 +34,8 @@ import io.netty.handler.timeout.ReadTimeoutHandler;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** HTTP/1.1 and HTTP/2 on one port: by what TLS negotiates, or by the first bytes where there is none. */
 final class Protocols extends ChannelInitializer<SocketChannel> {
@@ -42,6 +45,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
 
     /** Of a connection, beside what one stream has: a stream whose sink is slow must not stop the others. */
     private static final int MORE_WINDOW = 1 << 20;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Protocols.class);
 
     private final MultipartHandlers handlers;
     private final ChannelHandler others;
@@ -85,6 +90,18 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
                             protected void configurePipeline(ChannelHandlerContext ctx, String protocol) {
                                 configure(ctx.pipeline(), protocol.equals(ApplicationProtocolNames.HTTP_2));
                             }
+
+                            /** The client does not trust the certificate, or speaks no TLS: no fault of the server. */
+                            @Override
+                            protected void handshakeFailure(ChannelHandlerContext ctx, Throwable cause) {
+                                LOG.debug("a TLS handshake failed", cause);
+                                ctx.close();
+                            }
+
+                            @Override
+                            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                                handshakeFailure(ctx, cause);
+                            }
                         });
     }
 
@@ -116,7 +133,10 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
         pipeline.writeAndFlush(new DefaultHttp2WindowUpdateFrame(MORE_WINDOW));
     }
 
-    /** Closes a connection on which nothing comes for longer than any sink is waited for. */
+    /**
+     * Closes a connection on which nothing comes for longer than any sink is waited for, or whose client goes away, with or
+     * without a reset: behind it nobody looks at that.
+     */
     private static final class Silence extends ReadTimeoutHandler {
         private static final int LONGEST_SECONDS = 120;
 
@@ -127,6 +147,24 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
         @Override
         protected void readTimedOut(ChannelHandlerContext ctx) {
             ctx.close();
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+            if (event instanceof ChannelInputShutdownEvent) {
+                ctx.close();
+            }
+            super.userEventTriggered(ctx, event);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
+            if (cause instanceof IOException) {
+                LOG.debug("a connection failed", cause);
+                ctx.close();
+            } else {
+                super.exceptionCaught(ctx, cause);
+            }
         }
     }
 

@@ -1,0 +1,92 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Clients that leave before they have sent a request, or speak another protocol, cost no descriptor and no line in the log. */
+@Timeout(30)
+class GoneClientTest {
+    private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream logged = new ByteArrayOutputStream();
+    private final PrintStream before = System.err;
+
+    @BeforeEach
+    void capture() {
+        System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
+    }
+
+    @AfterEach
+    void restore() {
+        System.setErr(before);
+    }
+
+    private UploadServer start(boolean tls) throws IOException {
+        return UploadServer.start(ServerConfig.of(directory).withTls(tls));
+    }
+
+    private static Socket connect(UploadServer server) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        socket.setSoTimeout(10_000);
+        return socket;
+    }
+
+    private static void send(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** As those do that look whether a server is alive. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConnectionThatEndsBeforeItsFirstByteIsClosed(boolean tls) throws IOException {
+        try (UploadServer server = start(tls);
+                Socket socket = connect(server)) {
+            socket.shutdownOutput();
+            assertEquals(-1, socket.getInputStream().read());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", PREFACE})
+    void aResetIsNotLogged(String sent) throws IOException {
+        try (UploadServer server = start(false)) {
+            for (int i = 0; i < 20; i++) {
+                try (Socket socket = connect(server)) {
+                    send(socket, sent);
+                    if (!sent.isEmpty()) {
+                        socket.getInputStream().read(); // the settings of the server, which knows the connection now
+                    }
+                    socket.setSoLinger(true, 0);
+                }
+            }
+        }
+        assertEquals("", logged.toString(StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET / HTTP/1.1\r\n\r\n", PREFACE})
+    void aClientThatSpeaksNoTlsIsNotLogged(String sent) throws IOException {
+        try (UploadServer server = start(true);
+                Socket socket = connect(server)) {
+            send(socket, sent);
+            socket.getInputStream().readAllBytes();
+        }
+        assertEquals("", logged.toString(StandardCharsets.UTF_8));
+    }
+}
