@@ -57,9 +57,7 @@ final class Answers {
             error(response, ErrorAnswer.http(408, "TOO_SLOW", "the client has sent nothing for too long"));
         } else if (failure instanceof IOException) {
             LOG.debug("the client is gone", failure);
-            error(
-                    response,
-                    ErrorAnswer.http(400, "CONNECTION_LOST", "the connection ended before the request body did"));
+            error(response, ErrorAnswer.http(400, "CONNECTION_LOST", "the request body could not be read to its end"));
         } else if (failure instanceof CancellationException) {
             error(response, ErrorAnswer.http(503, "CLOSING", "the server is being closed"));
         } else {

@@ -6,6 +6,7 @@ import dev.sluice.samples.report.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.slf4j.LoggerFactory;
@@ -97,7 +98,8 @@ public final class Main implements Callable<Integer> {
             err.println(e.getMessage());
             return TROUBLE;
         } catch (IOException e) {
-            err.println(e.getMessage());
+            // The message of the file system is the path alone.
+            err.println(e instanceof FileSystemException ? "cannot use the directory: " + e : e.getMessage());
             LoggerFactory.getLogger(Main.class).debug("the server did not start", e);
             return TROUBLE;
         }

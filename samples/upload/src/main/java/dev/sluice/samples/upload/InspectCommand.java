@@ -144,7 +144,7 @@ final class InspectCommand implements Callable<Integer> {
             return "multipart/form-data; boundary=\"" + line.group(1) + '"';
         }
         throw new ParameterException(
-                spec.commandLine(), "the body does not begin with a line '--boundary': say --content-type=TYPE");
+                spec.commandLine(), "the body does not begin with a line '--boundary': pass --content-type=TYPE");
     }
 
     /** {@return a preset that takes the file; null if there is none, or for standard input, which is gone} */

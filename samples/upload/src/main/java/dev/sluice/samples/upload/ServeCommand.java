@@ -4,6 +4,7 @@ import dev.sluice.samples.report.SizeConverter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +58,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(
             names = "--tls",
-            description =
-                    "TLS with a certificate for localhost that is made now; no browser trusts it without being told to.",
+            description = "TLS, with a certificate for localhost that is made at start; browsers warn about it.",
             defaultValue = "false")
     private boolean tls;
 
@@ -70,7 +70,7 @@ final class ServeCommand implements Callable<Integer> {
                             + " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Needs --bucket.")
     private @Nullable URI s3;
 
-    @Option(names = "--bucket", paramLabel = "NAME", description = "The bucket, which is there. Needs --s3.")
+    @Option(names = "--bucket", paramLabel = "NAME", description = "An existing bucket. Needs --s3.")
     private @Nullable String bucket;
 
     @Spec
@@ -79,7 +79,7 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if ((s3 == null) != (bucket == null)) {
-            spec.commandLine().getErr().println("--s3 and --bucket are given together");
+            spec.commandLine().getErr().println("--s3 and --bucket belong together: pass both");
             return ExitCode.USAGE;
         }
         UploadServer server;
@@ -90,6 +90,9 @@ final class ServeCommand implements Callable<Integer> {
                     .withKeepFreeBytes(keepFreeBytes)
                     .withTls(tls)
                     .withBucket(s3 == null || bucket == null ? null : new ServerConfig.Bucket(s3, bucket)));
+        } catch (FileSystemException e) { // whose message is the path alone
+            spec.commandLine().getErr().println("cannot use the directory " + directory + ": " + e);
+            return ExitCode.USAGE;
         } catch (IOException | IllegalArgumentException e) {
             spec.commandLine().getErr().println(e.getMessage());
             return ExitCode.USAGE;

@@ -209,7 +209,7 @@ class InspectCommandTest {
 
         assertEquals(2, run.code());
         assertEquals(
-                "the body does not begin with a line '--boundary': say --content-type=TYPE\n"
+                "the body does not begin with a line '--boundary': pass --content-type=TYPE\n"
                         + "Try 'sluice inspect --help'.\n",
                 run.err());
     }

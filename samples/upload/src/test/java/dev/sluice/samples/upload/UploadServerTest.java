@@ -11,6 +11,8 @@ import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -52,6 +54,17 @@ class UploadServerTest {
     @AfterEach
     void stop() {
         server.close();
+    }
+
+    @Test
+    void aDirectoryThatCannotBeUsedIsNamedInOneLine() throws IOException {
+        Path below = Files.createFile(root.resolve("file")).resolve("below");
+        StringWriter err = new StringWriter();
+        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
+                .execute("serve", "--port=0", "--dir=" + below);
+        assertEquals(2, code);
+        assertTrue(err.toString().startsWith("cannot use the directory " + below + ": "), err.toString());
+        assertEquals(1, err.toString().lines().count(), err.toString());
     }
 
     private Answer post(String path, String contentType, byte[] body) throws Exception {
