@@ -72,13 +72,13 @@ public final class Forms implements Closeable {
      * Reads a whole form; blocks while {@code in} does, and while a sink is not ready.
      *
      * @param in the body; read to its end, or until it is refused; not closed
-     * @param contentType of the request
+     * @param contentType of the request; null, where it has none, is refused with 415
      * @return the form, to be closed by the caller
      * @throws MultipartException if the body is not acceptable, or there is no room for it now
      * @throws IOException of the stream, of a sink or of the disk, as it comes; nothing is left behind in any of these
      *     cases
      */
-    public MultipartForm read(InputStream in, String contentType) throws IOException {
+    public MultipartForm read(InputStream in, @Nullable String contentType) throws IOException {
         return read(in, contentType, change -> change);
     }
 
@@ -86,12 +86,12 @@ public final class Forms implements Closeable {
      * Reads a whole form by options of its own.
      *
      * @param in the body; read to its end, or until it is refused; not closed
-     * @param contentType of the request
+     * @param contentType of the request; null, where it has none, is refused with 415
      * @param change changes the options for this form: a decider, limits, who is told of progress
      * @return the form, to be closed by the caller
      * @throws IOException as {@link #read(InputStream, String)}
      */
-    public MultipartForm read(InputStream in, String contentType, UnaryOperator<FormOptions.Builder> change)
+    public MultipartForm read(InputStream in, @Nullable String contentType, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         FormOptions changed = change.apply(options.toBuilder()).build();
         BlockingSource source = new BlockingSource(FormHead.of(contentType));

@@ -2,8 +2,10 @@ package dev.sluice.samples.upload.readme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.sluice.MultipartException;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.upload.TestForm;
@@ -70,6 +72,9 @@ class GuideTest {
     void anErrorIsAnsweredWithItsStatusAndInItsWords() throws IOException {
         try (Forms forms = Forms.open(directory, options -> options.maxBodyBytes(1000))) {
             Guide guide = new Guide(forms, directory);
+            MultipartException noType =
+                    assertThrows(MultipartException.class, () -> forms.read(InputStream.nullInputStream(), null));
+            assertEquals(415, noType.httpStatus());
             assertEquals("took 1 parts", guide.answer(body(new TestForm().field("a", "1")), TestForm.CONTENT_TYPE));
             assertEquals(
                     "The most is 1000 bytes.",

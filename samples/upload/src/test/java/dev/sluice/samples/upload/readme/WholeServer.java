@@ -20,7 +20,7 @@ final class WholeServer {
         HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
         server.createContext("/upload", exchange -> {
             int status = 201;
-            String contentType = String.valueOf(exchange.getRequestHeaders().getFirst("Content-Type"));
+            String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // or null: 415
             try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
                 FormPart photo = form.file("photo"); // null where there is none
                 if (photo != null) {
