@@ -74,7 +74,7 @@ public final class Boundary {
         if (parser.lookalike) {
             met(
                     Deviation.LOOKALIKE_BOUNDARY,
-                    "the Content-Type has another parameter in which some readers see a boundary",
+                    "the Content-Type has another parameter in which some parsers see a boundary",
                     preset,
                     deviations);
         }
@@ -130,9 +130,7 @@ public final class Boundary {
             char c = value.charAt(i);
             boolean isBoundary = Bytes.isBoundary(c);
             if (!isBoundary && (c <= ' ' || c >= 0x7F || c == ';' || quoted && c == '\\')) {
-                throw error(
-                        Reason.INVALID_BOUNDARY,
-                        "the boundary has a character that no boundary may have (at " + i + ")");
+                throw error(Reason.INVALID_BOUNDARY, "the boundary has an illegal character (at " + i + ")");
             }
             plain &= isBoundary && (quoted || Bytes.isToken(c));
         }

@@ -34,7 +34,7 @@ final class DispositionParser {
     /** What has one reading here, and may be refused or reported; from left to right. */
     enum Noted {
         SYNTAX(Deviation.DISPOSITION_SYNTAX, "parameters are malformed"),
-        LOOSE(Deviation.LOOSE_PARAMETER, "a parameter is one that readers take apart otherwise"),
+        LOOSE(Deviation.LOOSE_PARAMETER, "a parameter is one that other parsers read differently"),
         DOUBLE_BACKSLASH(Deviation.ESCAPED_BACKSLASH, "a quoted value has a backslash"),
         SINGLE_BACKSLASH(Deviation.BACKSLASH, "a quoted value has a backslash"),
         CONTROL(Deviation.CONTROL_IN_DISPOSITION, "a quoted value has a control character");
@@ -349,7 +349,7 @@ final class DispositionParser {
             }
             if (junkAt != ABSENT && bytes[at - 1] == '=') { // looks like another parameter: two readings
                 at = junkAt;
-                return malformed("a quoted value is followed by other text than a semicolon");
+                return malformed("there is text other than a semicolon after a quoted value");
             }
             valueEnd = at++;
             int afterQuote = at;

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Whatever is not listed is an error at that byte. With bare LF accepted, LF stands for CRLF.
  */
 final class HeaderSection implements AutoCloseable {
-    private static final String NOT_TOKEN = "a header name has the byte";
+    private static final String NOT_TOKEN = "a header name contains the byte";
     private static final int FIRST_BLOCK = 128;
     private static final int BLOCK = 512;
 
@@ -329,7 +329,7 @@ final class HeaderSection implements AutoCloseable {
         } else if (b == Bytes.LF && bareLf(at)) {
             state = State.LINE;
         } else {
-            malformed(at, "a header value has the control byte", b);
+            malformed(at, "a header value contains the control byte", b);
         }
         return at + 1;
     }
@@ -347,7 +347,7 @@ final class HeaderSection implements AutoCloseable {
         if (b == Bytes.LF) {
             state = then;
         } else {
-            malformed(at - 1, "a header line has a CR that no LF follows");
+            malformed(at - 1, "a header line has a CR without an LF");
         }
     }
 

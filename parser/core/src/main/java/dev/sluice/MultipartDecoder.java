@@ -351,7 +351,7 @@ public final class MultipartDecoder implements AutoCloseable {
             throw fail(
                     Reason.MALFORMED_DELIMITER,
                     offset,
-                    "the line of the close-delimiter ends with a CR that no LF follows",
+                    "the close-delimiter's line ends with a CR without an LF",
                     null);
         }
         if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
@@ -447,7 +447,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private void passLookalike() throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.LOOKALIKE_DELIMITER, partIndex, at)) {
-            throw fail(Reason.MALFORMED_DELIMITER, at, "a delimiter follows a line end of CR or LF alone", null);
+            throw fail(Reason.MALFORMED_DELIMITER, at, "there is a delimiter after a bare CR or LF", null);
         }
         search.watch(false);
     }
@@ -512,7 +512,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private void checkPadding() throws MultipartException {
         if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
-            throw fail(Reason.MALFORMED_DELIMITER, offsetOf(position), "a delimiter is followed by a blank", null);
+            throw fail(Reason.MALFORMED_DELIMITER, offsetOf(position), "there is a blank after a delimiter", null);
         }
     }
 
@@ -641,7 +641,7 @@ public final class MultipartDecoder implements AutoCloseable {
                         at,
                         "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes",
                         null)
-                : fail(Reason.MALFORMED_DELIMITER, at, what + " is followed by", Bytes.show(b));
+                : fail(Reason.MALFORMED_DELIMITER, at, "unexpected byte after " + what, Bytes.show(b));
     }
 
     /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
@@ -792,7 +792,7 @@ public final class MultipartDecoder implements AutoCloseable {
             if (preambleAt != NONE) {
                 findFault(because, reason, reason == Reason.TRUNCATED ? at : options.maxPreambleBytes());
             } else if (at == 0) {
-                because.saying("the body is empty: nothing of it arrived, or something has read it before");
+                because.saying("the body is empty: nothing arrived, or something has already read it");
             }
         }
         if (reason.setting() != null) {
@@ -820,11 +820,11 @@ public final class MultipartDecoder implements AutoCloseable {
         if (isBegin("----", begins)) {
             because.saying(limit + "the body has two dashes too many before its boundary");
         } else if (isBegin("", begins)) {
-            because.saying(limit + "the body has not the two dashes that belong before its boundary");
+            because.saying(limit + "the body lacks the two dashes before its boundary");
         } else {
             String seen = begins.startsWith("--") ? begins.substring(0, shown) : Bytes.show(beginning[0]);
-            because.saying(limit
-                    + "the body has no delimiter of the boundary that its Content-Type names, and begins with " + seen);
+            because.saying(
+                    limit + "the boundary of the Content-Type does not occur in the body, which begins with " + seen);
         }
     }
 

@@ -59,23 +59,23 @@ public final class MultipartException extends IOException {
         EPILOGUE("there is text after the close-delimiter"),
         PREAMBLE_TOO_LARGE(Setting.MAX_PREAMBLE_BYTES, "the size of the preamble"),
         EPILOGUE_TOO_LARGE(Setting.MAX_EPILOGUE_BYTES, "the size of the epilogue"),
-        MALFORMED_DELIMITER("a delimiter is followed by something else"),
-        MALFORMED_HEADER("a header section breaks the grammar"),
+        MALFORMED_DELIMITER("a delimiter is malformed"),
+        MALFORMED_HEADER("a header section is malformed"),
         DUPLICATE_HEADER("a header field occurs twice"),
         HEADER_SECTION_TOO_LARGE(Setting.MAX_HEADER_BYTES_PER_PART, "the size of the part header section"),
-        TOO_MANY_HEADERS(Setting.MAX_HEADERS_PER_PART, "the count of header fields of a part"),
+        TOO_MANY_HEADERS(Setting.MAX_HEADERS_PER_PART, "the number of header fields of a part"),
         HEADERS_TOO_LARGE(Setting.MAX_HEADER_BYTES, "the size of all part header sections"),
         /** A form-data part without {@code Content-Disposition} (RFC 7578 section 4.2). */
         MISSING_CONTENT_DISPOSITION("the part has no Content-Disposition"),
-        MALFORMED_CONTENT_DISPOSITION("the Content-Disposition cannot be read in one way"),
+        MALFORMED_CONTENT_DISPOSITION("the Content-Disposition is malformed or ambiguous"),
         /** A {@code Content-Disposition} without a {@code name} parameter (RFC 7578 section 4.2). */
         MISSING_NAME("the Content-Disposition has no name"),
         DUPLICATE_PARAMETER("the Content-Disposition has a parameter twice"),
         UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
         /** A part body that its transfer encoding cannot be undone of, where that is done (RFC 2045 section 6.8). */
-        MALFORMED_TRANSFER_ENCODING("the transfer encoding of a part cannot be undone"),
-        TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
-        TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),
+        MALFORMED_TRANSFER_ENCODING("a part cannot be decoded as its Content-Transfer-Encoding says"),
+        TOO_MANY_PARTS(Setting.MAX_PARTS, "the number of parts"),
+        TOO_MANY_FILES(Setting.MAX_FILES, "the number of parts with a file name"),
         /** A part body larger than {@link MultipartOptions#maxPartBytes()}, or than its sink takes. */
         PART_TOO_LARGE(Setting.MAX_PART_BYTES, "the size of the part body"),
         BODY_TOO_LARGE(Setting.MAX_BODY_BYTES, "the size of the multipart body"),
@@ -85,7 +85,7 @@ public final class MultipartException extends IOException {
         MEMORY_FULL(
                 Kind.OVERLOADED,
                 Setting.MEMORY_BUDGET_BYTES,
-                "the memory for uploads is used up: all that are under way may hold # bytes together"),
+                "the memory for uploads is used up: all of them together may hold # bytes"),
         /** The quota of the {@link dev.sluice.form.SpoolDirectory} is used up. */
         SPOOL_FULL(
                 Kind.OVERLOADED,

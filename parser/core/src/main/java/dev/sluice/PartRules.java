@@ -268,7 +268,7 @@ final class PartRules {
         String charset = names.hasFilename() ? null : PartHead.parameter(type, "charset");
         return charset == null || CharsetParameter.keepsAscii(charset) || accept(Deviation.CHARSET_WITHOUT_ASCII, start)
                 ? null
-                : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is one in which ASCII is not itself");
+                : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is not a superset of US-ASCII");
     }
 
     private @Nullable Reason checkContentLength() {
@@ -283,7 +283,7 @@ final class PartRules {
                 : refuse(
                         Reason.MALFORMED_HEADER,
                         section.valueStart(odd),
-                        "the Content-Length of a part is no number, or stands twice");
+                        "the Content-Length of a part is not a number, or occurs twice");
     }
 
     /** {@return the number that a field is, at most {@link Long#MAX_VALUE}, or {@link #ABSENT} where it is none} */

@@ -71,7 +71,7 @@ class ContentDispositionTest {
         assertEquals("a semicolon or the end is expected", detail("form-data a", MultipartOptions.defaults()));
         assertEquals("a disposition type is expected", detail("; name=a", MultipartOptions.defaults()));
         assertEquals(
-                "a quoted value is followed by other text than a semicolon",
+                "there is text other than a semicolon after a quoted value",
                 detail("form-data; name=\"a\"b=\"c\"", COMPATIBLE));
     }
 

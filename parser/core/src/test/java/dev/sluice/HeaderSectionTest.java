@@ -104,13 +104,13 @@ class HeaderSectionTest {
     @Test
     void saysWhatIsWrongWithALine() {
         assertEquals("a header field has no name: ':'", messageOf(": b\r\n"));
-        assertEquals("a header name has the byte: 0x01", messageOf("\u0001: b\r\n"));
-        assertEquals("a header name has the byte: '('", messageOf("a(c: b\r\n"));
+        assertEquals("a header name contains the byte: 0x01", messageOf("\u0001: b\r\n"));
+        assertEquals("a header name contains the byte: '('", messageOf("a(c: b\r\n"));
         assertEquals("a header line has no colon: 0x0D", messageOf("abc\r\n"));
         assertEquals("a header line has no colon: 0x0A", messageOf("abc\n"));
         assertEquals("a header line starts with a blank", messageOf(" a: b\r\n"));
-        assertEquals("a header value has the control byte: 0x01", messageOf("a: \u0001\r\n"));
-        assertEquals("a header line has a CR that no LF follows", messageOf("a: b\rc\r\n"));
+        assertEquals("a header value contains the control byte: 0x01", messageOf("a: \u0001\r\n"));
+        assertEquals("a header line has a CR without an LF", messageOf("a: b\rc\r\n"));
     }
 
     private static String messageOf(String line) {

@@ -118,7 +118,7 @@ class MultipartDecoderTest {
             MultipartException refusal = assertThrows(MultipartException.class, decoder::next);
             assertEquals(part("one\n--").length(), refusal.offset());
             assertTrue(
-                    refusal.getMessage().startsWith("a delimiter follows a line end of CR or LF alone ("),
+                    refusal.getMessage().startsWith("there is a delimiter after a bare CR or LF ("),
                     refusal::getMessage);
         }
     }
@@ -156,13 +156,13 @@ class MultipartDecoderTest {
     @Test
     void saysWhatIsWrongBehindADelimiter() {
         String delimiter = part("one") + "\r\n--x";
-        assertEquals("a delimiter is followed by: '!'", messageOf(delimiter + "!"));
-        assertEquals("a delimiter is followed by: '!'", messageOf(delimiter + " ".repeat(256) + "!"));
-        assertEquals("a delimiter is followed by: '!'", messageOf(delimiter + " ".repeat(255) + "!"));
+        assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + "!"));
+        assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + " ".repeat(256) + "!"));
+        assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + " ".repeat(255) + "!"));
         assertEquals(
                 "the padding after a delimiter exceeds the limit of 256 bytes",
                 messageOf(delimiter + " ".repeat(256) + "\t"));
-        assertEquals("the close-delimiter is followed by: '!'", messageOf(delimiter + "--!"));
+        assertEquals("unexpected byte after the close-delimiter: '!'", messageOf(delimiter + "--!"));
     }
 
     private static String messageOf(String body) {
@@ -290,8 +290,8 @@ class MultipartDecoderTest {
     /** The commonest mistakes of clients and servers, each with the sentence that finds it. */
     @Test
     void aBodyWithoutADelimiterSaysWhoseFaultThatMayBe() throws MultipartException {
-        String none = "the body has no delimiter of the boundary that its Content-Type names, and begins with ";
-        assertFault("", "the body is empty: nothing of it arrived, or something has read it before (offset 0)");
+        String none = "the boundary of the Content-Type does not occur in the body, which begins with ";
+        assertFault("", "the body is empty: nothing arrived, or something has already read it (offset 0)");
         assertFault("--other\r\n\r\nv\r\n--other--", none + "--other (offset 23)");
         assertFault("{\"a\":1}", none + "'{' (offset 7)");
         assertFault("--${jndi:x}", none + "-- (offset 11)");
@@ -301,9 +301,9 @@ class MultipartDecoderTest {
                         + "'p' (maxPreambleBytes; offset 4096)");
         assertFault("--0123456789abcdefghi", none + "--0123456789abcd (offset 21)");
         assertFault("----xyz\r\n\r\n", "the body has two dashes too many before its boundary (offset 11)");
-        assertFault("xyz\r\n\r\n", "the body has not the two dashes that belong before its boundary (offset 7)");
+        assertFault("xyz\r\n\r\n", "the body lacks the two dashes before its boundary (offset 7)");
         String longOne = "b".repeat(70);
-        assertFault(longOne, longOne, "the body has not the two dashes that belong before its boundary (offset 70)");
+        assertFault(longOne, longOne, "the body lacks the two dashes before its boundary (offset 70)");
         assertFault("--xy", "the body ends before its close-delimiter (offset 4)");
         assertFault("--xyz", "the body ends before its close-delimiter (offset 5)");
     }

@@ -42,13 +42,13 @@ class ReasonsTest {
             TRUNCATED | 400 |  | FIELD | the body ends before its close-delimiter (part 0 "title", offset 55)
             PREAMBLE | 400 | preset=strict | p\\r\\nFIELD | there is text before the first delimiter (offset 0)
             EPILOGUE | 400 | preset=strict | FIELDEND\\r\\ne | there is text after the close-delimiter (offset 64)
-            PREAMBLE_TOO_LARGE | 413 | maxPreambleBytes=1 | pp\\r\\nFIELD | the size of the preamble exceeds the limit of 1 bytes: the body has no delimiter of the boundary that its Content-Type names, and begins with 'p' (maxPreambleBytes; offset 1)
+            PREAMBLE_TOO_LARGE | 413 | maxPreambleBytes=1 | pp\\r\\nFIELD | the size of the preamble exceeds the limit of 1 bytes: the boundary of the Content-Type does not occur in the body, which begins with 'p' (maxPreambleBytes; offset 1)
             EPILOGUE_TOO_LARGE | 413 | maxEpilogueBytes=1 | FIELDEND\\r\\nee | the size of the epilogue exceeds the limit of 1 bytes (maxEpilogueBytes; offset 65)
-            MALFORMED_DELIMITER | 400 |  | FIELD\\r\\n--x! | a delimiter is followed by: '!' (part 0 "title", offset 60)
-            MALFORMED_HEADER | 400 |  | --x\\r\\nA(: b | a header name has the byte: '(' (part 0, offset 6)
+            MALFORMED_DELIMITER | 400 |  | FIELD\\r\\n--x! | unexpected byte after a delimiter: '!' (part 0 "title", offset 60)
+            MALFORMED_HEADER | 400 |  | --x\\r\\nA(: b | a header name contains the byte: '(' (part 0, offset 6)
             DUPLICATE_HEADER | 400 |  | --x\\r\\nContent-Type: a\\r\\nContent-Type: b\\r\\n\\r\\n | a header field occurs twice (part 0, offset 22)
             HEADER_SECTION_TOO_LARGE | 413 | maxHeaderBytesPerPart=9 | FIELD | the size of the part header section exceeds the limit of 9 bytes (maxHeaderBytesPerPart; part 0, offset 14)
-            TOO_MANY_HEADERS | 413 | maxHeadersPerPart=0 | FIELD | the count of header fields of a part exceeds the limit of 0 (maxHeadersPerPart; part 0, offset 5)
+            TOO_MANY_HEADERS | 413 | maxHeadersPerPart=0 | FIELD | the number of header fields of a part exceeds the limit of 0 (maxHeadersPerPart; part 0, offset 5)
             HEADERS_TOO_LARGE | 413 | maxHeaderBytes=9 | FIELD | the size of all part header sections exceeds the limit of 9 bytes (maxHeaderBytes; part 0, offset 14)
             MISSING_CONTENT_DISPOSITION | 400 |  | --x\\r\\nA: b\\r\\n\\r\\n | the part has no Content-Disposition (part 0, offset 11)
             MALFORMED_CONTENT_DISPOSITION | 400 |  | NAMED x\\r\\n\\r\\n | Content-Disposition: a semicolon or the end is expected (part 0 "title", offset 50)
@@ -56,13 +56,13 @@ class ReasonsTest {
             DUPLICATE_PARAMETER | 400 |  | NAMED; name=b\\r\\n\\r\\n | Content-Disposition: a parameter occurs twice (part 0 "title", offset 51)
             UNSUPPORTED_TRANSFER_ENCODING | 400 | preset=strict | --x\\r\\nContent-Transfer-Encoding: base64\\r\\n\\r\\n | the Content-Transfer-Encoding is not 7bit, 8bit or binary (part 0, offset 32)
             MALFORMED_TRANSFER_ENCODING | 400 | decodeTransferEncodings=true | NAMED\\r\\nContent-Transfer-Encoding: base64\\r\\n\\r\\nxEND | the body of a part is not valid base64: its end is missing (part 0 "title", offset 88)
-            TOO_MANY_PARTS | 413 | maxParts=0 | FIELD | the count of parts exceeds the limit of 0 (maxParts; part 0, offset 4)
-            TOO_MANY_FILES | 413 | maxFiles=0 | NAMED; filename=f\\r\\n\\r\\n | the count of parts with a file name exceeds the limit of 0 (maxFiles; part 0 "title", offset 26)
+            TOO_MANY_PARTS | 413 | maxParts=0 | FIELD | the number of parts exceeds the limit of 0 (maxParts; part 0, offset 4)
+            TOO_MANY_FILES | 413 | maxFiles=0 | NAMED; filename=f\\r\\n\\r\\n | the number of parts with a file name exceeds the limit of 0 (maxFiles; part 0 "title", offset 26)
             PART_TOO_LARGE | 413 | maxPartBytes=1 | FIELDEND | the size of the part body exceeds the limit of 1 bytes (maxPartBytes; part 0 "title", offset 54)
             BODY_TOO_LARGE | 413 | maxBodyBytes=54 | FIELDEND | the size of the multipart body exceeds the limit of 54 bytes (maxBodyBytes; part 0 "title", offset 54)
             FIELD_TOO_LARGE | 413 | maxFieldBytes=1 | FIELDEND | the size of a part as text or in memory exceeds the limit of 1 bytes (maxFieldBytes; part 0 "title", offset 54)
             IN_MEMORY_TOO_LARGE | 413 | maxInMemoryBytes=9 | FIELDEND | the size of the form in memory exceeds the limit of 9 bytes (maxInMemoryBytes; part 0 "title", offset 53)
-            MEMORY_FULL | 503 | maxHeaderBytesPerPart=1MiB | FIELD | the memory for uploads is used up: all that are under way may hold 100000 bytes together (memoryBudgetBytes)
+            MEMORY_FULL | 503 | maxHeaderBytesPerPart=1MiB | FIELD | the memory for uploads is used up: all of them together may hold 100000 bytes (memoryBudgetBytes)
             SPOOL_FULL | 507 | spillThreshold=0 | NAMED; filename=f\\r\\n\\r\\nvvEND | the size of all uploads on disk exceeds the limit of 1 bytes (maxSpoolBytes; part 0 "title")
             PART_REFUSED | 422 | refused | FIELDEND | no #1 here (part 0 "title", offset 53)
             """;
@@ -168,7 +168,7 @@ class ReasonsTest {
                 .build();
         String shown = "a\\u{202E}\\u{A}\\\"\\\\\ud83d\ude00\u00e4";
         assertEquals(
-                "a header section breaks the grammar: \\u{0}yyyyyyyyyyy... (part 3 \"" + shown
+                "a header section is malformed: \\u{0}yyyyyyyyyyy... (part 3 \"" + shown
                         + "x".repeat(64 - shown.length()) + "...\", offset 91230)",
                 failure.getMessage());
         assertEquals("\\u{0}yyyyyyyyyyy...", failure.seen());

@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Table D, the count of parts: limited in the lowest layer, and nothing is kept of parts that are over. */
+/** Table D, the number of parts: limited in the lowest layer, and nothing is kept of parts that are over. */
 class PartCountTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
