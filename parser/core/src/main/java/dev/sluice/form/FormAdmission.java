@@ -3,8 +3,8 @@ package dev.sluice.form;
 import java.io.IOException;
 
 /**
- * Decides whether a form may begin, and when: asked before the first byte of its body is wanted, say because what takes its
- * parts needs memory that others have. One that waits for longer than {@link FormOptions#maxSinkWait()} is refused with 503.
+ * Decides whether a form may begin, and when. Asked before the first byte of its body is read, for instance because the sinks
+ * of its parts need memory that others have. One that waits for longer than {@link FormOptions#maxSinkWait()} is refused with 503.
  */
 @FunctionalInterface
 public interface FormAdmission {

@@ -13,7 +13,7 @@ public interface FormMetrics {
     default void formStarted() {}
 
     /**
-     * Some of the body of a form has come, and is about to be looked at.
+     * Some of the body of a form has arrived, and is about to be decoded.
      *
      * @param bytes how many more, 0 or more
      */

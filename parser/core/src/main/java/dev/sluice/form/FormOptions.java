@@ -82,7 +82,7 @@ public final class FormOptions {
         return multipart.number(Setting.MAX_IN_MEMORY_BYTES);
     }
 
-    /** {@return the most that is worth reading of a body that was refused, in bytes} */
+    /** {@return how much of a refused body is still read and dropped, at most, in bytes} */
     public long maxDrainBytes() {
         return multipart.number(Setting.MAX_DRAIN_BYTES);
     }
@@ -92,7 +92,7 @@ public final class FormOptions {
         return multipart.isOn(Setting.EXPAND_NESTED);
     }
 
-    /** {@return how fast a client has to send, in bytes per second; 0 where it may be as slow as it likes} */
+    /** {@return how fast a client has to send, in bytes per second; 0 for no minimum} */
     public long minBytesPerSecond() {
         return multipart.number(Setting.MIN_BYTES_PER_SECOND);
     }
@@ -156,8 +156,8 @@ public final class FormOptions {
 
         /**
          * {@return this builder; a part of more than {@code value} bytes, 0 or more, goes to a file of the spool; 64 KiB by
-         * default. A part without a file name does so from no less than the default on, however small {@code value} is: it is
-         * read as text, and a form of 100 fields is not to make 100 files}
+         * default. A smaller value has no effect on parts without a file name: a form of 100 fields should not create 100
+         * files}
          */
         public Builder spillThreshold(long value) {
             return put(Setting.SPILL_THRESHOLD, value);
@@ -172,7 +172,10 @@ public final class FormOptions {
             return put(Setting.MAX_IN_MEMORY_BYTES, value);
         }
 
-        /** {@return this builder; of a body that was refused {@code value} bytes, 0 or more, are worth reading; 1 MiB by default} */
+        /**
+         * {@return this builder; up to {@code value} bytes of a refused body, 0 or more, are read and dropped, so that the client
+         * reads the answer and the connection can be used again; 1 MiB by default}
+         */
         public Builder maxDrainBytes(long value) {
             return put(Setting.MAX_DRAIN_BYTES, value);
         }
@@ -186,9 +189,9 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder; a client has to send {@code value} bytes per second, 1 or more; 240 by default. Only its own
-         * time counts, in which the server waits for it. Adapters keep to it: where a thread waits, it shows once something
-         * comes, and a client that sends nothing at all is the container's idle timeout}
+         * {@return this builder; a client has to send {@code value} bytes per second, 1 or more; 240 by default. Only the time
+         * in which the server waits for the client counts. Adapters enforce it. Where a thread blocks in a read, the rate is
+         * checked when bytes arrive; a client that sends nothing at all is left to the container's read timeout}
          */
         public Builder minBytesPerSecond(long value) {
             return put(Setting.MIN_BYTES_PER_SECOND, value);
@@ -204,7 +207,7 @@ public final class FormOptions {
             return put(Setting.MIN_RATE_GRACE, value);
         }
 
-        /** {@return this builder; a sink may be not ready for {@code value}, more than 0; 1 minute by default} */
+        /** {@return this builder; a form fails if a sink is not ready for {@code value}, more than 0; 1 minute by default} */
         public Builder maxSinkWait(Duration value) {
             return put(Setting.MAX_SINK_WAIT, value);
         }
@@ -222,8 +225,8 @@ public final class FormOptions {
         }
 
         /**
-         * Sets who is told of progress; by default nobody is. Being told of one form in options shared by many is
-         * rarely wanted: see {@link FormOptions#toBuilder()}.
+         * Sets a progress listener; by default there is none. Usually you want one per form, not in options that all forms
+         * share: see {@link FormOptions#toBuilder()}.
          *
          * @param interval the shortest time between two calls, 0 for every chunk
          * @return this builder

@@ -9,7 +9,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes forms. Make one for the process and close it at its end; its defaults can stay.
+ * Receives forms. Make one for the process, and close it at the end. Its defaults are safe for production.
  *
  * {@snippet file="WholeServer.java" region="server"}
  *
@@ -33,7 +33,7 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return one with a spool in the temporary directory of the system, and a quarter of the heap for all forms}
+     * {@return one that spools to the temporary directory of the system, and uses up to a quarter of the heap for all forms}
      *
      * @throws IOException if the spool cannot be made
      */
@@ -99,8 +99,8 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form, knowing more of the request than its {@code Content-Type}: what is refused by its length is
-     * not read, and of what is refused later no more than is worth dropping.
+     * Reads a whole form, knowing more of the request than its {@code Content-Type}: a body that is too long is refused
+     * unread, and of one that is refused later, up to {@link FormOptions#maxDrainBytes()} more are read and dropped.
      *
      * @param in the body; not closed
      * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}
@@ -113,7 +113,7 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return an intake for a form whose bytes arrive otherwise than through a stream: it wants the first ones, or has
+     * {@return an intake for a form whose bytes do not come from a stream. It waits for the first ones, or has already
      * ended, if the head of the request is refused}
      *
      * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}

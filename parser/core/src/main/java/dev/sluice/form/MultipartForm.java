@@ -8,11 +8,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form that has been received as a whole: its fields and files, in the order in which they came (RFC 7578).
+ * A form that was received completely: its fields and files, in the order in which they came (RFC 7578).
  *
  * {@snippet file="Guide.java" region="form"}
  *
- * <p>Close it: files are deleted and memory is given back then, except of parts that were moved or detached.
+ * <p>Close it: that deletes its files and releases its memory, except for parts that were moved or detached.
  * Thread-safe.
  */
 public final class MultipartForm implements Closeable {
@@ -99,7 +99,7 @@ public final class MultipartForm implements Closeable {
         return refused;
     }
 
-    /** {@return the oddities that were accepted and are to be reported, at most 100; unmodifiable} */
+    /** {@return the deviations that were accepted and reported, at most 100; unmodifiable} */
     public List<ReportedDeviation> deviations() {
         return deviations;
     }

@@ -50,18 +50,18 @@ public final class PartDecision {
         this.message = message;
     }
 
-    /** {@return keep it in memory up to the threshold of the form, then in a file: the default} */
+    /** {@return a decision to keep the part in memory up to the threshold of the form, then in a file: the default} */
     public static PartDecision spill() {
         return SPILL;
     }
 
-    /** {@return keep it in memory; beyond {@link dev.sluice.MultipartOptions#maxFieldBytes()} the form fails, with 413} */
+    /** {@return a decision to keep the part in memory; beyond {@link dev.sluice.MultipartOptions#maxFieldBytes()} the form fails with 413} */
     public static PartDecision memory() {
         return MEMORY;
     }
 
     /**
-     * {@return give it to {@code sink}; the part is not in the form then}
+     * {@return a decision to send the part to {@code sink}; the form does not have it then}
      *
      * @param sink <em>transferred</em>: closed on every path
      */
@@ -69,13 +69,13 @@ public final class PartDecision {
         return new PartDecision(Kind.SINK, Objects.requireNonNull(sink, "sink"), null, 0, 0, "");
     }
 
-    /** {@return read over it} */
+    /** {@return a decision to skip the part} */
     public static PartDecision skip() {
         return SKIP;
     }
 
     /**
-     * {@return read over it and note it in {@link MultipartForm#refused()}; the rest of the form goes on}
+     * {@return a decision to skip the part and list it in {@link MultipartForm#refused()}; the rest of the form goes on}
      *
      * @param status the HTTP status to answer, 400 to 599
      * @param message why, for the answer; of the application, not of the client
@@ -85,7 +85,7 @@ public final class PartDecision {
     }
 
     /**
-     * {@return end the form with a {@link dev.sluice.MultipartException} ({@code PART_REFUSED})}
+     * {@return a decision to fail the form with a {@link dev.sluice.MultipartException} ({@code PART_REFUSED})}
      *
      * @param status the HTTP status to answer, 400 to 599
      * @param message why, for the answer; of the application, not of the client
@@ -95,7 +95,8 @@ public final class PartDecision {
     }
 
     /**
-     * {@return hold the first bytes back in memory and decide then, say by the magic number of a file type}
+     * {@return a decision to wait for the first bytes, in memory, and decide by them, for instance by the magic number of a
+     * file type}
      *
      * @param bytes how many to wait for, 1 to 8192
      */

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Hands a part on to a consumer on another thread that wants to block on an {@link InputStream}. The form waits for the
  * consumer without a thread; the consumer's thread waits for the client.
  *
- * <p>The stream is at its end when the <em>whole form</em> ended well; if it fails, reading throws, so that the consumer
- * cannot take half an upload for a whole one. If the consumer closes its stream early, the form fails.
+ * <p>The stream ends when the <em>whole form</em> ended well; if that fails, reading throws, so that the consumer cannot
+ * mistake half an upload for a whole one. If the consumer closes its stream early, the form fails.
  */
 public final class PartPipe implements PartSink {
     private static final int COPY_BELOW = 2048;

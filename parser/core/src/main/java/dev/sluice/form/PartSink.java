@@ -15,12 +15,12 @@ import java.util.List;
  *
  * <p>The order of calls is {@code write* complete? publish? retract? close}. {@link #complete()} says that all bytes of
  * the part are there, {@link #publish()} that the <em>whole form</em> ended well: only then may anybody see it. {@link
- * #close()} without {@code publish} makes as if the part had never been, so that a part, or a form, received by halves
- * can never look whole.
+ * #close()} without {@code publish} removes every trace of the part, so that a part, or a form, that was received only in
+ * part can never look complete.
  *
  * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} answer {@link Readiness#READY}, or a
- * {@linkplain Readiness#pending() readiness to come}; until it is ready nothing but {@code close} is called, and no
- * thread waits. What a sink holds meanwhile it retains.
+ * {@linkplain Readiness#pending() pending readiness}; until that is ready nothing but {@code close} is called, and no
+ * thread waits. A sink retains the buffers that it needs until then.
  *
  * <p><b>Threads.</b> One at a time, and each call sees what the one before did; {@code close} may come from any thread
  * while a sink is not ready, and waits for nobody.
@@ -29,13 +29,13 @@ public interface PartSink extends AutoCloseable {
     /**
      * Takes some bytes of the part, at least one.
      *
-     * @param data <em>borrowed</em>: done with on return, or retained; indices may be moved
+     * @param data <em>borrowed</em>: retain it to use it after this call; its indices may be moved
      * @throws IOException if they cannot be kept; the form has then failed
      */
     Readiness write(ByteBuf data) throws IOException;
 
     /**
-     * All bytes of the part are there; nobody is to see it yet.
+     * All bytes of the part are there. It must not become visible yet.
      *
      * @throws IOException if the part cannot be kept; the form has then failed
      */
@@ -90,8 +90,7 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink that makes the part a file, which is there in full, and once the whole form ended well, or not at
-     * all}
+     * {@return a sink that makes the part a file, which appears complete, once the whole form ended well, or not at all}
      *
      * @param spool where it is written; best on the file system of the target
      * @param target a path chosen by the application, never by the client
@@ -102,7 +101,7 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return as {@link #toFile(SpoolDirectory, Path, CopyOption...)}, a file that is never replaced one for}
+     * {@return as {@link #toFile(SpoolDirectory, Path, CopyOption...)}, a sink that never replaces an existing file}
      *
      * @param targets paths chosen by the application, 1 or more; asked for when the form has ended well, one by one until
      *     one is free

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a {@link PartSink} takes more now. A sink that does its work at once answers {@link #READY}. One that works
- * on answers {@link #pending()}, keeps it, and calls {@link #ready()} or {@link #fail} once; no thread waits meanwhile.
+ * Whether a {@link PartSink} takes more now. A sink that is done when it returns answers {@link #READY}. One that is not
+ * answers a {@link #pending()} one, keeps it, and calls {@link #ready()} or {@link #fail} once; no thread waits meanwhile.
  *
  * <p>Thread-safe. It may become ready on any thread, also before the call that hands it out has returned.
  */

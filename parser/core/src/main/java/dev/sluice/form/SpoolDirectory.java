@@ -25,11 +25,11 @@ import java.util.function.Supplier;
 /**
  * Where uploads wait on disk. Make one per process, share it, close it at the end; thread-safe.
  *
- * <p>In the directory given to {@link #open} each spool makes one of its own ({@code rwx------}), with a lock file
+ * <p>In the directory given to {@link #open} each spool creates a directory of its own ({@code rwx------}), with a lock file
  * beside it. Files in it are made by this class only ({@code rw-------}, new or not at all, no links followed), with
  * 128 random bits for a name: nothing the client sends becomes part of a path. A file is deleted by its owner, on every
  * path; those of a process that was killed are swept when the next spool opens in the same directory, those left at the
- * end by {@link #close()}. If something removes the directory meanwhile, it is made again.
+ * end by {@link #close()}. If the directory is deleted meanwhile, it is created again.
  *
  * <p>The sweep goes by the lock files ({@code sluice-*.lock}): a directory without one is left alone, because its owner
  * may live. Where a cleaner of temporary files removes the lock file of a spool whose process is killed later, the
@@ -73,10 +73,10 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Opens a spool with a quota of 1 GiB that leaves 256 MiB free, and sweeps what killed processes left.
+     * Opens a spool with a quota of 1 GiB that keeps 256 MiB of the disk free, and deletes what killed processes left.
      *
-     * @param directory is made if need be; best on the file system where the files go in the end, so that moving is
-     *     renaming
+     * @param directory created if missing; best on the file system where the files go in the end, so that they are renamed,
+     *     not copied
      * @throws IOException if it cannot be made, locked or listed
      */
     public static SpoolDirectory open(Path directory) throws IOException {

@@ -42,9 +42,9 @@ import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
 
 /**
- * A bucket, through the asynchronous client of the AWS SDK. Every request is made again after a pause where that may help;
- * an answer that got lost is asked for. Checksums (CRC-32, of each piece and of the whole object) go as plain headers, and
- * are compared with what the store answers, where it does. Thread-safe.
+ * A bucket, through the asynchronous client of the AWS SDK. A request is retried after a pause where that may help; after a
+ * lost answer the store is asked what happened. Checksums (CRC-32, of each piece and of the whole object) are sent as plain
+ * headers, and compared with those that the store answers, if it does. Thread-safe.
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final String TOKEN = "sluice-token";
@@ -430,8 +430,7 @@ public final class S3ObjectStore implements ObjectStore {
 
         /**
          * {@return this builder; requests go through {@code value}, which stays the caller's: {@link #endpoint}, {@link #region},
-         * {@link #credentials} and {@link #pathStyle} are its own then. It best tries nothing again and computes no checksums
-         * of its own}
+         * {@link #credentials} and {@link #pathStyle} are ignored then. Turn off its retries and its own checksums}
          */
         public Builder client(S3AsyncClient value) {
             this.client = Objects.requireNonNull(value, "client");
@@ -459,13 +458,13 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /** {@return this builder; the bucket stands in the path, not in the host name, if {@code value}; not by default} */
+        /** {@return this builder; whether the bucket is in the path, not in the host name; by default it is not} */
         public Builder pathStyle(boolean value) {
             this.pathStyle = value;
             return this;
         }
 
-        /** {@return this builder; a request is made {@code value} times, 1 or more, before it has failed; 6 by default} */
+        /** {@return this builder; a request fails after {@code value} attempts, 1 or more; 6 by default} */
         public Builder attempts(int value) {
             this.attempts = atLeastOne(value, "attempts");
             return this;

@@ -71,7 +71,7 @@ public final class S3Sinks {
         return new Builder(store, budget);
     }
 
-    /** {@return what takes the files of one form} */
+    /** {@return the sinks of one form} */
     public S3Form newForm() {
         return new S3Form(this);
     }
@@ -85,9 +85,9 @@ public final class S3Sinks {
     public record Swept(List<ObjectStore.Upload> uploads, List<String> objects) {}
 
     /**
-     * Removes what processes have left that were killed: uploads of this prefix of which nothing is younger than {@link
-     * Builder#maxAge}, and the objects of forms whose objects were becoming visible that long ago. Forms that live have ended
-     * or failed in half of that time, so that none in use is found. Any number of processes may do it at a time.
+     * Removes what killed processes have left: uploads of this prefix of which nothing is younger than {@link
+     * Builder#maxAge}, and the objects of forms that were becoming visible that long ago. Live forms end or fail within half
+     * of that time, so none in use is removed. Any number of processes may sweep at the same time.
      *
      * @return what was removed; if it fails, some of it may have been
      */
@@ -225,7 +225,10 @@ public final class S3Sinks {
             this.budget = Objects.requireNonNull(budget, "budget");
         }
 
-        /** {@return this builder; keys begin with {@code value}, and go on with 32 random characters; nothing by default} */
+        /**
+         * {@return this builder; keys begin with {@code value}, followed by 32 random characters; nothing by default. Set it if
+         * others use the bucket too: without it, {@link S3Sinks#sweep} ends their idle uploads as well}
+         */
         public Builder prefix(String value) {
             this.prefix = Objects.requireNonNull(value, "prefix");
             return this;
@@ -256,9 +259,9 @@ public final class S3Sinks {
         }
 
         /**
-         * {@return this builder; an upload of which nothing is younger than {@code value} is swept, and one that a client lets
-         * wait half of that is ended; so is a form whose objects take that long to become visible. 1 day by default; one value
-         * for all processes that share a prefix, of which no clock may be wrong by half of it}
+         * {@return this builder; an upload of which nothing is younger than {@code value} is swept. An upload whose client is
+         * silent for half of that time fails, and so does a form whose objects take that long to become visible. 1 day by
+         * default. Use one value for all processes that share a prefix; their clocks may not differ by half of it}
          */
         public Builder maxAge(Duration value) {
             this.maxAge = Objects.requireNonNull(value, "maxAge");

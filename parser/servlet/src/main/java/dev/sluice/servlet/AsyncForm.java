@@ -21,12 +21,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form that comes in without a thread that waits for it. Its parts go where the {@code PartDecider} of its options
- * says while they arrive: to files, to memory, or on to a {@link PartSink}.
+ * A form that is received without a thread that waits for it. The {@code PartDecider} of its options decides where its
+ * parts go while they arrive: to files, to memory, or to a {@link PartSink}.
  *
  * <p>Sinks and whatever depends on {@link #completion()} run on threads of the container, one at a time, and no lock is
- * held meanwhile. A slow consumer says so by the {@link Readiness} of its sink; the rest is left to TCP. Jetty and Tomcat
- * call on threads for applications. Undertow calls on a thread of its connections, which all of them share: there a sink
+ * held meanwhile. A slow consumer says so by the {@link Readiness} of its sink; TCP slows the client down. Jetty and Tomcat
+ * call sinks on threads for applications. Undertow calls them on an I/O thread that all connections share: there a sink
  * must not block for long, and parts should go to memory, or to another thread.
  *
  * <p>All methods may be called by any thread at any time, from sinks too.
@@ -72,7 +72,7 @@ public final class AsyncForm {
     static AsyncForm start(RequestState state, HttpServletRequest request, FormOptions options) throws IOException {
         if (!request.isAsyncSupported()) {
             throw new IllegalStateException(
-                    "the request does not support asynchronous operation: the servlet and all filters have to");
+                    "the request does not support asynchronous mode: set async-supported for the servlet and all filters");
         }
         if (!state.take(Use.ASYNC_FORM)) {
             throw state.taken();
@@ -119,8 +119,8 @@ public final class AsyncForm {
     }
 
     /**
-     * {@return the form, once all of it is there. It lives as long as the request and its {@linkplain
-     * MultipartRequests#hold holds} do, and while what depends on this stage runs: not to be closed}
+     * {@return the form, once all of it is there. Do not close it: it lives as long as the request, its {@linkplain
+     * MultipartRequests#hold holds}, and the callbacks of this stage}
      *
      * <p>Fails with a {@link MultipartRequestException} ({@link MultipartRequests#sendError} answers it), with a {@link
      * CancellationException} after {@link #cancel()} and where the request ended before its form, with a {@link

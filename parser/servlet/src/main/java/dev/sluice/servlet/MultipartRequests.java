@@ -17,13 +17,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
- * What a servlet behind {@link SluiceFilter} has beyond the servlet API. Of {@link #form}, {@link #reader} and
- * {@link #receive} a request can have one: the body streams in once.
+ * What a servlet behind {@link SluiceFilter} can do beyond the servlet API. Use one of {@link #form}, {@link #reader} and
+ * {@link #receive} per request: the body can be read only once.
  */
 public final class MultipartRequests {
     private MultipartRequests() {}
 
-    /** Keeps the form of a request until it is closed, be the request over or not. Idempotent, thread-safe. */
+    /** Keeps the form of a request open until this is closed, even after the end of the request. Thread-safe. */
     public static final class Hold implements Closeable {
         private final RequestState state;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -32,7 +32,7 @@ public final class MultipartRequests {
             this.state = state;
         }
 
-        /** Lets go; the last one who does, once the request is over, closes the form. */
+        /** Ends the hold. When the request is over, the end of the last hold closes the form. Idempotent. */
         @Override
         public void close() {
             if (closed.compareAndSet(false, true)) {
@@ -42,11 +42,11 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the form of the request; parsed now, if it was not. It lives as long as the request and its holds: not to
-     * be closed}
+     * {@return the form of the request, parsed now if that has not happened yet. Do not close it: it lives as long as the
+     * request and its holds}
      *
-     * @throws MultipartRequestException if the body is not acceptable or there is no room for it
-     * @throws IOException of the connection, as it comes
+     * @throws MultipartRequestException if the body is refused, or there is no room for it
+     * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if there is no filter in front, or somebody else has the body
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
@@ -56,10 +56,10 @@ public final class MultipartRequests {
     /**
      * {@return the form of the request, taken by options of its own}
      *
-     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, who
-     *     is told of progress
-     * @throws MultipartRequestException if the body is not acceptable or there is no room for it
-     * @throws IOException of the connection, as it comes
+     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
+     *     progress listener
+     * @throws MultipartRequestException if the body is refused, or there is no room for it
+     * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if there is no filter in front, or the form was parsed before, or somebody else has the
      *     body
      */
@@ -72,7 +72,7 @@ public final class MultipartRequests {
     /**
      * {@return a form that comes in while no thread waits for it, see {@link AsyncForm}; by the options of the filter}
      *
-     * @param request of which the asynchronous mode is started, if it was not
+     * @param request put into asynchronous mode, if it is not yet
      * @throws IllegalStateException if there is no filter in front, somebody else has the body, or the request does not
      *     support asynchronous operation
      */
@@ -84,9 +84,9 @@ public final class MultipartRequests {
     /**
      * {@return a form that comes in while no thread waits for it, by options of its own}
      *
-     * @param request of which the asynchronous mode is started, if it was not
-     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, who
-     *     is told of progress
+     * @param request put into asynchronous mode, if it is not yet
+     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
+     *     progress listener
      * @throws IllegalStateException as {@link #receive(HttpServletRequest)}
      */
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
@@ -105,7 +105,7 @@ public final class MultipartRequests {
      * minimum rate holds}
      *
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
-     * @throws IOException of the connection, as it comes
+     * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if somebody else has the body
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
@@ -118,7 +118,7 @@ public final class MultipartRequests {
      *
      * @param options what is accepted. Netty's pooled allocator, the default, leaves a cache on the thread
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
-     * @throws IOException of the connection, as it comes
+     * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if somebody else has the body
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
@@ -176,8 +176,8 @@ public final class MultipartRequests {
         RequestState state = RequestState.of(request);
         if (state == null) {
             throw new IllegalStateException(
-                    "no SluiceFilter has seen the request: map it to its path and dispatcher type, and mind that it"
-                            + " takes POST, PUT and PATCH with multipart/form-data only");
+                    "no SluiceFilter has seen the request: map it to this path and dispatcher type; it takes"
+                            + " multipart/form-data with POST, PUT and PATCH only");
         }
         return state;
     }

@@ -32,9 +32,9 @@ final class RequestState implements FormService.Member, AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
 
     private static final String READ_BEFORE =
-            "the body of a request was read, all of it or its beginning, before its form:"
-                    + " map SluiceFilter in front of every filter that reads it or asks for parameters (in Spring Boot with"
-                    + " Ordered.HIGHEST_PRECEDENCE)";
+            "something has read the body of a request, or its beginning, before SluiceFilter:"
+                    + " map SluiceFilter in front of every filter that reads the body or asks for parameters (in Spring Boot"
+                    + " with Ordered.HIGHEST_PRECEDENCE)";
 
     /** Who has the body. */
     enum Use {
@@ -135,11 +135,11 @@ final class RequestState implements FormService.Member, AsyncListener {
         return new IllegalStateException(
                 switch (Objects.requireNonNull(use.get())) {
                     case NOBODY -> "the body of the request has not been read";
-                    case FORM -> "the form of the request has been parsed before";
+                    case FORM -> "the form of the request has already been parsed";
                     case ASYNC_FORM -> "the form of the request is being received: wait for AsyncForm.completion()";
                     case READER -> "the body of the request is read part by part, through MultipartRequests.reader";
                     case APPLICATION ->
-                        "the application has called getInputStream() or getReader() before, and has the body";
+                        "the application has already called getInputStream() or getReader(), and reads the body itself";
                 });
     }
 
@@ -421,8 +421,8 @@ final class RequestState implements FormService.Member, AsyncListener {
             return;
         }
         if (isTaken()) {
-            inner.complain("the options of a SluiceFilter do not hold: another one in front of it has other options, by"
-                    + " which the body was taken before");
+            inner.complain("the options of a SluiceFilter are not used: another one in front of it has already read the"
+                    + " body, with options of its own");
         } else {
             service = inner;
             options = inner.options(source);

@@ -24,41 +24,42 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes {@code multipart/form-data} off the container: behind it {@code getParts}, {@code getPart}, {@code getParameter}
- * and what belongs to them work in every servlet, with or without {@code @MultipartConfig}.
+ * Parses {@code multipart/form-data} in place of the container: behind it {@code getParts}, {@code getPart}, {@code
+ * getParameter} and the methods that go with them work in every servlet, with or without {@code @MultipartConfig}.
  *
  * {@snippet file="FilterSetUp.java" region="filter"}
  *
- * <p>POST, PUT and PATCH with exactly {@code multipart/form-data} are served. Other {@code multipart/*} bodies are answered
- * with 415, forms with other methods with 405, because a container may parse them, without these limits ({@link
- * Builder#refuseOtherMultipart}). All other requests pass as they are.
+ * <p>It handles POST, PUT and PATCH with exactly {@code multipart/form-data}. Other {@code multipart/*} bodies are answered
+ * with 415, forms with other methods with 405, because the container might parse them without these limits ({@link
+ * Builder#refuseOtherMultipart}). All other requests pass unchanged.
  *
  * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST and
  * ASYNC, and for the path of the error page to ERROR: that page sees the fields of a form that was parsed, and its parts if
- * they are still there. Of two filters in a row, the options of the inner one hold if the body was not taken before; if it
- * was, the log says so.
+ * they are still there. If two filters are in a row, the options of the inner one apply, unless the body was read before it;
+ * then the log says so.
  *
  * <p><b>Parameters</b> are those of the query string first, as the container decodes them, then the fields of the body
- * in order; files are none. <b>Parts</b> are fields and files. {@code Part.write} replaces a file that is there; relative
- * names go below the {@linkplain Builder#location location} and may not leave it. After the form has been parsed {@code
- * getInputStream} is at its end; a form is not parsed once the application has called {@code getInputStream} or {@code
- * getReader}: {@code getParts} throws then, and parameters are those of the query string. The charset of names and of
- * parameters is what the part or the {@code _charset_} field says; else {@code getCharacterEncoding()}, as the servlet
- * specification has it; else UTF-8.
+ * in order; files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an existing file;
+ * relative names are resolved against the {@linkplain Builder#location location} and may not leave it. After the form has
+ * been parsed, {@code getInputStream} is at its end. If the application calls {@code getInputStream} or {@code getReader}
+ * first, the form is not parsed: {@code getParts} throws, and only the query string has parameters. The charset of names and
+ * of parameters is that of the part or the {@code _charset_} field; else {@code getCharacterEncoding()}, as the servlet
+ * specification says; else UTF-8.
  *
- * <p><b>Life.</b> Files and memory are given back when the request is over, however it ends, and everybody has let go of
- * it: workers of {@code AsyncContext.start} are counted if they begin within 5 seconds of the end, others take a {@link
- * MultipartRequests#hold}. {@link #destroy()} closes what is left then.
+ * <p><b>Lifetime.</b> Files and memory are released when the request is over, however it ends, and nobody uses the form any
+ * more: a worker of {@code AsyncContext.start} keeps it if it begins within 5 seconds of the end, any other thread needs a
+ * {@link MultipartRequests#hold}. {@link #destroy()} releases whatever is left.
  *
- * <p><b>Trouble</b> is a {@link MultipartRequestException} out of the call that first asks for the form. If it leaves
- * the chain, be it as the cause of another exception, and the response is not committed, it is answered with {@code
- * sendError}: 400, 408, 413, 415, 500, 503 or 507, or what the application refused with. An {@link IOException} of the
- * connection passes as it is, out of {@code getParameter} too once it leaves the chain.
+ * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the call that first asks for the form. If one leaves
+ * the chain, itself or as the cause of another exception, and the response is not committed, the filter answers it with
+ * {@code sendError}: 400, 408, 413, 415, 500, 503 or 507, or the status that the application refused with. The reason of a 500
+ * is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped; one that {@code
+ * getParameter} had to wrap is unwrapped when it leaves the chain.
  *
  * <p><b>Init parameters</b>, all optional, are the {@linkplain Setting settings} by their keys, with the defaults of a
- * form; sizes in bytes, or with the suffix {@code KiB}, {@code MiB} or {@code GiB}; the word {@code unlimited} where there
- * is such a call. An unknown one is an error. Their meanings are those of {@link FormOptions.Builder}; those of the process
- * and of the filter are
+ * form. Sizes are in bytes, or have the suffix {@code KiB}, {@code MiB} or {@code GiB}; a limit that can be turned off
+ * accepts {@code unlimited}. An unknown parameter is an error. {@link FormOptions.Builder} says what each means; the others,
+ * of the process and of the filter, are
  *
  * <ul>
  *   <li>{@code directory}, where the filter makes its {@link SpoolDirectory} (default: the temporary directory that the
@@ -73,8 +74,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A setting of a form for one path alone has that path and a colon before its name, as in {@code
  * /videos/*:maxPartBytes}: see {@link Builder#path}.
  *
- * <p>The texts of all parameters together have to be within {@code maxInMemoryBytes} too; {@code minBytesPerSecond} may be
- * {@code none}.
+ * <p>All parameters together may not be larger than {@code maxInMemoryBytes} either; {@code minBytesPerSecond} may be {@code
+ * none}.
  */
 public final class SluiceFilter implements Filter {
     private static final String FORM_TYPE = "multipart/form-data";
@@ -377,10 +378,10 @@ public final class SluiceFilter implements Filter {
         }
 
         /**
-         * {@return this builder; forms that are sent to a path are taken by options of their own}
+         * {@return this builder; forms that are sent to a path have options of their own}
          *
-         * @param pattern within the web application: {@code /a/path}, or {@code /a/path/*} for it and all below. Where more
-         *     than one fits, the path itself goes before what is below a longer one, and that before a shorter one
+         * @param pattern within the web application: {@code /a/path}, or {@code /a/path/*} for it and all below. If several
+         *     match, an exact path wins, then the longest prefix
          * @param change changes the options of the filter: limits, a {@link FormOptions.Builder#decider}; called once
          * @throws IllegalArgumentException if {@code pattern} is neither
          */
@@ -390,15 +391,15 @@ public final class SluiceFilter implements Filter {
         }
 
         /**
-         * {@return this builder; forms are parsed before the chain is called, by default when they are asked for: trouble never
-         * reaches the application}
+         * {@return this builder; forms are parsed before the chain is called, so that errors never reach the application; by
+         * default they are parsed when the application first asks for them}
          */
         public Builder eager() {
             this.eager = true;
             return this;
         }
 
-        /** {@return this builder; forms are parsed when parts or parameters are first asked for: the default} */
+        /** {@return this builder; forms are parsed when the application first asks for parts or parameters: the default} */
         public Builder lazy() {
             this.eager = false;
             return this;
@@ -415,7 +416,7 @@ public final class SluiceFilter implements Filter {
 
         /**
          * {@return this builder; whether multipart bodies of other types are answered with 415, and forms with other methods
-         * with 405: by default. Else they pass to the container, whose own parser has none of the limits of the filter}
+         * with 405: the default. Otherwise they go to the container, whose own parser has none of the limits of the filter}
          */
         public Builder refuseOtherMultipart(boolean refuse) {
             this.refusesOther = refuse;

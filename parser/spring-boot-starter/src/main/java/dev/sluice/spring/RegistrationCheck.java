@@ -40,8 +40,8 @@ final class RegistrationCheck implements SmartInitializingSingleton {
                 beans.getBeansOfType(SluiceFilter.class, false, false).entrySet()) {
             if (!registered.contains(each.getValue())) {
                 LOG.warn("the bean " + each.getKey()
-                        + " is a SluiceFilter that Spring Boot maps behind all other filters,"
-                        + " Spring Security's too, and to requests alone: remove it, since there is one already, and set"
+                        + " is a SluiceFilter that Spring Boot maps behind all other filters, including"
+                        + " Spring Security's, and to requests alone: remove it, since there is one already, and set"
                         + " sluice.*; or make it a FilterRegistrationBean named sluiceFilter, with the order "
                         + SluiceAutoConfiguration.ORDER + " and all dispatcher types");
             }

@@ -16,16 +16,15 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Takes the forms of an application with WebFlux: to be defined as a bean, once. As a configurer it adds the readers, one of
- * {@code Part} and {@code MultiValueMap<String, Part>} and one of {@code PartEvent}; as a filter it ends what a request has
- * begun, however that ends: where a client leaves, Spring deletes no parts.
+ * Receives the forms of a WebFlux application: define it as a bean, once. As a configurer it adds two readers, one for
+ * {@code Part} and {@code MultiValueMap<String, Part>}, and one for {@code PartEvent}. As a filter it cleans up at the end of
+ * each request, however that ends: when a client disconnects, Spring does not delete the parts.
  *
- * <p>Parts are there once the whole form has come and was found good: they are kept in memory and beyond a threshold in
- * files, by threads of {@code Schedulers.boundedElastic()}. Events come as the bytes do, as many as are requested; their
- * buffers are on the heap, so that those which an operator drops leak nothing, and the decider of the options is not asked:
- * whoever takes events decides. What is refused arrives as a {@link org.springframework.web.server.ResponseStatusException}
- * with the status of the {@link dev.sluice.MultipartException} that is its cause; the {@code ProblemDetail} of it names the
- * limit.
+ * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory, or beyond a threshold in
+ * files, written by threads of {@code Schedulers.boundedElastic()}. Events are emitted as the bytes arrive, as many as are
+ * requested. Their buffers are on the heap, so an operator that drops them leaks nothing. The decider of the options is not
+ * asked about events. A refused form arrives as a {@link org.springframework.web.server.ResponseStatusException} with the
+ * status of the {@link dev.sluice.MultipartException} that is its cause; its {@code ProblemDetail} names the limit.
  *
  * <p>Thread-safe.
  */
@@ -40,12 +39,12 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
         this.takesAll = takesAll;
     }
 
-    /** {@return what takes forms by {@code options}, and refuses other multipart bodies with 415} */
+    /** {@return a bean that receives forms by {@code options}, and refuses other multipart bodies with 415} */
     public static SluiceWebFlux of(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), true);
     }
 
-    /** {@return what takes forms by {@code options}, and leaves other multipart bodies to Spring, which does not know these limits} */
+    /** {@return a bean that receives forms by {@code options}, and leaves other multipart bodies to Spring, which does not have these limits} */
     public static SluiceWebFlux onlyForms(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), false);
     }
