@@ -76,7 +76,7 @@ final class FormExchange implements FormSource {
         }
         CompletionStage<FullHttpResponse> response;
         try {
-            response = receiver.received(form, trailers);
+            response = Objects.requireNonNull(receiver.received(form, trailers), "received answers null");
         } catch (Throwable e) {
             response = CompletableFuture.failedStage(e);
         }
@@ -101,7 +101,9 @@ final class FormExchange implements FormSource {
     private FullHttpResponse answerTo(@Nullable Throwable failure) {
         Throwable cause = failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure;
         try {
-            return receiver.failed(cause != null ? cause : new NullPointerException("there is no answer"));
+            return Objects.requireNonNull(
+                    receiver.failed(cause != null ? cause : new NullPointerException("there is no answer")),
+                    "failed answers null");
         } catch (Throwable e) {
             FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(e);
             return plain.failed(e);

@@ -41,7 +41,8 @@ public interface FormReceiver {
 
     /**
      * {@return what to answer where there is no form, with {@code Connection: close} to close in any case; by default the
-     * status of a {@link MultipartException} with its message, 400 or 500; the response is <em>transferred</em>}
+     * status of a {@link MultipartException} with its message, 400, or 500, which is logged; the response is
+     * <em>transferred</em>}
      * Called on any thread: do not block.
      *
      * @param failure a {@link MultipartException}, a {@link DecoderException} where the body is not well-formed HTTP, or what a
@@ -56,6 +57,10 @@ public interface FormReceiver {
         int status = failure instanceof MultipartException e
                 ? e.httpStatus()
                 : failure instanceof DecoderException ? 400 : 500;
+        if (!(failure instanceof MultipartException) && status == 500) { // the client is not told why
+            System.getLogger(FormReceiver.class.getPackageName())
+                    .log(System.Logger.Level.ERROR, "a form was answered with 500", failure);
+        }
         String message = failure instanceof MultipartException
                 ? String.valueOf(failure.getMessage())
                 : status == 400 ? "the request body is not well-formed HTTP" : "the server failed at this request";

@@ -50,9 +50,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -658,5 +662,51 @@ class MultipartHandlerTest {
         assertThrows(IllegalArgumentException.class, () -> onLoop().drain(0, Duration.ofSeconds(1)));
         assertThrows(IllegalArgumentException.class, () -> onLoop().drain(1, Duration.ofSeconds(-1)));
         assertThrows(NullPointerException.class, () -> MultipartHandlers.builder(Forms.of(options), this::route, null));
+    }
+
+    /** An application with a bug: no client waits for ever for it, and no form is kept. */
+    @ParameterizedTest
+    @ValueSource(strings = {"received", "failed", "value"})
+    void aReceiverThatAnswersNullIsAnsweredWith500AndLogged(String which) {
+        FormReceiver broken = new FormReceiver() {
+            @Override
+            public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders fields) {
+                if (which.equals("failed")) {
+                    throw new IllegalStateException("on purpose");
+                }
+                return which.equals("value") ? CompletableFuture.completedStage(null) : null;
+            }
+
+            @Override
+            public FullHttpResponse failed(Throwable failure) {
+                return which.equals("failed") ? null : FormReceiver.super.failed(failure);
+            }
+        };
+        Logger logger = Logger.getLogger("dev.sluice.netty");
+        List<String> logged = new ArrayList<>();
+        Handler log = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                logged.add(line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(log);
+        logger.setUseParentHandlers(false);
+        try {
+            open(MultipartHandlers.onEventLoop(Forms.of(options), request -> broken));
+            channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+            assertAnswer(500, false);
+            assertEquals(0, memory.used());
+            assertEquals(List.of("a form was answered with 500"), logged);
+        } finally {
+            logger.removeHandler(log);
+            logger.setUseParentHandlers(true);
+        }
     }
 }
