@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Bytes gathered over several chunks, such as a header section that straddles them, in one pooled heap buffer. Not
  * thread-safe.
  *
- * <p>Memory that a consumer may hold is never changed. Bytes that were read are dropped in place only while nobody
- * else holds the buffer ({@code refCnt() <= 1}); otherwise the unread rest moves to a new buffer and this object lets
- * go of the old one. The bound on what is gathered is the caller's.
+ * <p>Memory that a consumer holds ({@code refCnt() > 1}) is not written again: this object lets go of it. The bound on what
+ * is gathered is the caller's.
  */
 public final class Accumulation implements AutoCloseable {
     private final ByteBufAllocator allocator;
@@ -22,8 +21,7 @@ public final class Accumulation implements AutoCloseable {
     private byte[] array;
     private int arrayOffset;
     private int capacity;
-    private int start;
-    private int end;
+    private int size;
     private boolean closed;
 
     /**
@@ -42,8 +40,7 @@ public final class Accumulation implements AutoCloseable {
     }
 
     /**
-     * Copies bytes of the open chunk behind those gathered so far. What a consumer holds stays as it is: if the memory
-     * has to be rearranged while it is shared, the bytes move to a new buffer.
+     * Copies bytes of the open chunk behind those gathered so far.
      *
      * @param index absolute index in the chunk
      * @param length in bytes
@@ -54,73 +51,57 @@ public final class Accumulation implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException("closed");
         }
-        makeRoom(length);
-        chunk.copyTo(index, array, arrayOffset + end, length);
-        end += length;
+        if (length > capacity - size) {
+            int needed = Math.max(Math.addExact(size, length), initialCapacity);
+            moveTo(Math.max(needed, (int) Math.min(Integer.MAX_VALUE, 2L * size)));
+        }
+        chunk.copyTo(index, array, arrayOffset + size, length);
+        size += length;
     }
 
-    /** {@return the number of bytes gathered and not discarded} */
+    /** {@return the number of bytes gathered} */
     public int size() {
-        return end - start;
+        return size;
     }
 
     /**
      * {@return the memory that holds the bytes, from {@link #arrayOffset()} on; not to be written, valid until the
-     * next append or discard}
+     * next append or truncation}
      */
     public byte[] array() {
         return array;
     }
 
-    /** {@return where in {@link #array()} the first unread byte is} */
+    /** {@return where in {@link #array()} the first byte is} */
     public int arrayOffset() {
-        return arrayOffset + start;
+        return arrayOffset;
     }
 
     /**
-     * Forgets the bytes behind the first {@code size}: they were appended too early.
+     * Forgets the bytes behind the first ones: they were appended too early, or have been read.
      *
-     * @param size 0 to {@link #size()}
+     * @param newSize 0 to {@link #size()}
      */
-    public void truncate(int size) {
-        Objects.checkFromToIndex(0, size, size());
-        end = start + size;
-        ByteBuf held = memory;
-        if (held != null && held.refCnt() > 1) {
-            leaveMemory();
-        }
-    }
-
-    /**
-     * Drops the first bytes: they have been read.
-     *
-     * @param count 0 to {@link #size()}
-     */
-    public void discard(int count) {
-        Objects.checkFromToIndex(0, count, size());
-        start += count;
-        ByteBuf held = memory;
-        if (held == null) {
+    public void truncate(int newSize) {
+        Objects.checkFromToIndex(0, newSize, size);
+        size = newSize;
+        if (memory == null || memory.refCnt() <= 1) {
             return;
         }
-        if (held.refCnt() > 1) {
-            leaveMemory();
-        } else if (start == end) {
-            start = 0;
-            end = 0;
+        if (newSize == 0) {
+            letGo();
+        } else {
+            moveTo(Math.max(initialCapacity, newSize));
         }
     }
 
     /**
-     * {@return gathered bytes without a copy; <em>borrowed</em> until the next call of a method that changes this
-     * object, retain to keep}
-     *
-     * @param index counted from the first unread byte
+     * {@return the first {@code length} bytes without a copy; <em>borrowed</em> until the next call of a method that
+     * changes this object, retain to keep}
      */
-    public ByteBuf slice(int index, int length) {
-        Objects.checkFromIndexSize(index, length, size());
-        ByteBuf held = memory;
-        return held == null ? Unpooled.EMPTY_BUFFER : held.slice(start + index, length);
+    public ByteBuf slice(int length) {
+        Objects.checkFromToIndex(0, length, size);
+        return memory == null ? Unpooled.EMPTY_BUFFER : memory.slice(0, length);
     }
 
     /** Releases the memory; what a consumer retained stays valid. Idempotent. */
@@ -130,41 +111,16 @@ public final class Accumulation implements AutoCloseable {
         letGo();
     }
 
-    /** Leaves the memory to the consumer that holds it; what is unread moves. */
-    private void leaveMemory() {
-        if (size() == 0) {
-            letGo();
-        } else {
-            moveTo(Math.max(initialCapacity, size()));
-        }
-    }
-
-    private void makeRoom(int length) {
-        ByteBuf held = memory;
-        if (held == null) {
-            moveTo(Math.max(initialCapacity, length));
-        } else if (length > capacity - end) {
-            int needed = Math.addExact(size(), length);
-            if (needed <= capacity && held.refCnt() <= 1) {
-                System.arraycopy(array, arrayOffset + start, array, arrayOffset, size());
-                end -= start;
-                start = 0;
-            } else {
-                moveTo(Math.max(needed, (int) Math.min(Integer.MAX_VALUE, 2L * size())));
-            }
-        }
-    }
-
     private void moveTo(int newCapacity) {
         ByteBuf target = allocator.heapBuffer(newCapacity);
-        int size = size();
-        System.arraycopy(array, arrayOffset + start, target.array(), target.arrayOffset(), size);
+        int moved = size;
+        System.arraycopy(array, arrayOffset, target.array(), target.arrayOffset(), moved);
         letGo();
         memory = target;
         array = target.array();
         arrayOffset = target.arrayOffset();
         capacity = target.capacity();
-        end = size;
+        size = moved;
     }
 
     private void letGo() {
@@ -173,8 +129,7 @@ public final class Accumulation implements AutoCloseable {
         array = EmptyArrays.EMPTY_BYTES;
         arrayOffset = 0;
         capacity = 0;
-        start = 0;
-        end = 0;
+        size = 0;
         if (held != null) {
             held.release();
         }

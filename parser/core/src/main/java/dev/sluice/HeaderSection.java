@@ -109,7 +109,7 @@ final class HeaderSection implements AutoCloseable {
     /** Starts the next section, whose first byte is at {@code offset} of the body. */
     void begin(long offset) {
         totalBefore += scanned;
-        bytes.discard(bytes.size());
+        bytes.truncate(0);
         this.offset = offset;
         limit = (int) Math.min(maxSize, maxTotalSize - totalBefore);
         state = State.LINE;
@@ -494,7 +494,7 @@ final class HeaderSection implements AutoCloseable {
 
     /** {@return the bytes of the section; borrowed} */
     ByteBuf slice() {
-        return bytes.slice(0, scanned);
+        return bytes.slice(scanned);
     }
 
     /** {@return a copy of the bytes of the section} */

@@ -72,8 +72,8 @@ class StateHashTest {
             only counted: steps
             == Accumulation
             never changes: allocator initialCapacity
-            where the bytes lie that are in the hash, as "bytes" of the section: memory array arrayOffset capacity start
-            from "start" as far as the section was scanned: end
+            where the bytes lie that are in the hash, as "bytes" of the section: memory array arrayOffset capacity
+            as far as the section was scanned: size
             once the decoding has ended: closed
             == UsualSection
             say the same as "fields" of the section, written before each reading: nameStart nameEnd filenameStart filenameEnd
