@@ -1,5 +1,11 @@
 package dev.sluice;
 
+import static dev.sluice.Deviation.Verdict.ACCEPTED;
+import static dev.sluice.Deviation.Verdict.REFUSED;
+import static dev.sluice.Deviation.Verdict.REPORTED;
+
+import dev.sluice.MultipartException.Reason;
+
 /**
  * A way in which a body departs from what RFC 2046, RFC 7578 and every mainstream client agree on.
  *
@@ -8,103 +14,116 @@ package dev.sluice;
  */
 public enum Deviation {
     /** A boundary with visible ASCII outside RFC 2046 {@code bchars}, quoted or not, such as {@code *****} (Android), or one that needs quotes. */
-    BOUNDARY_CHARACTERS(MultipartException.Reason.INVALID_BOUNDARY),
+    BOUNDARY_CHARACTERS(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
-    LONG_BOUNDARY(MultipartException.Reason.INVALID_BOUNDARY),
+    LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
     /** Another parameter in which some readers see a boundary: {@code xboundary}, {@code x="; boundary=y"}, or a backslash in quotes. */
-    LOOKALIKE_BOUNDARY(MultipartException.Reason.INVALID_BOUNDARY),
+    LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A comma for the semicolon behind the media type, as in an example of RFC 1867. */
-    COMMA_AFTER_MEDIA_TYPE(MultipartException.Reason.MISSING_BOUNDARY),
+    COMMA_AFTER_MEDIA_TYPE(Reason.MISSING_BOUNDARY, REFUSED, REFUSED, REPORTED),
     /** Bytes other than one CRLF before the first delimiter. */
-    PREAMBLE(MultipartException.Reason.PREAMBLE),
+    PREAMBLE(Reason.PREAMBLE, REFUSED, REPORTED, ACCEPTED),
     /** Bytes other than one CRLF after the close-delimiter. */
-    EPILOGUE(MultipartException.Reason.EPILOGUE),
+    EPILOGUE(Reason.EPILOGUE, REFUSED, REPORTED, ACCEPTED),
     /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes); some readers see no delimiter there. */
-    TRANSPORT_PADDING(MultipartException.Reason.MALFORMED_DELIMITER),
+    TRANSPORT_PADDING(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /**
      * The boundary with its two dashes behind a CR or LF alone, in a part's body or the preamble: data here, a delimiter for
      * some readers. Behind an LF it is one where {@link #BARE_LF} is accepted.
      */
-    LOOKALIKE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
+    LOOKALIKE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /** A line of a header section that begins as a delimiter does: a header field, if it is one. */
-    DELIMITER_IN_HEADER(MultipartException.Reason.MALFORMED_DELIMITER),
+    DELIMITER_IN_HEADER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, REPORTED),
     /** A part without a line end between its header section and the delimiter behind it: an empty body. */
-    SHARED_LINE_END(MultipartException.Reason.MALFORMED_DELIMITER),
+    SHARED_LINE_END(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /** A delimiter followed by something else than transport padding, CRLF or {@code --}: taken as data, or as preamble text. */
-    FALSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
+    FALSE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
     /** A close-delimiter followed by something else than padding, CRLF or the end: what follows is epilogue. */
-    TEXT_AFTER_CLOSE_DELIMITER(MultipartException.Reason.MALFORMED_DELIMITER),
+    TEXT_AFTER_CLOSE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
     /** A preamble followed at once by the close-delimiter, so that nothing was a part. */
-    CLOSE_DELIMITER_AFTER_PREAMBLE(MultipartException.Reason.MALFORMED_DELIMITER),
+    CLOSE_DELIMITER_AFTER_PREAMBLE(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
     /** LF without CR as the line end after a delimiter; before one it is data where it is not accepted. */
-    BARE_LF(MultipartException.Reason.MALFORMED_DELIMITER),
+    BARE_LF(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, REPORTED),
     /** LF without CR as a line end in a header section. */
-    BARE_LF_IN_HEADER(MultipartException.Reason.MALFORMED_HEADER),
+    BARE_LF_IN_HEADER(Reason.MALFORMED_HEADER, REFUSED, REFUSED, REPORTED),
     /** A header field continued on the next line (RFC 5322 section 2.2.3); each fold is read as one space. */
-    FOLDED_HEADER(MultipartException.Reason.MALFORMED_HEADER),
+    FOLDED_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** Control characters but NUL, CR and LF in a quoted value of a {@code Content-Disposition}, as browsers send them. */
-    CONTROL_IN_DISPOSITION(MultipartException.Reason.MALFORMED_HEADER),
+    CONTROL_IN_DISPOSITION(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** A {@code Content-Length} of a part that is no number, stands twice, or is not the size of the body as it came. Never used. */
-    PART_CONTENT_LENGTH(MultipartException.Reason.MALFORMED_HEADER),
+    PART_CONTENT_LENGTH(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
-    TRANSFER_ENCODING(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING),
+    TRANSFER_ENCODING(Reason.UNSUPPORTED_TRANSFER_ENCODING, REFUSED, REPORTED, ACCEPTED),
     /** Bytes in a header field value that are not valid in the header charset: read as U+FFFD. */
-    UNDECODABLE_HEADER(MultipartException.Reason.MALFORMED_HEADER),
+    UNDECODABLE_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /** A disposition type other than {@code form-data} in a form-data body, such as {@code attachment}. */
-    DISPOSITION_TYPE(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    DISPOSITION_TYPE(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /** Malformed {@code Content-Disposition} parameters that still have one reading only. */
-    DISPOSITION_SYNTAX(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    DISPOSITION_SYNTAX(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /**
      * A {@code Content-Disposition} parameter that readers take apart otherwise: an unquoted value that is no token, an unknown
      * parameter without a value, or an empty one.
      */
-    LOOSE_PARAMETER(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    LOOSE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Two backslashes in a quoted value, read as one. */
-    ESCAPED_BACKSLASH(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Another backslash in a quoted value: before a quote it escapes it, else it is itself. */
-    BACKSLASH(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, ACCEPTED, ACCEPTED),
     /** A name or file name of RFC 2047 encoded words: itself, or decoded where {@link MultipartOptions#decodeEncodedWords()}. */
-    ENCODED_WORD(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    ENCODED_WORD(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, ACCEPTED, REPORTED),
     /** No {@code name}, but a {@code name*} that can be decoded, which is taken. */
-    EXTENDED_NAME(MultipartException.Reason.MISSING_NAME),
+    EXTENDED_NAME(Reason.MISSING_NAME, REFUSED, REFUSED, REPORTED),
     /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids: decoded. */
-    EXTENDED_FILENAME(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    EXTENDED_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** {@code filename} and {@code filename*} with the same value. */
-    TWO_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    TWO_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, REPORTED, REPORTED),
     /**
      * {@code filename} and {@code filename*} with different values: the plain one wins, unless {@link
      * MultipartOptions#preferExtendedFilename()}, or it is but a lossy form of the other.
      */
-    CONFLICTING_FILENAMES(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    CONFLICTING_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /** A {@code filename*} that cannot be decoded beside another file name, or another extended parameter ({@code name*}): ignored. */
-    UNUSABLE_EXTENDED_PARAMETER(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    UNUSABLE_EXTENDED_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
      * RFC 2231 continuations ({@code filename*0=}): ignored beside another file name, else joined where {@link
      * MultipartOptions#joinContinuations()}.
      */
-    PARAMETER_CONTINUATION(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**
      * The only file name is one that cannot be read: a {@code filename*} that cannot be decoded, taken literally, or
      * continuations that are not joined, without which there is none. Others see a file there.
      */
-    UNREADABLE_FILENAME(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION),
+    UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /** A {@code multipart/*} body inside a form-data part: handed out as one opaque part. */
-    NESTED_MULTIPART(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE),
+    NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /** Two {@code charset} parameters in the {@code Content-Type} of a part, {@code charset*}, or a blank before its {@code =}. */
-    AMBIGUOUS_CHARSET(MultipartException.Reason.MALFORMED_HEADER),
+    AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /** A charset in which ASCII is not itself (UTF-16, EBCDIC), of a field; in {@code _charset_} it is ignored. */
-    CHARSET_WITHOUT_ASCII(MultipartException.Reason.UNKNOWN_CHARSET),
+    CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** A {@code charset} that the platform does not know, for text: UTF-8 is used instead. */
-    UNKNOWN_CHARSET(MultipartException.Reason.UNKNOWN_CHARSET);
+    UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
-    private final MultipartException.Reason reason;
+    /** What a preset makes of a deviation: each has those of STRICT, STANDARD and COMPATIBLE. */
+    enum Verdict {
+        REFUSED,
+        REPORTED,
+        ACCEPTED
+    }
 
-    Deviation(MultipartException.Reason reason) {
+    private final Reason reason;
+    final Verdict strict;
+    final Verdict standard;
+    final Verdict compatible;
+
+    Deviation(Reason reason, Verdict strict, Verdict standard, Verdict compatible) {
         this.reason = reason;
+        this.strict = strict;
+        this.standard = standard;
+        this.compatible = compatible;
     }
 
     /** {@return the reason of the {@link MultipartException} where this deviation is refused} */
-    public MultipartException.Reason reason() {
+    public Reason reason() {
         return reason;
     }
 }

@@ -1,10 +1,9 @@
 package dev.sluice;
 
-import java.util.Collection;
-import java.util.EnumSet;
+import dev.sluice.Deviation.Verdict;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -18,90 +17,22 @@ public final class Preset {
      * Takes what every mainstream client sends and what RFC 2046 and RFC 7578 allow; whatever two readers could read
      * differently is refused; tolerated oddities are reported. The default.
      */
-    public static final Preset STANDARD;
+    public static final Preset STANDARD = new Preset("STANDARD", kind -> kind.standard, false);
 
     /** As {@link #STANDARD}, but refuses every reported oddity: behind an inspecting proxy, or as one. */
-    public static final Preset STRICT;
+    public static final Preset STRICT = new Preset("STRICT", kind -> kind.strict, false);
 
     /** Takes also what Netty's decoder and Commons FileUpload take: old clients, migration. */
-    public static final Preset COMPATIBLE;
-
-    static {
-        Set<Deviation> reported = EnumSet.of(
-                Deviation.BOUNDARY_CHARACTERS,
-                Deviation.LOOKALIKE_BOUNDARY,
-                Deviation.PREAMBLE,
-                Deviation.EPILOGUE,
-                Deviation.TRANSPORT_PADDING,
-                Deviation.LOOKALIKE_DELIMITER,
-                Deviation.SHARED_LINE_END,
-                Deviation.FOLDED_HEADER,
-                Deviation.PART_CONTENT_LENGTH,
-                Deviation.TRANSFER_ENCODING,
-                Deviation.UNDECODABLE_HEADER,
-                Deviation.CONTROL_IN_DISPOSITION,
-                Deviation.LOOSE_PARAMETER,
-                Deviation.ESCAPED_BACKSLASH,
-                Deviation.EXTENDED_FILENAME,
-                Deviation.TWO_FILENAMES,
-                Deviation.CONFLICTING_FILENAMES,
-                Deviation.UNUSABLE_EXTENDED_PARAMETER,
-                Deviation.PARAMETER_CONTINUATION,
-                Deviation.NESTED_MULTIPART,
-                Deviation.AMBIGUOUS_CHARSET,
-                Deviation.CHARSET_WITHOUT_ASCII,
-                Deviation.UNKNOWN_CHARSET);
-        STANDARD = new Preset(
-                "STANDARD", bits(EnumSet.of(Deviation.BACKSLASH, Deviation.ENCODED_WORD)), bits(reported), false);
-        STRICT = new Preset("STRICT", bits(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD)), 0, false);
-        COMPATIBLE = new Preset(
-                "COMPATIBLE",
-                bits(EnumSet.of(
-                        Deviation.BOUNDARY_CHARACTERS,
-                        Deviation.LONG_BOUNDARY,
-                        Deviation.LOOKALIKE_BOUNDARY,
-                        Deviation.PREAMBLE,
-                        Deviation.EPILOGUE,
-                        Deviation.TRANSPORT_PADDING,
-                        Deviation.LOOKALIKE_DELIMITER,
-                        Deviation.SHARED_LINE_END,
-                        Deviation.FALSE_DELIMITER,
-                        Deviation.TEXT_AFTER_CLOSE_DELIMITER,
-                        Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE,
-                        Deviation.FOLDED_HEADER,
-                        Deviation.PART_CONTENT_LENGTH,
-                        Deviation.TRANSFER_ENCODING,
-                        Deviation.CONTROL_IN_DISPOSITION,
-                        Deviation.LOOSE_PARAMETER,
-                        Deviation.ESCAPED_BACKSLASH,
-                        Deviation.BACKSLASH,
-                        Deviation.EXTENDED_FILENAME,
-                        Deviation.PARAMETER_CONTINUATION,
-                        Deviation.NESTED_MULTIPART)),
-                bits(EnumSet.of(
-                        Deviation.COMMA_AFTER_MEDIA_TYPE,
-                        Deviation.DELIMITER_IN_HEADER,
-                        Deviation.BARE_LF,
-                        Deviation.BARE_LF_IN_HEADER,
-                        Deviation.UNDECODABLE_HEADER,
-                        Deviation.DISPOSITION_TYPE,
-                        Deviation.DISPOSITION_SYNTAX,
-                        Deviation.ENCODED_WORD,
-                        Deviation.EXTENDED_NAME,
-                        Deviation.UNREADABLE_FILENAME,
-                        Deviation.TWO_FILENAMES,
-                        Deviation.CONFLICTING_FILENAMES,
-                        Deviation.UNUSABLE_EXTENDED_PARAMETER,
-                        Deviation.AMBIGUOUS_CHARSET,
-                        Deviation.CHARSET_WITHOUT_ASCII,
-                        Deviation.UNKNOWN_CHARSET)),
-                true);
-    }
+    public static final Preset COMPATIBLE = new Preset("COMPATIBLE", kind -> kind.compatible, true);
 
     private final String name;
     private final long accepted;
     private final long reported;
     private final boolean decodes;
+
+    private Preset(String name, Function<Deviation, Verdict> verdicts, boolean decodes) {
+        this(name, bits(verdicts, Verdict.ACCEPTED), bits(verdicts, Verdict.REPORTED), decodes);
+    }
 
     private Preset(String name, long accepted, long reported, boolean decodes) {
         this.name = name;
@@ -158,7 +89,13 @@ public final class Preset {
         return decodes;
     }
 
-    private static long bits(Collection<Deviation> deviations) {
+    private static long bits(Function<Deviation, Verdict> verdicts, Verdict verdict) {
+        return bits(Stream.of(Deviation.values())
+                .filter(kind -> verdicts.apply(kind) == verdict)
+                .toList());
+    }
+
+    private static long bits(List<Deviation> deviations) {
         long bits = 0;
         for (Deviation deviation : deviations) {
             bits |= bit(deviation);
