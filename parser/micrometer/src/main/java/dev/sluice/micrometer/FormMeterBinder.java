@@ -4,8 +4,6 @@ import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -14,7 +12,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +53,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. What ends or comes before {@link #bindTo} is not counted, but for active forms.
  */
 public final class FormMeterBinder implements MeterBinder, FormMetrics {
-    private static final String BYTES = "bytes";
+    private static final String BYTES = FormMeters.BYTES;
 
     private final MemoryBudget memory;
     private final @Nullable SpoolDirectory spool;
@@ -91,55 +88,28 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     /** Registers the meters; once for each registry. */
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "sluice.forms.active", null, "Forms that have started and not ended", active, AtomicLong::get);
-        gauge(registry, "sluice.memory.used", BYTES, "Bytes that forms hold", memory, MemoryBudget::used);
-        gauge(registry, "sluice.memory.max", BYTES, "Bytes that forms may hold", memory, of -> max(of.capacity()));
-        counter(registry, "sluice.memory.refusals", null, "Refused reservations", memory, MemoryBudget::refusals);
+        FormMeters meters = new FormMeters(registry, tags);
+        meters.gauge("sluice.forms.active", null, "Forms that have started and not ended", active, AtomicLong::get);
+        meters.gauge("sluice.memory.used", BYTES, "Bytes that forms hold", memory, MemoryBudget::used);
+        meters.gauge("sluice.memory.max", BYTES, "Bytes that forms may hold", memory, of -> max(of.capacity()));
+        meters.count("sluice.memory.refusals", null, "Refused reservations", memory, MemoryBudget::refusals);
         if (spool != null) {
-            bind(spool, registry);
+            bind(spool, meters);
         }
-        bound.add(new FormMeters(registry, tags));
+        bound.add(meters);
     }
 
-    private void bind(SpoolDirectory of, MeterRegistry registry) {
-        gauge(registry, "sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
-        gauge(registry, "sluice.spool.used", BYTES, "Bytes in the spool", of, SpoolDirectory::bytes);
-        gauge(registry, "sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxSpoolBytes()));
-        counter(registry, "sluice.spool.written", BYTES, "Bytes written in all", of, SpoolDirectory::writtenBytes);
-        gauge(registry, "sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);
-        counter(registry, "sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);
+    private static void bind(SpoolDirectory of, FormMeters meters) {
+        meters.gauge("sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
+        meters.gauge("sluice.spool.used", BYTES, "Bytes in the spool", of, SpoolDirectory::bytes);
+        meters.gauge("sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxSpoolBytes()));
+        meters.count("sluice.spool.written", BYTES, "Bytes written in all", of, SpoolDirectory::writtenBytes);
+        meters.gauge("sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);
+        meters.count("sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);
     }
 
     private static double max(long limit) {
         return limit == Long.MAX_VALUE ? Double.POSITIVE_INFINITY : limit;
-    }
-
-    private <T> void gauge(
-            MeterRegistry registry,
-            String name,
-            @Nullable String unit,
-            String description,
-            T of,
-            ToDoubleFunction<T> value) {
-        Gauge.builder(name, of, value)
-                .description(description)
-                .baseUnit(unit)
-                .tags(tags)
-                .register(registry);
-    }
-
-    private <T> void counter(
-            MeterRegistry registry,
-            String name,
-            @Nullable String unit,
-            String description,
-            T of,
-            ToDoubleFunction<T> value) {
-        FunctionCounter.builder(name, of, value)
-                .description(description)
-                .baseUnit(unit)
-                .tags(tags)
-                .register(registry);
     }
 
     @Override

@@ -5,6 +5,8 @@ import dev.sluice.ReportedDeviation;
 import dev.sluice.form.FormSummary;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -13,9 +15,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** What one registry is told of forms. */
 final class FormMeters {
+    static final String BYTES = "bytes";
+
     private final MeterRegistry registry;
     private final Tags tags;
     private final Counter received;
@@ -31,35 +37,51 @@ final class FormMeters {
     FormMeters(MeterRegistry registry, Tags tags) {
         this.registry = registry;
         this.tags = tags;
-        this.received = Counter.builder("sluice.forms.received")
-                .description("Bytes of bodies, counted as they come")
-                .baseUnit("bytes")
-                .tags(tags)
-                .register(registry);
-        this.files = counter("sluice.forms.parts", "Complete parts", tags.and("type", "file"));
-        this.fields = counter("sluice.forms.parts", "Complete parts", tags.and("type", "field"));
+        this.received = counter("sluice.forms.received", BYTES, "Bytes of bodies, counted as they come", tags);
+        this.files = counter("sluice.forms.parts", null, "Complete parts", tags.and("type", "file"));
+        this.fields = counter("sluice.forms.parts", null, "Complete parts", tags.and("type", "field"));
         for (Deviation kind : Deviation.values()) {
             deviations.put(kind, deviations(kind.name().toLowerCase(Locale.ROOT)));
         }
         this.furtherDeviations = deviations("further");
-        this.spilledParts = counter("sluice.forms.spilled.parts", "Parts that went to a file", tags);
+        this.spilledParts = counter("sluice.forms.spilled.parts", null, "Parts that went to a file", tags);
         this.body = summary("sluice.forms.body", "Size of bodies, as far as they were read");
         this.memoryPeak = summary("sluice.forms.memory.peak", "The most that each form held in memory");
         this.spilled = summary("sluice.forms.spilled", "What each form that spilled kept in files");
     }
 
-    private Counter counter(String name, String description, Tags tagged) {
-        return Counter.builder(name).description(description).tags(tagged).register(registry);
+    <T> void gauge(String name, @Nullable String unit, String description, T of, ToDoubleFunction<T> value) {
+        Gauge.builder(name, of, value)
+                .description(description)
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    <T> void count(String name, @Nullable String unit, String description, T of, ToDoubleFunction<T> value) {
+        FunctionCounter.builder(name, of, value)
+                .description(description)
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private Counter counter(String name, @Nullable String unit, String description, Tags tagged) {
+        return Counter.builder(name)
+                .description(description)
+                .baseUnit(unit)
+                .tags(tagged)
+                .register(registry);
     }
 
     private Counter deviations(String kind) {
-        return counter("sluice.forms.deviations", "Oddities accepted and reported", tags.and("kind", kind));
+        return counter("sluice.forms.deviations", null, "Oddities accepted and reported", tags.and("kind", kind));
     }
 
     private DistributionSummary summary(String name, String description) {
         return DistributionSummary.builder(name)
                 .description(description)
-                .baseUnit("bytes")
+                .baseUnit(BYTES)
                 .tags(tags)
                 .register(registry);
     }
