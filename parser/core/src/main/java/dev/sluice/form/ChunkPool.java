@@ -4,9 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * A few buffers on the heap to read into, shared by all forms. An object with an owner, not a cache per thread: a
@@ -20,48 +18,33 @@ final class ChunkPool implements AutoCloseable {
     /** Keeps nothing per thread either. */
     static final ByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
 
-    private final Queue<ByteBuf> free = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger kept = new AtomicInteger();
+    private final Queue<ByteBuf> free = new ArrayBlockingQueue<>(MOST_KEPT);
     private volatile boolean closed;
 
     /** {@return an empty chunk, to be {@linkplain #give given back}} */
     ByteBuf take() {
-        ByteBuf chunk = poll();
-        return chunk == null ? ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE) : chunk.clear();
-    }
-
-    private @Nullable ByteBuf poll() {
         ByteBuf chunk = free.poll();
-        if (chunk != null) {
-            kept.decrementAndGet();
-        }
-        return chunk;
+        return chunk == null ? ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE) : chunk.clear();
     }
 
     /** Takes a chunk back, unless a sink kept a slice of it: then it is the sink's. */
     void give(ByteBuf chunk) {
-        if (closed || chunk.refCnt() > 1) {
+        if (chunk.refCnt() > 1 || !free.offer(chunk)) {
             chunk.release();
-        } else if (kept.incrementAndGet() > MOST_KEPT) {
-            kept.decrementAndGet();
-            chunk.release();
-        } else {
-            free.add(chunk);
-            if (closed) {
-                close();
-            }
+        } else if (closed) {
+            close();
         }
     }
 
     /** {@return how many chunks wait to be taken} */
     int kept() {
-        return kept.get();
+        return free.size();
     }
 
     @Override
     public void close() {
         closed = true;
-        for (ByteBuf chunk; (chunk = poll()) != null; ) {
+        for (ByteBuf chunk; (chunk = free.poll()) != null; ) {
             chunk.release();
         }
     }

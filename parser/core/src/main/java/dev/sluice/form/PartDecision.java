@@ -2,24 +2,13 @@ package dev.sluice.form;
 
 import java.io.IOException;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /** What to do with one part. */
 public final class PartDecision {
     private static final int MOST_FIRST_BYTES = 8192;
-    private static final PartDecision SPILL = new PartDecision(Kind.SPILL, null, null, 0, 0, "");
-    private static final PartDecision MEMORY = new PartDecision(Kind.MEMORY, null, null, 0, 0, "");
-    private static final PartDecision SKIP = new PartDecision(Kind.SKIP, null, null, 0, 0, "");
-
-    enum Kind {
-        SPILL,
-        MEMORY,
-        SINK,
-        SKIP,
-        REFUSE,
-        REFUSE_ALL,
-        LOOK
-    }
+    private static final PartDecision SPILL = new PartDecision(PartIntake::spill);
+    private static final PartDecision MEMORY = new PartDecision(PartIntake::keepInMemory);
+    private static final PartDecision SKIP = new PartDecision(part -> {});
 
     /** Decides with the first bytes of the part at hand. */
     @FunctionalInterface
@@ -33,21 +22,14 @@ public final class PartDecision {
         PartDecision decide(byte[] first) throws IOException;
     }
 
-    private final Kind kind;
-    private final @Nullable PartSink sink;
-    private final @Nullable Look look;
-    private final int firstBytes;
-    private final int status;
-    private final String message;
+    private interface Action {
+        void applyTo(PartIntake part) throws IOException;
+    }
 
-    private PartDecision(
-            Kind kind, @Nullable PartSink sink, @Nullable Look look, int firstBytes, int status, String message) {
-        this.kind = kind;
-        this.sink = sink;
-        this.look = look;
-        this.firstBytes = firstBytes;
-        this.status = status;
-        this.message = message;
+    private final Action action;
+
+    private PartDecision(Action action) {
+        this.action = action;
     }
 
     /** {@return a decision to keep the part in memory up to the threshold of the form, then in a file: the default} */
@@ -66,7 +48,8 @@ public final class PartDecision {
      * @param sink <em>transferred</em>: closed on every path
      */
     public static PartDecision to(PartSink sink) {
-        return new PartDecision(Kind.SINK, Objects.requireNonNull(sink, "sink"), null, 0, 0, "");
+        Objects.requireNonNull(sink, "sink");
+        return new PartDecision(part -> part.giveTo(sink));
     }
 
     /** {@return a decision to skip the part} */
@@ -81,7 +64,8 @@ public final class PartDecision {
      * @param message why, for the answer; of the application, not of the client
      */
     public static PartDecision refuse(int status, String message) {
-        return new PartDecision(Kind.REFUSE, null, null, 0, checkStatus(status), message);
+        checkStatus(status);
+        return new PartDecision(part -> part.refuse(status, message));
     }
 
     /**
@@ -91,7 +75,8 @@ public final class PartDecision {
      * @param message why, for the answer; of the application, not of the client
      */
     public static PartDecision refuseForm(int status, String message) {
-        return new PartDecision(Kind.REFUSE_ALL, null, null, 0, checkStatus(status), message);
+        checkStatus(status);
+        return new PartDecision(part -> part.refuseForm(status, message));
     }
 
     /**
@@ -104,37 +89,17 @@ public final class PartDecision {
         if (bytes < 1 || bytes > MOST_FIRST_BYTES) {
             throw new IllegalArgumentException("bytes is " + bytes + ", must be 1 to " + MOST_FIRST_BYTES);
         }
-        return new PartDecision(Kind.LOOK, null, Objects.requireNonNull(look, "look"), bytes, 0, "");
+        Objects.requireNonNull(look, "look");
+        return new PartDecision(part -> part.holdBack(bytes, look));
     }
 
-    private static int checkStatus(int status) {
+    private static void checkStatus(int status) {
         if (status < 400 || status > 599) {
             throw new IllegalArgumentException("status is " + status + ", must be 400 to 599");
         }
-        return status;
     }
 
-    Kind kind() {
-        return kind;
-    }
-
-    PartSink sink() {
-        return Objects.requireNonNull(sink);
-    }
-
-    Look look() {
-        return Objects.requireNonNull(look);
-    }
-
-    int firstBytes() {
-        return firstBytes;
-    }
-
-    int status() {
-        return status;
-    }
-
-    String message() {
-        return message;
+    void applyTo(PartIntake part) throws IOException {
+        action.applyTo(part);
     }
 }

@@ -62,26 +62,33 @@ final class PartIntake implements AutoCloseable {
     }
 
     void decide() throws IOException {
-        apply(options.decider().decide(head));
+        options.decider().decide(head).applyTo(this);
     }
 
-    private void apply(PartDecision decision) throws IOException {
-        switch (decision.kind()) {
-            case SPILL -> keep(new SpillSink(memory, options.spool(), threshold(), head));
-            case MEMORY -> {
-                maxBytes = options.multipart().maxFieldBytes();
-                keep(new SpillSink(memory, null, 0, head));
-            }
-            case SINK -> sink = decision.sink();
-            case SKIP -> {}
-            case REFUSE -> refused = new RefusedPart(head, decision.status(), decision.message());
-            case REFUSE_ALL ->
-                throw head.because(Reason.PART_REFUSED)
-                        .httpStatus(decision.status())
-                        .saying(decision.message())
-                        .build();
-            case LOOK -> holdBack(decision);
-        }
+    // ---- decisions
+
+    void spill() {
+        keep(new SpillSink(memory, options.spool(), threshold(), head));
+    }
+
+    void keepInMemory() {
+        maxBytes = options.multipart().maxFieldBytes();
+        keep(new SpillSink(memory, null, 0, head));
+    }
+
+    void giveTo(PartSink to) {
+        sink = to;
+    }
+
+    void refuse(int status, String message) {
+        refused = new RefusedPart(head, status, message);
+    }
+
+    void refuseForm(int status, String message) throws MultipartException {
+        throw head.because(Reason.PART_REFUSED)
+                .httpStatus(status)
+                .saying(message)
+                .build();
     }
 
     /** What is no file is text as a rule, and read in memory: small ones would fill a disk with files that save nothing. */
@@ -95,16 +102,18 @@ final class PartIntake implements AutoCloseable {
         sink = to;
     }
 
-    private void holdBack(PartDecision decision) throws IOException {
+    void holdBack(int bytes, PartDecision.Look ask) throws IOException {
         if (look != null) {
             throw new IllegalStateException("a look at the first bytes has to decide, not to ask for another");
         }
-        if (!memory.reserveOrEvict(decision.firstBytes())) {
+        if (!memory.reserveOrEvict(bytes)) {
             throw memory.refusal(head, 0);
         }
-        first = new byte[decision.firstBytes()];
-        look = decision.look();
+        first = new byte[bytes];
+        look = ask;
     }
+
+    // ---- bytes
 
     /**
      * Takes bytes as they came.
@@ -134,7 +143,7 @@ final class PartIntake implements AutoCloseable {
         PartDecision.Look ask = look;
         byte[] bytes = Arrays.copyOf(first, firstSize);
         if (ask != null) {
-            apply(ask.decide(bytes.clone()));
+            ask.decide(bytes.clone()).applyTo(this);
         }
         forgetFirst();
         ByteBuf all = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(bytes), rest.retainedSlice());

@@ -6,9 +6,11 @@ import java.io.OutputStream;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.CopyOption;
 import java.nio.file.Path;
+import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Where the body of one part goes.
@@ -122,7 +124,8 @@ public interface PartSink extends AutoCloseable {
      * the part is complete}
      */
     static PartSink digest(MessageDigest digest, PartSink sink) {
-        return tee(new DigestSink(digest), sink);
+        Objects.requireNonNull(digest, "digest");
+        return tee(to(new DigestOutputStream(OutputStream.nullOutputStream(), digest)), sink);
     }
 
     /**

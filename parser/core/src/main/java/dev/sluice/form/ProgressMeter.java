@@ -22,29 +22,28 @@ final class ProgressMeter {
     /** A chunk has been read. */
     void advanced(MultipartDecoder decoder, long expectedBytes) {
         if (listener != null && clock.getAsLong() - last >= intervalNanos) {
-            tell(listener, decoder, expectedBytes, false);
+            tell(decoder, expectedBytes, false);
         }
     }
 
     /** The part that is being read is complete. */
     void partEnded(MultipartDecoder decoder, long expectedBytes) {
         endedPart = decoder.partIndex();
-        if (listener != null) {
-            tell(listener, decoder, expectedBytes, false);
-        }
+        tell(decoder, expectedBytes, false);
     }
 
     /** The form is complete. */
     void formEnded(MultipartDecoder decoder, long expectedBytes) {
-        if (listener != null) {
-            tell(listener, decoder, expectedBytes, true);
-        }
+        tell(decoder, expectedBytes, true);
     }
 
-    private void tell(ProgressListener who, MultipartDecoder decoder, long expectedBytes, boolean ended) {
+    private void tell(MultipartDecoder decoder, long expectedBytes, boolean ended) {
+        if (listener == null) {
+            return;
+        }
         last = clock.getAsLong();
         int part = decoder.partIndex();
         boolean partEnded = part >= 0 && part == endedPart;
-        who.progressed(new Progress(decoder.offset(), expectedBytes, part, decoder.partSize(), partEnded, ended));
+        listener.progressed(new Progress(decoder.offset(), expectedBytes, part, decoder.partSize(), partEnded, ended));
     }
 }

@@ -3,6 +3,7 @@ package dev.sluice.servlet;
 import dev.sluice.form.FormOptions;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -14,7 +15,7 @@ public final class AsyncForms implements AutoCloseable {
     private final FormService service;
 
     private AsyncForms(FormOptions options) {
-        this.service = new FormService(Objects.requireNonNull(options, "options"), null);
+        this.service = new FormService(Objects.requireNonNull(options, "options"), List.of(), null);
     }
 
     /**

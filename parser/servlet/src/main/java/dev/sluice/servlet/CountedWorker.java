@@ -1,21 +1,17 @@
 package dev.sluice.servlet;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A worker of an asynchronous request, which keeps the form until it is done; or until it is plain that it will not
  * come: Jetty drops workers that have not begun when the request ends.
  */
 final class CountedWorker implements Runnable {
-    private enum Stage {
-        AWAITED,
-        BEGUN,
-        LET_GO
-    }
-
     private final Runnable worker;
     private final RequestLife life;
-    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.AWAITED);
+    /** Whether it has begun, or was let go before. */
+    private final AtomicBoolean decided = new AtomicBoolean();
+
     private final Runnable letGo = this::letGo;
 
     CountedWorker(Runnable worker, RequestLife life) {
@@ -27,7 +23,7 @@ final class CountedWorker implements Runnable {
 
     @Override
     public void run() {
-        boolean counted = stage.compareAndSet(Stage.AWAITED, Stage.BEGUN);
+        boolean counted = decided.compareAndSet(false, true);
         life.awaitsNoMore(letGo);
         try {
             worker.run();
@@ -41,7 +37,7 @@ final class CountedWorker implements Runnable {
     /** Releases the form, unless the worker has begun. */
     void letGo() {
         life.awaitsNoMore(letGo);
-        if (stage.compareAndSet(Stage.AWAITED, Stage.LET_GO)) {
+        if (decided.compareAndSet(false, true)) {
             life.release();
         }
     }

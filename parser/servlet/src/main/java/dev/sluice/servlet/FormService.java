@@ -32,12 +32,10 @@ final class FormService implements AutoCloseable {
     private final PaceWatch watch;
     private volatile boolean closed;
 
-    /** @param location where {@code Part.write} puts relative names; null for the temporary directory of the container */
-    FormService(FormOptions options, @Nullable Path location) {
-        this(options, List.of(), location);
-    }
-
-    /** @param paths which options are other than {@code options} */
+    /**
+     * @param paths which options are other than {@code options}
+     * @param location where {@code Part.write} puts relative names; null for the temporary directory of the container
+     */
     FormService(FormOptions options, List<PathOptions> paths, @Nullable Path location) {
         this.forms = Forms.of(options);
         this.paths = paths.stream()

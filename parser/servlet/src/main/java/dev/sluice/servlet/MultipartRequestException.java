@@ -56,10 +56,6 @@ public final class MultipartRequestException extends IllegalStateException {
         return failure.getClass().getSimpleName().equals("RequestTooBigException");
     }
 
-    static boolean isTooSlow(IOException cause) {
-        return cause instanceof MultipartException known && known.reason() == Reason.CLIENT_TOO_SLOW;
-    }
-
     /** {@return the trouble of the connection, for methods that cannot throw it as it is} */
     static MultipartRequestException clientGone(IOException cause, boolean closesConnection) {
         return new MultipartRequestException(

@@ -11,11 +11,10 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
-import java.util.Set;
-import java.util.TreeMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A part of the form, as servlets know parts. */
@@ -114,14 +113,11 @@ final class ServletPart implements Part {
     /** {@return each name once, as it was first written} */
     @Override
     public Collection<String> getHeaderNames() {
-        TreeMap<String, String> known = new TreeMap<>();
-        Set<String> names = new LinkedHashSet<>();
+        Map<String, String> names = new LinkedHashMap<>();
         for (PartHead.Header header : part.head().headers()) {
-            if (known.putIfAbsent(header.name().toLowerCase(Locale.ROOT), header.name()) == null) {
-                names.add(header.name());
-            }
+            names.putIfAbsent(header.name().toLowerCase(Locale.ROOT), header.name());
         }
-        return Collections.unmodifiableSet(names);
+        return List.copyOf(names.values());
     }
 
     /** {@return whether it is the same part: there is a new view of it for each call} */

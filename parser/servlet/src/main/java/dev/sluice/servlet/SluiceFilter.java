@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -78,7 +79,7 @@ import org.jspecify.annotations.Nullable;
  * none}.
  */
 public final class SluiceFilter implements Filter {
-    private static final String FORM_TYPE = "multipart/form-data";
+    private static final String FORM = "multipart/form-data";
 
     private final @Nullable Builder configured;
     private @Nullable FormService service;
@@ -235,19 +236,20 @@ public final class SluiceFilter implements Filter {
     /** {@return whether the body is served; without making anything} */
     private boolean isForm(HttpServletRequest request) {
         Object original = request.getAttribute("jakarta.servlet.error.method"); // of Servlet 6.1
-        return methods.contains(original != null ? original : request.getMethod()) && hasType(request, FORM_TYPE);
+        return methods.contains(original != null ? original : request.getMethod())
+                && mediaType(request).equals(FORM);
     }
 
     /** {@return whether a body that is not served was refused, which a container might parse without any of these limits} */
     private boolean refused(HttpServletRequest request, HttpServletResponse response) throws IOException {
         if (!refusesOther
                 || request.getDispatcherType() != DispatcherType.REQUEST
-                || !hasType(request, "multipart/")
+                || !mediaType(request).startsWith("multipart/")
                 || !hasBody(request)) {
             return false;
         }
         RequestState.attach(request, started()).requestOver(); // what there is for the error page: nothing
-        if (hasType(request, FORM_TYPE)) {
+        if (mediaType(request).equals(FORM)) {
             response.setHeader("Allow", String.join(", ", methods));
             response.sendError(
                     HttpServletResponse.SC_METHOD_NOT_ALLOWED, "forms are taken with " + String.join(", ", methods));
@@ -267,29 +269,11 @@ public final class SluiceFilter implements Filter {
                                 || !request.getProtocol().startsWith("HTTP/1"));
     }
 
-    /** @param expected a media type, or one up to its slash */
-    private static boolean hasType(HttpServletRequest request, String expected) {
-        String type = request.getContentType();
-        if (type == null) {
-            return false;
-        }
-        int start = 0;
-        while (start < type.length() && isBlank(type.charAt(start))) {
-            start++;
-        }
-        int end = start + expected.length();
-        if (!type.regionMatches(true, start, expected, 0, expected.length())) {
-            return false;
-        }
-        while (end < type.length() && isBlank(type.charAt(end))) {
-            end++;
-        }
-        // A comma there is a deviation, and for the preset to judge.
-        return expected.endsWith("/") || end == type.length() || type.charAt(end) == ';' || type.charAt(end) == ',';
-    }
-
-    private static boolean isBlank(char c) {
-        return c == ' ' || c == '\t';
+    /** {@return the type in lower case, without parameters. A comma before them is a deviation, and for the preset to judge} */
+    private static String mediaType(HttpServletRequest request) {
+        String type = Objects.requireNonNullElse(request.getContentType(), "");
+        int end = Math.min((type + ';').indexOf(';'), (type + ',').indexOf(','));
+        return type.substring(0, end).strip().toLowerCase(Locale.ROOT);
     }
 
     /** {@return whether the exception was the form's, and has been answered} */
