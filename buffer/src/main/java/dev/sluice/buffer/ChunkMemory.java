@@ -201,21 +201,13 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return a view of a part of the chunk; <em>borrowed</em> until {@link #close}, to be retained to be kept}
+     * {@return a view of a part of the chunk; <em>borrowed</em> until {@link #close}, to be retained to be kept: where leak
+     * detection records, that leaves a record that names the part and the offset}
      *
      * @param index absolute index in the chunk
-     * @throws IndexOutOfBoundsException if not within the chunk
-     */
-    public ByteBuf slice(int index, int length) {
-        return slice(index, length, -1, -1);
-    }
-
-    /**
-     * As {@link #slice(int, int)}; where leak detection records, retaining the view leaves a record that names the part
-     * and the offset.
-     *
      * @param partIndex 0-based, -1 for none
      * @param offset of the first byte, from the start of the multipart body; -1 for no such record
+     * @throws IndexOutOfBoundsException if not within the chunk
      */
     public ByteBuf slice(int index, int length, int partIndex, long offset) {
         check(index, index + length);

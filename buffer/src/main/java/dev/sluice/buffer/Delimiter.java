@@ -60,15 +60,6 @@ public final class Delimiter {
     }
 
     /**
-     * {@return one byte of the text}
-     *
-     * @param index 0 to {@code length() - 1}
-     */
-    public byte at(int index) {
-        return text[index];
-    }
-
-    /**
      * {@return the bytes {@code from} to {@code to} (exclusive) of the text as a read-only slice of constant memory}
      *
      * <p>The slice need not be released: retaining and releasing it do nothing, and it may be kept for ever and handed

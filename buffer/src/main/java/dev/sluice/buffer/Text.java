@@ -6,7 +6,6 @@ import java.nio.CharBuffer;
 import java.nio.charset.Charset;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
-import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
@@ -24,17 +23,6 @@ public final class Text {
             "\t !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
     private Text() {}
-
-    /**
-     * {@return the text of bytes in an array}
-     *
-     * @param index of the first byte in the array
-     * @param length in bytes
-     * @throws IndexOutOfBoundsException if the range is not within the array
-     */
-    public static String decode(byte[] array, int index, int length, Charset charset) {
-        return new String(array, index, length, charset);
-    }
 
     /**
      * {@return the text of bytes in a buffer (<em>borrowed</em>), decoded in place where the buffer has an array;
@@ -70,19 +58,15 @@ public final class Text {
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static int malformedAt(byte[] array, int index, int length, Charset charset) {
-        Objects.checkFromIndexSize(index, length, array.length);
-        int end = index + length;
-        int at;
-        if (charset.equals(StandardCharsets.UTF_8)) {
-            at = malformedUtf8(array, index, end);
-        } else if (charset.equals(StandardCharsets.US_ASCII)) {
-            at = afterAscii(array, index, end);
-        } else if (charset.equals(StandardCharsets.ISO_8859_1)) {
-            at = end;
-        } else {
-            at = malformed(array, index, end, charset);
-        }
-        return at == end ? -1 : at - index;
+        ByteBuffer bytes = ByteBuffer.wrap(array, index, length);
+        CharBuffer chars = CharBuffer.allocate(CHARS_AT_A_TIME);
+        CharsetDecoder decoder = charset.newDecoder(); // reports, unless told otherwise
+        CoderResult result;
+        do {
+            chars.clear();
+            result = decoder.decode(bytes, chars, true);
+        } while (result.isOverflow());
+        return result.isError() ? bytes.position() - index : -1;
     }
 
     /** {@return whether TAB and the bytes 0x20 to 0x7E mean in {@code charset} what they mean in US-ASCII} */
@@ -99,7 +83,15 @@ public final class Text {
      */
     public static boolean isAscii(byte[] array, int index, int length) {
         Objects.checkFromIndexSize(index, length, array.length);
-        return afterAscii(array, index, index + length) == index + length;
+        int at = index;
+        int end = index + length;
+        while (at <= end - 8 && (Swar.word(array, at) & Swar.TOPS) == 0) {
+            at += 8;
+        }
+        while (at < end && array[at] >= 0) {
+            at++;
+        }
+        return at == end;
     }
 
     /**
@@ -152,67 +144,5 @@ public final class Text {
             at++;
         }
         return at;
-    }
-
-    /** {@return the index of the first byte from i on that is not ASCII, or end} */
-    private static int afterAscii(byte[] array, int i, int end) {
-        int at = i;
-        while (at <= end - 8 && (Swar.word(array, at) & Swar.TOPS) == 0) {
-            at += 8;
-        }
-        while (at < end && array[at] >= 0) {
-            at++;
-        }
-        return at;
-    }
-
-    private static int malformedUtf8(byte[] array, int i, int end) {
-        int at = afterAscii(array, i, end);
-        while (at < end) {
-            int length = characterLength(array, at, end);
-            if (length == 0) {
-                return at;
-            }
-            at = afterAscii(array, at + length, end);
-        }
-        return end;
-    }
-
-    /**
-     * {@return the number of bytes of the well-formed character of two to four bytes at index i, 0 if it is not
-     * well-formed}: RFC 3629 section 4, with neither overlong forms nor surrogates nor anything above U+10FFFF.
-     */
-    private static int characterLength(byte[] array, int i, int end) {
-        int lead = array[i] & 0xff;
-        int length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-        if (lead < 0xc2 || lead > 0xf4 || length > end - i) {
-            return 0;
-        }
-        int second = array[i + 1] & 0xff;
-        int lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-        int highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (second < lowest || second > highest) {
-            return 0;
-        }
-        for (int k = 2; k < length; k++) {
-            if ((array[i + k] & 0xc0) != 0x80) {
-                return 0;
-            }
-        }
-        return length;
-    }
-
-    private static int malformed(byte[] array, int i, int end, Charset charset) {
-        CharsetDecoder decoder = charset.newDecoder()
-                .onMalformedInput(CodingErrorAction.REPORT)
-                .onUnmappableCharacter(CodingErrorAction.REPORT);
-        ByteBuffer bytes = ByteBuffer.wrap(array, i, end - i);
-        CharBuffer chars = CharBuffer.allocate(CHARS_AT_A_TIME);
-        CoderResult result;
-        do {
-            chars.clear();
-            result = decoder.decode(bytes, chars, true);
-        } while (result.isOverflow());
-        return result.isError() ? bytes.position() : end;
     }
 }

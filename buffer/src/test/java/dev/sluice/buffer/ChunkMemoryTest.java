@@ -72,7 +72,7 @@ class ChunkMemoryTest {
         assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(start - 1, new byte[9], 0, 2));
         assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(end - 1, new byte[9], 0, 2));
         assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(end, new byte[9], 0, -1));
-        assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(end - 1, 2));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(end - 1, 2, -1, -1));
         assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(start - 1, 2, 0, 0));
         memory.close();
     }
@@ -88,7 +88,7 @@ class ChunkMemoryTest {
         memory.open(chunk);
         new DelimiterSearch(Delimiter.of("boundary".getBytes(US_ASCII)), false, 0)
                 .find(memory, memory.start(), memory.end());
-        memory.slice(memory.start() + 5, 20).skipBytes(3);
+        memory.slice(memory.start() + 5, 20, -1, -1).skipBytes(3);
         memory.close();
         assertEquals(reader, chunk.readerIndex());
         assertEquals(writer, chunk.writerIndex());
@@ -138,7 +138,7 @@ class ChunkMemoryTest {
     @EnumSource
     void givesViewsThatCanBeKeptBeyondTheChunk(BufferKind kind) {
         memory.open(kind.of(BODY, 10, 900));
-        ByteBuf plain = memory.slice(memory.start() + 40, 100).retain();
+        ByteBuf plain = memory.slice(memory.start() + 40, 100, -1, -1).retain();
         ByteBuf named = memory.slice(memory.start() + 40, 100, 3, 912).retain();
         memory.close();
         assertEquals(Unpooled.wrappedBuffer(BODY, 50, 100), plain);
@@ -172,7 +172,7 @@ class ChunkMemoryTest {
         assertFalse(memory.isOpen());
         assertThrows(IllegalStateException.class, memory::chunk);
         assertThrows(IndexOutOfBoundsException.class, () -> memory.getByte(0));
-        assertThrows(IllegalStateException.class, () -> memory.slice(0, 0));
+        assertThrows(IllegalStateException.class, () -> memory.slice(0, 0, -1, -1));
         memory.refresh();
         memory.close();
     }
@@ -340,7 +340,7 @@ class ChunkMemoryTest {
             assertEquals(BODY[10], slice.readByte());
             slice.readBytes(new byte[9]);
             slice.forEachByte(b -> true);
-            memory.slice(memory.start(), 100).getByte(0);
+            memory.slice(memory.start(), 100, -1, -1).getByte(0);
             memory.refresh();
             assertEquals(before, LeakDetection.recorded(), kind.name());
             memory.close();
@@ -432,7 +432,7 @@ class ChunkMemoryTest {
     void touchesWithoutAHintWhereNoneIsGiven() {
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
         long before = LeakDetection.recorded();
-        ByteBuf slice = memory.slice(0, 10).retain();
+        ByteBuf slice = memory.slice(0, 10, -1, -1).retain();
         slice.touch();
         assertEquals(before + 2, LeakDetection.recorded());
         assertEquals(0, LeakDetection.hints().size());

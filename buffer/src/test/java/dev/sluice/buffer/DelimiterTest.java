@@ -26,11 +26,7 @@ class DelimiterTest {
         Delimiter delimiter = Delimiter.of(boundary);
         boundary[0] = 'x';
         assertEquals(7, delimiter.length());
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < delimiter.length(); i++) {
-            text.append((char) delimiter.at(i));
-        }
-        assertEquals("\r\n--abc", text.toString());
+        assertEquals("\r\n--abc", delimiter.text(0, 7).toString(US_ASCII));
     }
 
     @Test

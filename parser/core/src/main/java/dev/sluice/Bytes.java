@@ -69,9 +69,9 @@ final class Bytes {
         return c == ' ' || c == '\t';
     }
 
-    /** {@return the value of a hexadecimal digit, or -1} */
-    static int hex(byte b) {
-        return Character.digit(b, 16);
+    /** {@return the value of two hexadecimal digits, or less than 0} */
+    static int hex(byte high, byte low) {
+        return Character.digit(high, 16) << 4 | Character.digit(low, 16);
     }
 
     /** {@return {@code byte} for a message: itself where printable, else as hexadecimal escape} */

@@ -14,10 +14,7 @@ final class CharsetParameter {
     /** {@return whether readers may find another charset in {@code contentType} than the first {@code charset=}} */
     static boolean isAmbiguous(String contentType) {
         int plain = 0;
-        int at = contentType.indexOf(';');
-        while (at >= 0) {
-            int end = PartHead.endOfParameter(contentType, at + 1);
-            String parameter = contentType.substring(at + 1, end).strip();
+        for (String parameter : PartHead.parameters(contentType)) {
             if (parameter.regionMatches(true, 0, NAME, 0, NAME.length())) {
                 String rest = parameter.substring(NAME.length());
                 if (rest.startsWith("*")
@@ -26,7 +23,6 @@ final class CharsetParameter {
                 }
                 plain += rest.startsWith("=") ? 1 : 0;
             }
-            at = end < contentType.length() ? end : -1;
         }
         return plain > 1;
     }

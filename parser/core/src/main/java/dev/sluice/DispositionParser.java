@@ -1,7 +1,6 @@
 package dev.sluice;
 
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class DispositionParser {
     private static final int ABSENT = -1;
-
-    /** One of the values that are one together; its number is the text between the name and {@code =}, without the star before it. */
-    private record Piece(int numberStart, int numberEnd, int valueStart, int valueEnd, boolean escaped) {}
 
     /** What has one reading here, and may be refused or reported; from left to right. */
     enum Noted {
@@ -63,39 +59,22 @@ final class DispositionParser {
     private int valueEnd;
     private boolean escaped;
 
-    int typeStart;
-    int typeEnd;
-    int nameAt;
-    int nameStart;
-    int nameEnd;
-    private boolean nameEscaped;
-    private int extendedNameStart;
-    private int extendedNameEnd;
-    int filenameStart;
-    int filenameEnd;
-    private boolean filenameEscaped;
-    private int extendedStart;
-    private int extendedEnd;
-    private boolean extendedEscaped;
+    private int typeStart;
+    private int typeEnd;
+    final Parameter name = new Parameter();
+    final Parameter extendedName = new Parameter();
+    final Parameter filename = new Parameter();
+    final Parameter extendedFilename = new Parameter();
+    /** The first of several, as the next one. */
+    final Parameter nameContinuation = new Parameter();
 
-    /** Where the parameter's name starts; {@link #ABSENT} where there is none. */
-    int filenameAt;
-
-    int extendedFilenameAt;
-    int extendedNameAt;
-    int nameContinuationAt;
-    int continuationAt;
+    final Parameter continuation = new Parameter();
 
     /** Those of {@code filename*0}, {@code filename*1}, ..., in the order in which they came. */
-    private final List<Piece> pieces = new ArrayList<>(0);
+    private final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
 
     /** Where the first of each kind that is {@link Noted} is; {@link #ABSENT} where there is none. */
     final int[] notedAt = new int[Noted.ALL.length];
-
-    /** Where the value is refused. */
-    int errorAt;
-
-    String errorDetail = "";
 
     private long steps;
 
@@ -104,13 +83,14 @@ final class DispositionParser {
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
     }
 
-    /** {@return null, or the reason why {@code array[from..to)} is refused, with {@link #errorAt} set} */
+    /** {@return null, or the reason why {@code array[from..to)} is refused} */
     @Nullable
-    Reason parse(byte[] array, int from, int to) {
+    Refusal parse(byte[] array, int from, int to) {
         bytes = array;
         at = from;
         end = to;
-        nameStart = filenameAt = extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = ABSENT;
+        name.at = filename.at = ABSENT;
+        forgetExtended();
         pieces.clear();
         Arrays.fill(notedAt, ABSENT);
         typeStart = at;
@@ -134,7 +114,7 @@ final class DispositionParser {
             at++;
             skipBlanks();
             if (at < end) {
-                Reason refused = bytes[at] == ';' ? note(Noted.LOOSE, at) : parameter();
+                Refusal refused = bytes[at] == ';' ? note(Noted.LOOSE, at) : parameter();
                 if (refused != null) {
                     return refused;
                 }
@@ -145,28 +125,31 @@ final class DispositionParser {
     /** Takes over what {@code usual} found in {@code array}: the same as {@link #parse} would. */
     void take(byte[] array, UsualSection usual) {
         bytes = array;
-        nameStart = usual.nameStart;
-        nameEnd = usual.nameEnd;
-        nameEscaped = false;
-        filenameAt = usual.filenameStart;
-        filenameStart = usual.filenameStart;
-        filenameEnd = usual.filenameEnd;
-        filenameEscaped = false;
-        extendedFilenameAt = extendedNameAt = nameContinuationAt = continuationAt = ABSENT;
+        name.set(usual.nameStart, usual.nameStart, usual.nameEnd, false);
+        filename.set(usual.filenameStart, usual.filenameStart, usual.filenameEnd, false);
+        forgetExtended();
+    }
+
+    private void forgetExtended() {
+        extendedName.at = nameContinuation.at = extendedFilename.at = continuation.at = ABSENT;
+    }
+
+    boolean hasType() {
+        return typeEnd > typeStart;
     }
 
     boolean isFormData() {
         return Keyword.FORM_DATA.is(bytes, typeStart, typeEnd);
     }
 
-    private @Nullable Reason parameter() {
+    private @Nullable Refusal parameter() {
         int start = at;
         skipToken();
         int afterName = at;
         if (start == afterName) {
             return malformed("a parameter name is expected");
         }
-        Key key = key(start, afterName);
+        Parameter known = known(start, afterName);
         if (at < end && Bytes.isBlank(bytes[at])) {
             skipBlanks();
         }
@@ -176,12 +159,10 @@ final class DispositionParser {
             if (!hasNoValue) {
                 return null; // what follows is no parameter
             }
-            return key == Key.OTHER ? note(Noted.LOOSE, at) : malformed("a parameter has no value");
+            return known == null ? note(Noted.LOOSE, at) : malformed("a parameter has no value");
         }
-        if (positionOf(key) != ABSENT && key != Key.CONTINUATION && key != Key.NAME_CONTINUATION) {
-            errorAt = start;
-            errorDetail = "a parameter occurs twice";
-            return Reason.DUPLICATE_PARAMETER;
+        if (known != null && known.isThere() && known != continuation && known != nameContinuation) {
+            return new Refusal(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice", null);
         }
         if (at > afterName) {
             note(Noted.SYNTAX, at);
@@ -192,55 +173,46 @@ final class DispositionParser {
             skipBlanks();
         }
         boolean quoted = at < end && bytes[at] == '"';
-        Reason refused = quoted ? quotedValue() : run();
-        if (refused == null) {
-            store(key, start, afterName);
+        Refusal refused = quoted ? quotedValue() : run();
+        if (refused == null && known == continuation) {
+            byte[] value = raw(valueStart, valueEnd, escaped);
+            pieces.add(ExtendedValue.Piece.of(bytes, start + "filename*".length(), afterName, value));
+        }
+        if (refused == null && known != null && !known.isThere()) {
+            known.set(start, valueStart, valueEnd, escaped);
         }
         return refused;
     }
 
     /** {@return null, or why what was met at {@code position} is refused} */
-    private @Nullable Reason note(Noted kind, int position) {
+    private @Nullable Refusal note(Noted kind, int position) {
         if (notedAt[kind.ordinal()] == ABSENT) {
             notedAt[kind.ordinal()] = position;
         }
-        if (preset.accepts(kind.deviation)) {
-            return null;
-        }
-        errorAt = position;
-        errorDetail = kind.detail;
-        return kind.deviation.reason();
+        return preset.accepts(kind.deviation)
+                ? null
+                : new Refusal(kind.deviation.reason(), position, kind.detail, null);
     }
 
-    /** The parameters that matter. */
-    private enum Key {
-        NAME,
-        EXTENDED_NAME,
-        NAME_CONTINUATION,
-        FILENAME,
-        EXTENDED_FILENAME,
-        CONTINUATION,
-        OTHER
-    }
-
-    private Key key(int from, int to) {
+    /** {@return the parameter of that name, or null where it does not matter} */
+    private @Nullable Parameter known(int from, int to) {
         int first = bytes[from] | 0x20;
         if (first == 'n' && Keyword.NAME.startsAt(bytes, from, to)) {
-            return keyOf(from + 4, to, Key.NAME, Key.EXTENDED_NAME, Key.NAME_CONTINUATION);
+            return known(from + 4, to, name, extendedName, nameContinuation);
         }
         if (first == 'f' && Keyword.FILENAME.startsAt(bytes, from, to)) {
-            return keyOf(from + 8, to, Key.FILENAME, Key.EXTENDED_FILENAME, Key.CONTINUATION);
+            return known(from + 8, to, filename, extendedFilename, continuation);
         }
-        return Key.OTHER;
+        return null;
     }
 
     /** What stands behind the name: nothing, {@code *}, or {@code *} and a number that {@code *} may follow. */
-    private Key keyOf(int from, int to, Key plain, Key extended, Key continuation) {
+    private @Nullable Parameter known(int from, int to, Parameter plain, Parameter extended, Parameter continued) {
         if (from == to) {
             return plain;
         }
         if (bytes[from] != '*') {
-            return Key.OTHER;
+            return null;
         }
         if (from + 1 == to) {
             return extended;
@@ -248,63 +220,17 @@ final class DispositionParser {
         int digits = bytes[to - 1] == '*' ? to - 1 : to;
         for (int i = from + 1; i < digits; i++) {
             if (bytes[i] < '0' || bytes[i] > '9') {
-                return Key.OTHER;
+                return null;
             }
         }
-        return digits > from + 1 ? continuation : Key.OTHER;
+        return digits > from + 1 ? continued : null;
     }
 
-    private int positionOf(Key key) {
-        return switch (key) {
-            case NAME -> nameStart;
-            case EXTENDED_NAME -> extendedNameAt;
-            case NAME_CONTINUATION -> nameContinuationAt;
-            case FILENAME -> filenameAt;
-            case EXTENDED_FILENAME -> extendedFilenameAt;
-            case CONTINUATION -> continuationAt;
-            case OTHER -> ABSENT;
-        };
-    }
-
-    private void store(Key key, int start, int afterName) {
-        switch (key) {
-            case NAME -> {
-                nameAt = start;
-                nameStart = valueStart;
-                nameEnd = valueEnd;
-                nameEscaped = escaped;
-            }
-            case EXTENDED_NAME -> {
-                extendedNameAt = start;
-                extendedNameStart = valueStart;
-                extendedNameEnd = valueEnd;
-            }
-            case NAME_CONTINUATION -> nameContinuationAt = nameContinuationAt == ABSENT ? start : nameContinuationAt;
-            case FILENAME -> {
-                filenameAt = start;
-                filenameStart = valueStart;
-                filenameEnd = valueEnd;
-                filenameEscaped = escaped;
-            }
-            case EXTENDED_FILENAME -> {
-                extendedFilenameAt = start;
-                extendedStart = valueStart;
-                extendedEnd = valueEnd;
-                extendedEscaped = escaped;
-            }
-            case CONTINUATION -> {
-                continuationAt = continuationAt == ABSENT ? start : continuationAt;
-                pieces.add(new Piece(start + "filename*".length(), afterName, valueStart, valueEnd, escaped));
-            }
-            case OTHER -> {}
-        }
-    }
-
-    private @Nullable Reason run() {
+    private @Nullable Refusal run() {
         valueStart = at;
         escaped = false;
         for (; ; ) {
-            Reason refused = word();
+            Refusal refused = word();
             valueEnd = at;
             if (refused != null || !lenient || valueEnd == valueStart) {
                 return refused == null && valueEnd == valueStart ? malformed("a parameter value is expected") : refused;
@@ -317,9 +243,9 @@ final class DispositionParser {
         }
     }
 
-    private @Nullable Reason word() {
+    private @Nullable Refusal word() {
         int from = at;
-        Reason refused = null;
+        Refusal refused = null;
         for (; at < end && isRun(bytes[at]) && refused == null; at++) {
             refused = Bytes.isToken(bytes[at]) ? null : note(Noted.LOOSE, at);
         }
@@ -331,12 +257,12 @@ final class DispositionParser {
         return b != ' ' && b != '\t' && b != '"' && b != ';' && !Bytes.isControl(b);
     }
 
-    private @Nullable Reason quotedValue() {
+    private @Nullable Refusal quotedValue() {
         valueStart = ++at;
         escaped = false;
         int junkAt = ABSENT;
         for (; ; ) {
-            Reason refused = upToQuote();
+            Refusal refused = upToQuote();
             if (refused != null) {
                 return refused;
             }
@@ -366,9 +292,9 @@ final class DispositionParser {
         }
     }
 
-    private @Nullable Reason upToQuote() {
+    private @Nullable Refusal upToQuote() {
         int from = at;
-        Reason refused = null;
+        Refusal refused = null;
         for (; at < end && bytes[at] != '"' && refused == null; at++) {
             byte b = bytes[at];
             if (b == '\\') {
@@ -403,10 +329,10 @@ final class DispositionParser {
         return true;
     }
 
-    private Reason malformed(String detail) {
-        errorAt = at;
-        errorDetail = detail;
-        return at < end && Bytes.isControl(bytes[at]) ? Reason.MALFORMED_HEADER : Reason.MALFORMED_CONTENT_DISPOSITION;
+    private Refusal malformed(String detail) {
+        boolean control = at < end && Bytes.isControl(bytes[at]);
+        Reason reason = control ? Reason.MALFORMED_HEADER : Reason.MALFORMED_CONTENT_DISPOSITION;
+        return new Refusal(reason, at, detail, null);
     }
 
     private void skipToken() {
@@ -430,32 +356,61 @@ final class DispositionParser {
         return steps;
     }
 
-    boolean hasName() {
-        return nameStart != ABSENT;
-    }
-
     boolean hasExtendedParameters() {
-        return (extendedFilenameAt & extendedNameAt & nameContinuationAt & continuationAt) != ABSENT;
+        return (extendedFilename.at & extendedName.at & nameContinuation.at & continuation.at) != ABSENT;
     }
 
-    boolean hasFilename() {
-        return filenameAt != ABSENT;
-    }
+    /** One of those that matter. */
+    final class Parameter {
+        /** Where its name starts; {@link #ABSENT} where there is none. */
+        int at = ABSENT;
 
-    String name(Charset charset) {
-        return text(nameStart, nameEnd, nameEscaped, charset);
-    }
+        private int from;
+        private int to;
+        private boolean hasEscapes;
 
-    String filename(Charset charset) {
-        return text(filenameStart, filenameEnd, filenameEscaped, charset);
+        private void set(int start, int valueFrom, int valueTo, boolean escapes) {
+            at = start;
+            from = valueFrom;
+            to = valueTo;
+            hasEscapes = escapes;
+        }
+
+        boolean isThere() {
+            return at != ABSENT;
+        }
+
+        /** {@return the value, its escapes undone} */
+        String text(Charset charset) {
+            return DispositionParser.this.text(from, to, hasEscapes, charset);
+        }
+
+        /** {@return the value decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
+        @Nullable
+        String decoded() {
+            return isThere() ? ExtendedValue.decode(bytes, from, to) : null;
+        }
+
+        boolean mayBeWords() {
+            return from < to && bytes[from] == '=';
+        }
+
+        /** {@return whether it is an RFC 2047 encoded word, which says nothing as it stands} */
+        boolean isEncodedWord() {
+            return to - from >= 4
+                    && bytes[from] == '='
+                    && bytes[from + 1] == '?'
+                    && bytes[to - 2] == '?'
+                    && bytes[to - 1] == '=';
+        }
     }
 
     private String text(int from, int to, boolean escaped, Charset charset) {
         if (escaped) {
             byte[] raw = raw(from, to, true);
-            return Text.decode(raw, 0, raw.length, charset);
+            return new String(raw, charset);
         }
-        return Text.decode(bytes, from, to - from, charset);
+        return new String(bytes, from, to - from, charset);
     }
 
     private byte[] raw(int from, int to, boolean escaped) {
@@ -471,49 +426,10 @@ final class DispositionParser {
         return size == raw.length ? raw : Arrays.copyOf(raw, size);
     }
 
-    boolean nameMayBeWords() {
-        return nameStart < nameEnd && bytes[nameStart] == '=';
-    }
-
-    boolean filenameMayBeWords() {
-        return filenameStart < filenameEnd && bytes[filenameStart] == '=';
-    }
-
-    /** {@return whether the plain file name is an RFC 2047 encoded word, which says nothing as it stands} */
-    boolean filenameIsEncodedWord() {
-        return filenameEnd - filenameStart >= 4
-                && bytes[filenameStart] == '='
-                && bytes[filenameStart + 1] == '?'
-                && bytes[filenameEnd - 2] == '?'
-                && bytes[filenameEnd - 1] == '=';
-    }
-
-    /** {@return {@code filename*} decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
-    @Nullable
-    String extendedFilename() {
-        return extendedFilenameAt == ABSENT ? null : ExtendedValue.decode(bytes, extendedStart, extendedEnd);
-    }
-
-    /** {@return {@code filename*} as it came} */
-    String literalExtendedFilename(Charset charset) {
-        return text(extendedStart, extendedEnd, extendedEscaped, charset);
-    }
-
-    /** {@return {@code name*} decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
-    @Nullable
-    String extendedName() {
-        return extendedNameAt == ABSENT ? null : ExtendedValue.decode(bytes, extendedNameStart, extendedNameEnd);
-    }
-
     /** {@return the pieces of {@code filename*0}, {@code filename*1}, ... joined (RFC 2231 section 3), or null where they do not fit} */
     @Nullable
     String joinedFilename(Charset headerCharset) {
-        ExtendedValue.Joiner joiner = new ExtendedValue.Joiner(headerCharset);
-        for (Piece piece : pieces) {
-            byte[] value = raw(piece.valueStart, piece.valueEnd, piece.escaped);
-            joiner.add(bytes, piece.numberStart, piece.numberEnd, value);
-        }
-        return joiner.join();
+        return ExtendedValue.join(pieces, headerCharset);
     }
 
     /** {@return {@code text} with the three escapes of browsers undone} */

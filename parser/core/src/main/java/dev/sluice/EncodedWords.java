@@ -1,6 +1,5 @@
 package dev.sluice;
 
-import dev.sluice.buffer.Text;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -51,9 +50,7 @@ final class EncodedWords {
         byte[] raw = encoding == 'B' || encoding == 'b'
                 ? base64(text)
                 : encoding == 'Q' || encoding == 'q' ? quotedPrintable(text) : null;
-        return charset == null || raw == null || Text.malformedAt(raw, 0, raw.length, charset) >= 0
-                ? null
-                : Text.decode(raw, 0, raw.length, charset);
+        return ExtendedValue.text(raw, charset);
     }
 
     private static byte @Nullable [] base64(String text) {
@@ -69,12 +66,12 @@ final class EncodedWords {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (c == '=') {
-                int high = i + 2 < text.length() ? Bytes.hex((byte) text.charAt(i + 1)) : -1;
-                int low = i + 2 < text.length() ? Bytes.hex((byte) text.charAt(i + 2)) : -1;
-                if (high < 0 || low < 0) {
+                int value =
+                        i + 2 < text.length() ? Bytes.hex((byte) text.charAt(i + 1), (byte) text.charAt(i + 2)) : -1;
+                if (value < 0) {
                     return null;
                 }
-                raw.write(high << 4 | low);
+                raw.write(value);
                 i += 2;
             } else if (c > ' ' && c < 0x7F && c != '?') {
                 raw.write(c == '_' ? ' ' : c);

@@ -4,7 +4,9 @@ import dev.sluice.buffer.Text;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.TreeMap;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
@@ -17,11 +19,14 @@ final class ExtendedValue {
         if (value < 0) {
             return null;
         }
-        Charset charset = charset(bytes, from, to);
-        byte[] raw = percentDecode(bytes, value, to);
+        return text(percentDecode(bytes, value, to), charset(bytes, from, to));
+    }
+
+    /** {@return the text, or null where there are no bytes, the charset is unknown, or it does not fit them} */
+    static @Nullable String text(byte @Nullable [] raw, @Nullable Charset charset) {
         return charset == null || raw == null || Text.malformedAt(raw, 0, raw.length, charset) >= 0
                 ? null
-                : Text.decode(raw, 0, raw.length, charset);
+                : new String(raw, charset);
     }
 
     private static @Nullable Charset charset(byte[] bytes, int from, int to) {
@@ -55,67 +60,52 @@ final class ExtendedValue {
                 }
                 decoded.write(bytes[i]);
             } else {
-                int high = i + 2 < to ? Bytes.hex(bytes[i + 1]) : -1;
-                int low = i + 2 < to ? Bytes.hex(bytes[i + 2]) : -1;
-                if (high < 0 || low < 0) {
+                int value = i + 2 < to ? Bytes.hex(bytes[i + 1], bytes[i + 2]) : -1;
+                if (value < 0) {
                     return null;
                 }
-                decoded.write(high << 4 | low);
+                decoded.write(value);
                 i += 2;
             }
         }
         return decoded.toByteArray();
     }
 
-    /** Collects the numbered pieces of one parameter. */
-    static final class Joiner {
-        private record Piece(byte[] value, boolean extended) {}
-
-        private final Charset headerCharset;
-        private final TreeMap<Integer, Piece> pieces = new TreeMap<>();
-        private boolean broken;
-
-        Joiner(Charset headerCharset) {
-            this.headerCharset = headerCharset;
-        }
-
-        /** Adds a piece; {@code bytes[from..to)} is its number, with {@code *} behind it where it is extended. */
-        void add(byte[] bytes, int from, int to, byte[] value) {
+    /** One of the values that are one together; its number is -1 where it is too long or not written as numbers are. */
+    record Piece(int number, boolean extended, byte[] value) {
+        /** {@return the piece whose number is {@code bytes[from..to)}, with {@code *} behind it where it is extended} */
+        static Piece of(byte[] bytes, int from, int to, byte[] value) {
             boolean extended = bytes[to - 1] == '*';
-            int digits = extended ? to - 1 : to;
-            int number = 0;
-            broken |= digits - from > 3 || digits - from > 1 && bytes[from] == '0';
-            for (int i = from; i < digits && !broken; i++) {
-                number = number * 10 + bytes[i] - '0';
-            }
-            broken |= pieces.put(number, new Piece(value, extended)) != null;
+            int length = (extended ? to - 1 : to) - from;
+            boolean broken = length > 3 || length > 1 && bytes[from] == '0';
+            String digits = broken ? "-1" : new String(bytes, from, length, StandardCharsets.US_ASCII);
+            return new Piece(Integer.parseInt(digits), extended, value);
         }
+    }
 
-        /** {@return the text, or null where a number is missing or twice, or a piece cannot be decoded} */
-        @Nullable
-        String join() {
-            if (broken || pieces.isEmpty() || pieces.firstKey() != 0 || pieces.lastKey() != pieces.size() - 1) {
+    /** {@return the text, or null where a number is missing, broken or twice, or a piece cannot be decoded} */
+    static @Nullable String join(List<Piece> pieces, Charset headerCharset) {
+        List<Piece> sorted = new ArrayList<>(pieces);
+        sorted.sort(Comparator.comparingInt(Piece::number));
+        Charset charset = null;
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        for (int i = 0; i < sorted.size(); i++) {
+            Piece piece = sorted.get(i);
+            byte[] raw = piece.value;
+            int start = 0;
+            if (piece.extended && i == 0) {
+                charset = charset(raw, 0, raw.length);
+                start = afterLanguage(raw, 0, raw.length);
+            }
+            if (piece.extended) {
+                raw = charset != null && start >= 0 ? percentDecode(raw, start, raw.length) : null;
+            }
+            if (piece.number != i || raw == null) {
                 return null;
             }
-            Piece first = pieces.values().iterator().next();
-            Charset charset = first.extended ? charset(first.value, 0, first.value.length) : null;
-            ByteArrayOutputStream joined = new ByteArrayOutputStream();
-            for (Piece piece : pieces.values()) {
-                int start = piece == first && piece.extended ? afterLanguage(piece.value, 0, piece.value.length) : 0;
-                boolean decodable = charset != null && start >= 0;
-                byte[] raw = !piece.extended
-                        ? piece.value
-                        : decodable ? percentDecode(piece.value, start, piece.value.length) : null;
-                if (raw == null) {
-                    return null;
-                }
-                joined.writeBytes(raw);
-            }
-            byte[] raw = joined.toByteArray();
-            if (charset == null) {
-                return Text.decode(raw, 0, raw.length, headerCharset);
-            }
-            return Text.malformedAt(raw, 0, raw.length, charset) >= 0 ? null : Text.decode(raw, 0, raw.length, charset);
+            joined.writeBytes(raw);
         }
+        byte[] raw = joined.toByteArray();
+        return pieces.isEmpty() ? null : charset == null ? new String(raw, headerCharset) : text(raw, charset);
     }
 }

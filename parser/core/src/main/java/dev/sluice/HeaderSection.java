@@ -38,21 +38,6 @@ final class HeaderSection implements AutoCloseable {
     /** Slots of {@link #fields} per field: where name and value start and end, and whether the value is folded. */
     static final int SLOTS = 5;
 
-    /** What may be accepted of a line while it is read. */
-    enum OddLine {
-        FOLDED(Deviation.FOLDED_HEADER),
-        ENDS_WITH_LF(Deviation.BARE_LF_IN_HEADER),
-        BEGINS_AS_DELIMITER(Deviation.DELIMITER_IN_HEADER);
-
-        private static final OddLine[] ALL = values();
-
-        final Deviation deviation;
-
-        OddLine(Deviation deviation) {
-            this.deviation = deviation;
-        }
-    }
-
     enum State {
         LINE,
         DASHES,
@@ -64,7 +49,7 @@ final class HeaderSection implements AutoCloseable {
         COMPLETE
     }
 
-    private final Preset preset;
+    private final Deviations deviations;
     private final boolean formData;
     private final String boundary;
     private final int maxFields;
@@ -83,23 +68,18 @@ final class HeaderSection implements AutoCloseable {
     long totalBefore;
     int limit;
     int endOfSection;
-    /** Where the first of each {@link OddLine} is, or -1. */
-    final int[] oddLines = new int[OddLine.ALL.length];
-
     int lineStart;
     long offset;
+    private int part;
     private long steps;
 
-    private @Nullable Reason error;
-    private int errorAt;
-    private String errorDetail = "";
-    private @Nullable String errorSeen;
+    private @Nullable Refusal refusal;
 
     /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
-    HeaderSection(MultipartOptions options, Boundary boundary) {
+    HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
         this.formData = boundary.isFormData();
         this.boundary = boundary.value();
-        this.preset = options.preset();
+        this.deviations = deviations;
         this.maxFields = options.maxHeadersPerPart();
         this.maxSize = options.maxHeaderBytesPerPart();
         this.maxTotalSize = options.maxHeaderBytes();
@@ -107,7 +87,8 @@ final class HeaderSection implements AutoCloseable {
     }
 
     /** Starts the next section, whose first byte is at {@code offset} of the body. */
-    void begin(long offset) {
+    void begin(int partIndex, long offset) {
+        part = partIndex;
         totalBefore += scanned;
         bytes.truncate(0);
         this.offset = offset;
@@ -115,7 +96,6 @@ final class HeaderSection implements AutoCloseable {
         state = State.LINE;
         count = 0;
         scanned = 0;
-        Arrays.fill(oddLines, -1);
         isUsual = false;
     }
 
@@ -123,15 +103,14 @@ final class HeaderSection implements AutoCloseable {
      * Reads on.
      *
      * @return the index after the last byte that belongs to the section; afterwards it {@link #isComplete()}, or
-     *     {@link #error()} says why not, or all of {@code [from, to)} has been taken
+     *     {@link #refusal()} says why not, or all of {@code [from, to)} has been taken
      */
     int read(ChunkMemory chunk, int from, int to) {
         int at = from;
-        while (at < to && state != State.COMPLETE && error == null) {
+        while (at < to && state != State.COMPLETE && refusal == null) {
             int room = limit - scanned;
             if (room == 0) {
-                error = limit == maxSize ? Reason.HEADER_SECTION_TOO_LARGE : Reason.HEADERS_TOO_LARGE;
-                errorAt = scanned;
+                refuse(limit == maxSize ? Reason.HEADER_SECTION_TOO_LARGE : Reason.HEADERS_TOO_LARGE, scanned, "");
                 break;
             }
             int block = Math.min(Math.min(room, to - at), scanned == 0 ? FIRST_BLOCK : BLOCK);
@@ -152,7 +131,7 @@ final class HeaderSection implements AutoCloseable {
         int base = bytes.arrayOffset();
         int end = bytes.size();
         int at = scanned;
-        while (at < end && error == null) {
+        while (at < end && refusal == null) {
             switch (state) {
                 case LINE -> line(array[base + at], at++);
                 case DASHES -> at = dashes(array, base, at, end);
@@ -210,7 +189,7 @@ final class HeaderSection implements AutoCloseable {
             state = State.END_CR;
         } else if (b == Bytes.LF) {
             endOfSection = at;
-            if (bareLf(at)) {
+            if (accept(Deviation.BARE_LF_IN_HEADER, at)) {
                 state = State.COMPLETE;
             } else {
                 malformed(at, NOT_TOKEN, b);
@@ -223,24 +202,21 @@ final class HeaderSection implements AutoCloseable {
     }
 
     private void fold(int at) {
-        if (count == 0 || !preset.accepts(Deviation.FOLDED_HEADER)) {
+        if (count == 0 || !accept(Deviation.FOLDED_HEADER, at)) {
             malformed(at, "a header line starts with a blank");
             return;
         }
-        odd(OddLine.FOLDED, at);
         fields[lastField() + 4] = 1;
         state = State.FOLD;
     }
 
-    private void odd(OddLine kind, int at) {
-        int before = oddLines[kind.ordinal()];
-        oddLines[kind.ordinal()] = before < 0 ? at : before;
+    private boolean accept(Deviation kind, int at) {
+        return deviations.accept(kind, part, offset + at);
     }
 
     private void newField(byte b, int at) {
         if (count == maxFields) {
-            error = Reason.TOO_MANY_HEADERS;
-            errorAt = at;
+            refuse(Reason.TOO_MANY_HEADERS, at, "");
         } else if (b == '-') {
             lineStart = at;
             state = State.DASHES;
@@ -254,13 +230,10 @@ final class HeaderSection implements AutoCloseable {
         int at = from;
         while (at < end && array[base + at] == ofDashBoundary(at - lineStart)) {
             if (++at - lineStart == 2 + boundary.length()) {
-                if (!preset.accepts(Deviation.DELIMITER_IN_HEADER)) {
-                    error = Reason.MALFORMED_DELIMITER;
-                    errorAt = at - 1;
-                    errorDetail = "a header line begins as a delimiter does";
+                if (!accept(Deviation.DELIMITER_IN_HEADER, at - 1)) {
+                    refuse(Reason.MALFORMED_DELIMITER, at - 1, "a header line begins as a delimiter does");
                     return at;
                 }
-                odd(OddLine.BEGINS_AS_DELIMITER, at - 1);
                 beginField(array[base + lineStart], lineStart);
                 return lineStart + 1;
             }
@@ -326,7 +299,7 @@ final class HeaderSection implements AutoCloseable {
         fields[field + 3] = at;
         if (b == Bytes.CR) {
             state = State.VALUE_CR;
-        } else if (b == Bytes.LF && bareLf(at)) {
+        } else if (b == Bytes.LF && accept(Deviation.BARE_LF_IN_HEADER, at)) {
             state = State.LINE;
         } else {
             malformed(at, "a header value contains the control byte", b);
@@ -367,23 +340,16 @@ final class HeaderSection implements AutoCloseable {
         return at;
     }
 
-    private boolean bareLf(int at) {
-        if (!preset.accepts(Deviation.BARE_LF_IN_HEADER)) {
-            return false;
-        }
-        odd(OddLine.ENDS_WITH_LF, at);
-        return true;
-    }
-
     private void malformed(int at, String detail, byte seen) {
-        malformed(at, detail);
-        errorSeen = Bytes.show(seen);
+        refusal = new Refusal(Reason.MALFORMED_HEADER, offset + at, detail, Bytes.show(seen));
     }
 
     private void malformed(int at, String detail) {
-        error = Reason.MALFORMED_HEADER;
-        errorAt = at;
-        errorDetail = detail;
+        refuse(Reason.MALFORMED_HEADER, at, detail);
+    }
+
+    private void refuse(Reason reason, int at, String detail) {
+        refusal = new Refusal(reason, offset + at, detail, null);
     }
 
     private int lastField() {
@@ -395,21 +361,8 @@ final class HeaderSection implements AutoCloseable {
     }
 
     @Nullable
-    Reason error() {
-        return error;
-    }
-
-    long errorOffset() {
-        return offset + errorAt;
-    }
-
-    String errorDetail() {
-        return errorDetail;
-    }
-
-    @Nullable
-    String errorSeen() {
-        return errorSeen;
+    Refusal refusal() {
+        return refusal;
     }
 
     /** {@return the number of fields} */
@@ -420,28 +373,6 @@ final class HeaderSection implements AutoCloseable {
     /** {@return the offset in the body of an index in the section} */
     long offsetOf(int index) {
         return offset + index;
-    }
-
-    /** {@return which kind of odd line is the first behind an offset, or null where there is none} */
-    @Nullable
-    OddLine oddLineAfter(long from) {
-        OddLine first = null;
-        for (OddLine kind : OddLine.ALL) {
-            long at = oddLineOffset(kind);
-            first = at > from && (first == null || at < oddLineOffset(first)) ? kind : first;
-        }
-        return first;
-    }
-
-    /** {@return the offset of the first line of a kind, or -1} */
-    long oddLineOffset(OddLine kind) {
-        int at = oddLines[kind.ordinal()];
-        return at < 0 ? -1 : offset + at;
-    }
-
-    /** {@return the offset of the blank line} */
-    long endOffset() {
-        return offset + endOfSection;
     }
 
     long steps() {

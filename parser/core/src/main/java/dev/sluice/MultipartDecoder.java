@@ -1,6 +1,5 @@
 package dev.sluice;
 
-import dev.sluice.HeaderSection.OddLine;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Delimiter;
@@ -165,7 +164,7 @@ public final class MultipartDecoder implements AutoCloseable {
         this.watchLookalikes =
                 !preset.accepts(Deviation.LOOKALIKE_DELIMITER) || preset.reports(Deviation.LOOKALIKE_DELIMITER);
         this.deviations = new Deviations(preset, boundary.deviations());
-        this.section = new HeaderSection(options, boundary);
+        this.section = new HeaderSection(options, boundary, deviations);
         this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
         this.search = new DelimiterSearch(delimiter, acceptBareLf);
         startSearch();
@@ -666,7 +665,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (partAfterBareLf) {
             accept(Deviation.BARE_LF, partIndex, begin - 1);
         }
-        section.begin(begin);
+        section.begin(partIndex, begin);
         if (partIndex >= options.maxParts()) {
             throw fail(Reason.TOO_MANY_PARTS, begin - 1);
         }
@@ -676,18 +675,11 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private @Nullable Event headers(int from) throws MultipartException {
         position = section.read(chunk, from, limit);
-        reportLines();
-        Reason refused = section.error();
-        if (refused != null) {
-            throw fail(refused, section.errorOffset(), section.errorDetail(), section.errorSeen());
-        }
+        checkRefusal(section.refusal());
         if (!section.isComplete()) {
             return null;
         }
-        refused = rules.check(partIndex);
-        if (refused != null) {
-            throw fail(refused, rules.errorOffset(), rules.errorDetail(), null);
-        }
+        checkRefusal(rules.check(partIndex));
         partOffset = offsetOf(position);
         partOpen = true;
         headersReadable = true;
@@ -697,12 +689,9 @@ public final class MultipartDecoder implements AutoCloseable {
         return Event.PART_BEGIN;
     }
 
-    /** Odd lines were accepted by the section while it was read; reported in the order in which they came. */
-    private void reportLines() {
-        long at = NONE;
-        for (OddLine kind; (kind = section.oddLineAfter(at)) != null; ) {
-            at = section.oddLineOffset(kind);
-            accept(kind.deviation, partIndex, at);
+    private void checkRefusal(@Nullable Refusal refused) throws MultipartException {
+        if (refused != null) {
+            throw fail(refused.reason(), refused.offset(), refused.detail(), refused.seen());
         }
     }
 
@@ -783,7 +772,7 @@ public final class MultipartDecoder implements AutoCloseable {
         boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
         int part = afterClose ? -1 : partIndex;
         MultipartException.Builder because = MultipartException.because(reason)
-                .part(part, part >= 0 && section.isComplete() ? rules.knownName() : null)
+                .part(part, part >= 0 && section.isComplete() ? rules.names.knownName() : null)
                 .at(at)
                 .seen(seen);
         if (!sentence.isEmpty()) {
@@ -911,7 +900,7 @@ public final class MultipartDecoder implements AutoCloseable {
      */
     public @Nullable String name() {
         checkHeaders();
-        return head != null ? head.name() : rules.name();
+        return head != null ? head.name() : rules.names.name();
     }
 
     /**
@@ -921,7 +910,7 @@ public final class MultipartDecoder implements AutoCloseable {
      */
     public @Nullable String filename() {
         checkHeaders();
-        return head != null ? head.filename() : rules.filename();
+        return head != null ? head.filename() : rules.names.filename();
     }
 
     /**

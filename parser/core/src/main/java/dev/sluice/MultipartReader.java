@@ -2,9 +2,9 @@ package dev.sluice;
 
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.buffer.Text;
 import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -34,26 +34,31 @@ public final class MultipartReader implements AutoCloseable {
     /** What every JVM can allocate as an array. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
+    /** Where the body comes from. */
+    private interface Source {
+        /** Reads some bytes behind the writer index. {@return less than 0 at the end} */
+        int read(ByteBuf chunk) throws IOException;
+    }
+
     private final MultipartOptions options;
     private final MultipartDecoder decoder;
-    private final MultipartReaderSource source;
+    private final Source source;
+    /** Channels read best into memory outside the heap, streams into arrays. */
+    private final boolean direct;
+
     private @Nullable ByteBuf chunk;
     private @Nullable Part current;
     private boolean ended;
     private boolean closed;
 
-    private MultipartReader(MultipartReaderSource source, Boundary boundary, MultipartOptions options) {
+    private MultipartReader(Source source, boolean direct, Boundary boundary, MultipartOptions options) {
         this.source = source;
+        this.direct = direct;
         this.options = options;
         this.decoder = MultipartDecoder.create(boundary, options);
     }
 
-    /**
-     * {@return a reader with the {@linkplain MultipartOptions#defaults() default options}}
-     *
-     * @param in the body; read to its end, not closed
-     * @param boundary from the Content-Type of the body
-     */
+    /** {@return as {@link #create(InputStream, Boundary, MultipartOptions)}, with the default options} */
     public static MultipartReader create(InputStream in, Boundary boundary) {
         return create(in, boundary, MultipartOptions.defaults());
     }
@@ -66,17 +71,11 @@ public final class MultipartReader implements AutoCloseable {
      * @param options what is accepted
      */
     public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
-        return new MultipartReader(
-                new MultipartReaderSource.OfStream(Objects.requireNonNull(in, "in")), boundary, options);
+        Objects.requireNonNull(in, "in");
+        return new MultipartReader(chunk -> chunk.writeBytes(in, chunk.writableBytes()), false, boundary, options);
     }
 
-    /**
-     * {@return a reader with the {@linkplain MultipartOptions#defaults() default options}}
-     *
-     * @param in the body, a channel in blocking mode (an {@link IllegalBlockingModeException} tells when it is not); read to its
-     *     end, not closed
-     * @param boundary from the Content-Type of the body
-     */
+    /** {@return as {@link #create(ReadableByteChannel, Boundary, MultipartOptions)}, with the default options} */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary) {
         return create(in, boundary, MultipartOptions.defaults());
     }
@@ -90,8 +89,17 @@ public final class MultipartReader implements AutoCloseable {
      * @param options what is accepted
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
-        return new MultipartReader(
-                new MultipartReaderSource.OfChannel(Objects.requireNonNull(in, "in")), boundary, options);
+        Objects.requireNonNull(in, "in");
+        return new MultipartReader(chunk -> read(in, chunk), true, boundary, options);
+    }
+
+    private static int read(ReadableByteChannel in, ByteBuf chunk) throws IOException {
+        int count = in.read(chunk.internalNioBuffer(chunk.writerIndex(), chunk.writableBytes()));
+        if (count == 0) {
+            throw new IllegalBlockingModeException(); // it would have to be asked again and again
+        }
+        chunk.writerIndex(chunk.writerIndex() + Math.max(count, 0));
+        return count;
     }
 
     /**
@@ -127,7 +135,7 @@ public final class MultipartReader implements AutoCloseable {
                 return event;
             }
             ByteBuf filled = refill();
-            if (!source.read(filled)) {
+            if (source.read(filled) < 0) {
                 decoder.finish();
             } else if (filled.isReadable()) {
                 decoder.feed(filled.retain());
@@ -144,7 +152,10 @@ public final class MultipartReader implements AutoCloseable {
             free = null;
         }
         if (free == null) {
-            free = source.allocate(options.allocator(), CHUNK_SIZE);
+            ByteBufAllocator allocator = options.allocator();
+            free = direct
+                    ? allocator.directBuffer(CHUNK_SIZE, CHUNK_SIZE)
+                    : allocator.heapBuffer(CHUNK_SIZE, CHUNK_SIZE);
             chunk = free;
         }
         return free.clear();
@@ -292,7 +303,7 @@ public final class MultipartReader implements AutoCloseable {
                 long at = decoder.partOffset() + (transferDecoder() == null ? text.length : 0);
                 throw because(Reason.FIELD_TOO_LARGE, at).limit(text.length).build();
             }
-            return Text.decode(text, 0, text.length, charset);
+            return new String(text, charset);
         }
 
         private MultipartException.Builder because(Reason reason, long at) {

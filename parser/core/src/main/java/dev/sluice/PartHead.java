@@ -1,6 +1,5 @@
 package dev.sluice;
 
-import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
@@ -237,7 +236,7 @@ public final class PartHead {
     }
 
     private String text(byte[] value) {
-        return Text.decode(value, 0, value.length, charset);
+        return new String(value, charset);
     }
 
     private byte[] rawValue(int from) {
@@ -287,21 +286,29 @@ public final class PartHead {
 
     /** {@return the value of the first parameter called {@code name}, quotes removed, or null} */
     static @Nullable String parameter(String contentType, String name) {
-        int at = contentType.indexOf(';');
-        while (at >= 0) {
-            int end = endOfParameter(contentType, at + 1);
-            String parameter = contentType.substring(at + 1, end).strip();
+        for (String parameter : parameters(contentType)) {
             if (parameter.regionMatches(true, 0, name + "=", 0, name.length() + 1)) {
                 String value = parameter.substring(name.length() + 1);
                 boolean quoted = value.length() >= 2 && value.startsWith("\"") && value.endsWith("\"");
                 return quoted ? value.substring(1, value.length() - 1) : value;
             }
-            at = end < contentType.length() ? end : -1;
         }
         return null;
     }
 
-    static int endOfParameter(String text, int from) {
+    /** {@return what stands behind each semicolon, without the blanks around it} */
+    static List<String> parameters(String contentType) {
+        List<String> parameters = new ArrayList<>(2);
+        int end = contentType.indexOf(';');
+        while (end >= 0 && end < contentType.length()) {
+            int start = end + 1;
+            end = endOfParameter(contentType, start);
+            parameters.add(contentType.substring(start, end).strip());
+        }
+        return parameters;
+    }
+
+    private static int endOfParameter(String text, int from) {
         boolean quoted = false;
         for (int i = from; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -64,9 +64,9 @@ final class PartNames {
     }
 
     void findName() {
-        hasName = disposition.hasName();
-        String words = hasName && disposition.nameMayBeWords()
-                ? EncodedWords.in(disposition.name(options.headerCharset()))
+        hasName = disposition.name.isThere();
+        String words = hasName && disposition.name.mayBeWords()
+                ? EncodedWords.in(disposition.name.text(options.headerCharset()))
                 : null;
         nameOfWords = words != null;
         otherName = options.decodeEncodedWords() ? words : null;
@@ -78,28 +78,28 @@ final class PartNames {
 
     /** Takes {@code name*} where there is no name. {@return whether there is one} */
     boolean takeExtendedName() {
-        otherName = disposition.extendedName();
+        otherName = disposition.extendedName.decoded();
         hasName = otherName != null;
         return hasName;
     }
 
     void findFilename() {
-        hasFilename = disposition.hasFilename();
-        String extended = disposition.extendedFilename();
+        hasFilename = disposition.filename.isThere();
+        String extended = disposition.extendedFilename.decoded();
         extendedFilename = extended;
         if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
             otherFilename = extended;
         } else if (hasFilename) {
-            String words = disposition.filenameMayBeWords()
-                    ? EncodedWords.in(disposition.filename(options.headerCharset()))
+            String words = disposition.filename.mayBeWords()
+                    ? EncodedWords.in(disposition.filename.text(options.headerCharset()))
                     : null;
             filenameOfWords = words != null;
             otherFilename = options.decodeEncodedWords() ? words : null;
-        } else if (disposition.continuationAt >= 0 && options.joinContinuations()) {
+        } else if (disposition.continuation.isThere() && options.joinContinuations()) {
             otherFilename = disposition.joinedFilename(options.headerCharset());
             joined = otherFilename != null;
-        } else if (disposition.extendedFilenameAt >= 0 && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
-            otherFilename = disposition.literalExtendedFilename(options.headerCharset());
+        } else if (disposition.extendedFilename.isThere() && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
+            otherFilename = disposition.extendedFilename.text(options.headerCharset());
         }
         hasFilename |= otherFilename != null;
     }
@@ -110,10 +110,11 @@ final class PartNames {
 
     /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
     private boolean isLossyFormOf(String extended) {
-        if (disposition.filenameIsEncodedWord()) {
+        if (disposition.filename.isEncodedWord()) {
             return true;
         }
-        int[] lossy = disposition.filename(options.headerCharset()).codePoints().toArray();
+        int[] lossy =
+                disposition.filename.text(options.headerCharset()).codePoints().toArray();
         int[] whole = extended.codePoints().toArray();
         boolean same = lossy.length == whole.length;
         for (int i = 0; i < lossy.length && same; i++) {
@@ -128,29 +129,29 @@ final class PartNames {
             return List.of();
         }
         List<Oddity> found = new ArrayList<>();
-        boolean plain = disposition.hasFilename();
+        boolean plain = disposition.filename.isThere();
         boolean unreadable = !plain && extendedFilename == null && !joined;
-        int extendedAt = disposition.extendedFilenameAt;
+        int extendedAt = disposition.extendedFilename.at;
         Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
         if (extendedFilename != null && !plain) {
             verdict = Deviation.EXTENDED_FILENAME;
         } else if (extendedFilename != null) {
-            boolean same = extendedFilename.equals(disposition.filename(options.headerCharset()));
+            boolean same = extendedFilename.equals(disposition.filename.text(options.headerCharset()));
             verdict = same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES;
-            extendedAt = Math.max(extendedAt, disposition.filenameAt);
+            extendedAt = Math.max(extendedAt, disposition.filename.at);
         }
-        if (disposition.hasName()) {
-            add(found, disposition.extendedNameAt, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+        if (disposition.name.isThere()) {
+            add(found, disposition.extendedName.at, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
         }
-        add(found, disposition.nameContinuationAt, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+        add(found, disposition.nameContinuation.at, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
         add(found, extendedAt, verdict, false);
         Deviation ofPieces = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION;
-        add(found, disposition.continuationAt, ofPieces, unreadable && options.joinContinuations());
+        add(found, disposition.continuation.at, ofPieces, unreadable && options.joinContinuations());
         if (nameOfWords) {
-            add(found, disposition.nameAt, Deviation.ENCODED_WORD, false);
+            add(found, disposition.name.at, Deviation.ENCODED_WORD, false);
         }
         if (filenameOfWords) {
-            add(found, disposition.filenameAt, Deviation.ENCODED_WORD, false);
+            add(found, disposition.filename.at, Deviation.ENCODED_WORD, false);
         }
         found.sort(FROM_LEFT_TO_RIGHT);
         return found;
@@ -166,7 +167,7 @@ final class PartNames {
     /** {@return the name, as far as it could be read; null where there is none} */
     @Nullable
     String knownName() {
-        return otherName != null || !hasDisposition || !disposition.hasName() ? otherName : plainName();
+        return otherName != null || !hasDisposition || !disposition.name.isThere() ? otherName : plainName();
     }
 
     /** {@return the name; null only outside of form-data} */
@@ -176,7 +177,7 @@ final class PartNames {
     }
 
     private String plainName() {
-        return escapes(disposition.name(options.headerCharset()));
+        return escapes(disposition.name.text(options.headerCharset()));
     }
 
     /** {@return the file name, or null where there is none} */
@@ -194,7 +195,9 @@ final class PartNames {
     /** {@return what {@code filename} says, or null} */
     @Nullable
     String plainFilename() {
-        return hasFilename && disposition.hasFilename() ? escapes(disposition.filename(options.headerCharset())) : null;
+        return hasFilename && disposition.filename.isThere()
+                ? escapes(disposition.filename.text(options.headerCharset()))
+                : null;
     }
 
     /** {@return what {@code filename*} says, or null} */

@@ -30,7 +30,7 @@ final class PartRules {
     private final MultipartOptions options;
     private final boolean formData;
     private final DispositionParser disposition;
-    private final PartNames names;
+    final PartNames names;
 
     private final HeaderSection section;
     private final Deviations deviations;
@@ -50,9 +50,6 @@ final class PartRules {
 
     private long files;
 
-    private long errorOffset;
-    private String errorDetail = "";
-
     PartRules(MultipartOptions options, boolean formData, HeaderSection section, Deviations deviations) {
         this.options = options;
         this.formData = formData;
@@ -63,9 +60,9 @@ final class PartRules {
         this.deviations = deviations;
     }
 
-    /** {@return null, or why the part is refused; {@link #errorOffset()} and {@link #errorDetail()} say where} */
+    /** {@return null, or why the part is refused} */
     @Nullable
-    Reason check(int partIndex) {
+    Refusal check(int partIndex) {
         part = partIndex;
         dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;
         names.clear();
@@ -74,7 +71,7 @@ final class PartRules {
         if (usual != null) {
             return take(usual);
         }
-        Reason refused = findFields();
+        Refusal refused = findFields();
         refused = refused != null ? refused : checkText();
         refused = refused != null ? refused : checkTransferEncoding();
         refused = refused != null ? refused : checkContentLength();
@@ -90,16 +87,16 @@ final class PartRules {
     }
 
     /** A usual section has nothing to object to but its charset, and one file too many. */
-    private @Nullable Reason take(UsualSection usual) {
+    private @Nullable Refusal take(UsualSection usual) {
         dispositionField = 0;
         typeField = usual.typeStart < 0 ? ABSENT : 1;
         disposition.take(section.array(), usual);
         names.take(usual);
-        Reason refused = typeField == ABSENT ? null : checkCharset();
+        Refusal refused = typeField == ABSENT ? null : checkCharset();
         return refused != null ? refused : countFile();
     }
 
-    private @Nullable Reason findFields() {
+    private @Nullable Refusal findFields() {
         byte[] array = section.array();
         int base = section.arrayOffset();
         for (int field = 0; field < section.count(); field++) {
@@ -126,7 +123,7 @@ final class PartRules {
         return null;
     }
 
-    private @Nullable Reason checkText() {
+    private @Nullable Refusal checkText() {
         for (int field = 0; field < section.count(); field++) {
             int start = section.valueStart(field);
             int from = section.arrayOffset() + start;
@@ -144,7 +141,7 @@ final class PartRules {
         return null;
     }
 
-    private @Nullable Reason checkTransferEncoding() {
+    private @Nullable Refusal checkTransferEncoding() {
         if (encodingField == ABSENT || isValue(encodingField, Keyword.SEVEN_BIT, Keyword.EIGHT_BIT, Keyword.BINARY)) {
             return null;
         }
@@ -165,24 +162,22 @@ final class PartRules {
         return false;
     }
 
-    private @Nullable Reason checkDisposition() {
+    private @Nullable Refusal checkDisposition() {
         if (dispositionField == ABSENT) {
-            errorOffset = section.endOffset();
-            errorDetail = "";
-            return Reason.MISSING_CONTENT_DISPOSITION;
+            return refuse(Reason.MISSING_CONTENT_DISPOSITION, section.endOfSection, "");
         }
-        Reason refused = parseDisposition();
+        Refusal refused = parseDisposition();
         int start = section.valueStart(dispositionField);
-        if (disposition.typeEnd > disposition.typeStart && !disposition.isFormData()) {
+        if (disposition.hasType() && !disposition.isFormData()) {
             accept(Deviation.DISPOSITION_TYPE, start);
         }
-        int end = refused == null ? Integer.MAX_VALUE : disposition.errorAt;
+        int end = refused == null ? Integer.MAX_VALUE : (int) refused.offset();
         int[] notedAt = disposition.notedAt;
         for (int next; (next = leftmost(notedAt)) >= 0 && notedAt[next] < end; notedAt[next] = ABSENT) {
             accept(DispositionParser.Noted.ALL[next].deviation, index(notedAt[next]));
         }
         if (refused != null) {
-            return refuse(refused, index(disposition.errorAt), "Content-Disposition: " + disposition.errorDetail);
+            return refuse(refused.reason(), index(end), "Content-Disposition: " + refused.detail());
         }
         names.findName();
         if (!names.hasName()) {
@@ -207,7 +202,7 @@ final class PartRules {
         return null;
     }
 
-    private @Nullable Reason parseDisposition() {
+    private @Nullable Refusal parseDisposition() {
         names.parsing();
         int from = section.arrayOffset() + section.valueStart(dispositionField);
         int to = section.arrayOffset() + section.valueEnd(dispositionField);
@@ -236,7 +231,7 @@ final class PartRules {
         return leftmost;
     }
 
-    private @Nullable Reason checkType() {
+    private @Nullable Refusal checkType() {
         if (typeField == ABSENT) {
             return null;
         }
@@ -250,7 +245,7 @@ final class PartRules {
     }
 
     /** Of a type with parameters: whether all readers find the same charset, and ASCII is itself in that of a field. */
-    private @Nullable Reason checkCharset() {
+    private @Nullable Refusal checkCharset() {
         int start = section.valueStart(typeField);
         byte[] array = section.array();
         int at = section.arrayOffset() + start;
@@ -271,7 +266,7 @@ final class PartRules {
                 : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is not a superset of US-ASCII");
     }
 
-    private @Nullable Reason checkContentLength() {
+    private @Nullable Refusal checkContentLength() {
         if (lengthField == ABSENT) {
             return null;
         }
@@ -306,7 +301,7 @@ final class PartRules {
         return contentLength;
     }
 
-    private @Nullable Reason countFile() {
+    private @Nullable Refusal countFile() {
         if (names.hasFilename() && ++files > options.maxFiles()) {
             return refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField), "");
         }
@@ -317,24 +312,8 @@ final class PartRules {
         return deviations.accept(kind, part, section.offsetOf(index));
     }
 
-    private Reason refuse(Reason reason, int index, String detail) {
-        errorOffset = section.offsetOf(index);
-        errorDetail = detail;
-        return reason;
-    }
-
-    long errorOffset() {
-        return errorOffset;
-    }
-
-    String errorDetail() {
-        return errorDetail;
-    }
-
-    /** {@return the name of the part checked last, as far as it could be read; null where there is none} */
-    @Nullable
-    String knownName() {
-        return names.knownName();
+    private Refusal refuse(Reason reason, int index, String detail) {
+        return new Refusal(reason, section.offsetOf(index), detail, null);
     }
 
     /** {@return the work of reading Content-Disposition fields so far} */
@@ -367,18 +346,6 @@ final class PartRules {
         return field == ABSENT ? ABSENT : section.valueStart(field);
     }
 
-    /** {@return the name; null only outside of form-data} */
-    @Nullable
-    String name() {
-        return names.name();
-    }
-
-    /** {@return the file name, or null where there is none} */
-    @Nullable
-    String filename() {
-        return names.filename();
-    }
-
     /** {@return the Content-Type of the part, or null} */
     @Nullable
     String contentType() {
@@ -389,8 +356,8 @@ final class PartRules {
         int to = section.arrayOffset() + section.valueEnd(typeField);
         if (section.isFolded(typeField)) {
             byte[] unfolded = PartHead.unfold(section.array(), from, to, new int[0]);
-            return Text.decode(unfolded, 0, unfolded.length, options.headerCharset());
+            return new String(unfolded, options.headerCharset());
         }
-        return Text.decode(section.array(), from, to - from, options.headerCharset());
+        return new String(section.array(), from, to - from, options.headerCharset());
     }
 }

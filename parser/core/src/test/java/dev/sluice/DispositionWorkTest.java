@@ -77,8 +77,8 @@ class DispositionWorkTest {
         if (parser.parse(value, 0, value.length) == null) {
             long before = parser.steps();
             parser.joinedFilename(StandardCharsets.UTF_8);
-            if (parser.hasFilename()) {
-                parser.filename(StandardCharsets.UTF_8);
+            if (parser.filename.isThere()) {
+                parser.filename.text(StandardCharsets.UTF_8);
             }
             long steps = parser.steps() - before;
             assertTrue(steps <= 2L * value.length + 100, hostile + ": " + steps + " steps for " + value.length);
@@ -110,7 +110,7 @@ class DispositionWorkTest {
         DispositionParser parser = new DispositionParser(Preset.STANDARD);
         assertNull(parser.parse(bytes, 0, bytes.length));
         long before = parser.steps();
-        assertEquals("a\"b", parser.name(StandardCharsets.UTF_8));
+        assertEquals("a\"b", parser.name.text(StandardCharsets.UTF_8));
         assertEquals(4, parser.steps() - before);
     }
 

@@ -13,6 +13,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChunkMemory;
 import io.netty.buffer.Unpooled;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Header sections, beside what {@link PolicyRowsTest} has of them. */
@@ -114,15 +115,21 @@ class HeaderSectionTest {
     }
 
     private static String messageOf(String line) {
-        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults(), Boundary.of("x"))) {
+        try (HeaderSection section = section()) {
             read(section, line);
-            assertEquals(Reason.MALFORMED_HEADER, section.error());
-            return section.errorDetail() + (section.errorSeen() == null ? "" : ": " + section.errorSeen());
+            Refusal refused = Objects.requireNonNull(section.refusal());
+            assertEquals(Reason.MALFORMED_HEADER, refused.reason());
+            return refused.detail() + (refused.seen() == null ? "" : ": " + refused.seen());
         }
     }
 
+    private static HeaderSection section() {
+        return new HeaderSection(
+                MultipartOptions.defaults(), Boundary.of("x"), new Deviations(Preset.STANDARD, List.of()));
+    }
+
     private static void read(HeaderSection section, String bytes) {
-        section.begin(0);
+        section.begin(0, 0);
         readOn(section, bytes);
     }
 
@@ -135,7 +142,7 @@ class HeaderSectionTest {
 
     @Test
     void countsBytesAndTheWordsTheyAreCopiedIn() {
-        try (HeaderSection section = new HeaderSection(MultipartOptions.defaults(), Boundary.of("x"))) {
+        try (HeaderSection section = section()) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);
             assertEquals(60 + 60 / 8, section.steps());

@@ -63,9 +63,6 @@ final class StateHash {
     private StateHash add(HeaderSection section) {
         add(section.state.ordinal()).add(section.totalBefore).add(section.limit).add(section.offset);
         add(section.endOfSection).add(section.state == HeaderSection.State.DASHES ? section.lineStart : -1);
-        for (int at : section.oddLines) {
-            add(at);
-        }
         int from = section.bytes.arrayOffset();
         add(section.bytes.array(), from, from + section.scanned);
         for (int i = 0; i < section.count * HeaderSection.SLOTS; i++) {

@@ -41,16 +41,17 @@ class StateHashTest {
             ends the decoding, as the state says that is in the hash: broken
             only counted: steps
             == HeaderSection
-            in the hash: bytes state fields count scanned totalBefore limit endOfSection oddLines lineStart offset
-            never changes: preset formData boundary maxFields maxSize maxTotalSize
-            end the decoding, and are in its failure: error errorAt errorSeen errorDetail
+            in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
+            never changes: deviations formData boundary maxFields maxSize maxTotalSize
+            ends the decoding, and is in its failure: refusal
+            as partIndex of the decoder, which is in the hash: part
             say the same as "fields" in another way: usual isUsual
             only counted: steps
             == PartRules
             in the hash: files
             never changes: options formData section deviations
             follow from the bytes of the section: disposition names part dispositionField typeField encodingField origins
-            follow from the bytes of the section: errorOffset errorDetail contentLength lengthField secondLengthField
+            follow from the bytes of the section: contentLength lengthField secondLengthField
             == PartNames
             never changes: options
             follow from the bytes of the section: disposition hasDisposition hasName hasFilename otherName otherFilename
@@ -81,11 +82,12 @@ class StateHashTest {
             == DispositionParser
             never changes: preset lenient
             of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
-            found anew in each part: bytes typeStart typeEnd nameStart nameEnd nameEscaped filenameStart filenameEnd
-            found anew in each part: filenameEscaped extendedStart extendedEnd filenameAt extendedFilenameAt extendedNameAt
-            found anew in each part: nameContinuationAt continuationAt errorAt errorDetail nameAt extendedEscaped
-            found anew in each part: extendedNameStart extendedNameEnd notedAt pieces
+            found anew in each part: bytes typeStart typeEnd name extendedName nameContinuation notedAt pieces
+            found anew in each part: filename extendedFilename continuation
             only counted: steps
+            == Parameter
+            found anew in each part: at from to hasEscapes
+            never changes: this$0
             == ChunkMemory
             of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end records
             another way to the same bytes, asked whether it leads there before it is taken: kept keptAddress
