@@ -2,6 +2,7 @@ package dev.sluice.buffer;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,11 +13,9 @@ import org.jspecify.annotations.Nullable;
  * this text.
  */
 public final class Delimiter {
-    /** CR and LF. */
     static final int LINE_BREAK_LENGTH = 2;
 
-    /** Bytes before the boundary: CR, LF and two dashes. */
-    static final int PREFIX_LENGTH = 4;
+    private static final byte[] PREFIX = {'\r', '\n', '-', '-'};
 
     private final byte[] text;
     private final ByteBuf constant;
@@ -39,18 +38,13 @@ public final class Delimiter {
         if (boundary.length == 0) {
             throw new IllegalArgumentException("the boundary is empty");
         }
-        byte[] text = new byte[PREFIX_LENGTH + boundary.length];
-        text[0] = '\r';
-        text[1] = '\n';
-        text[2] = '-';
-        text[3] = '-';
-        for (int i = 0; i < boundary.length; i++) {
-            byte b = boundary[i];
+        for (byte b : boundary) {
             if (b == '\r' || b == '\n') {
-                throw new IllegalArgumentException("the boundary holds CR or LF at index " + i);
+                throw new IllegalArgumentException("the boundary holds CR or LF");
             }
-            text[PREFIX_LENGTH + i] = b;
         }
+        byte[] text = Arrays.copyOf(PREFIX, PREFIX.length + boundary.length);
+        System.arraycopy(boundary, 0, text, PREFIX.length, boundary.length);
         return new Delimiter(text);
     }
 

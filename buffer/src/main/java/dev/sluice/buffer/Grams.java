@@ -5,7 +5,6 @@ package dev.sluice.buffer;
  * of 4096 bits (512 bytes): says "not in it" for certain, "in it" now and then by chance.
  */
 final class Grams {
-    /** Bytes of a gram. */
     static final int LENGTH = 4;
 
     /** Bytes of a gram behind its first. */

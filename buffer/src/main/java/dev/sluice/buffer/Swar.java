@@ -19,7 +19,6 @@ final class Swar {
 
     private Swar() {}
 
-    /** {@return a word of eight times the byte} */
     static long repeat(byte b) {
         return (b & 0xffL) * ONES;
     }

@@ -3,7 +3,6 @@ package dev.sluice;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Delimiter;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -25,12 +24,12 @@ public final class Boundary {
     private final Delimiter delimiter;
     private final List<ReportedDeviation> deviations;
 
-    private Boundary(String value, String mediaType, List<ReportedDeviation> deviations) {
+    private Boundary(String value, String mediaType, Deviations deviations) {
         NettyVersion.require();
         this.value = value;
         this.mediaType = mediaType;
         this.delimiter = Delimiter.of(value.getBytes(StandardCharsets.US_ASCII));
-        this.deviations = deviations;
+        this.deviations = deviations.list();
     }
 
     /**
@@ -70,18 +69,17 @@ public final class Boundary {
         if (value == null) {
             throw error(Reason.MISSING_BOUNDARY, "the Content-Type has no boundary parameter");
         }
-        List<ReportedDeviation> deviations = check(value, parser.boundaryQuoted, preset);
+        Deviations deviations = check(value, parser.boundaryQuoted, preset);
         if (parser.lookalike) {
             met(
                     Deviation.LOOKALIKE_BOUNDARY,
                     "the Content-Type has another parameter in which some parsers see a boundary",
-                    preset,
                     deviations);
         }
         if (parser.comma) {
-            met(Deviation.COMMA_AFTER_MEDIA_TYPE, "", preset, deviations);
+            met(Deviation.COMMA_AFTER_MEDIA_TYPE, "", deviations);
         }
-        return new Boundary(value, mediaType, List.copyOf(deviations));
+        return new Boundary(value, mediaType, deviations);
     }
 
     /**
@@ -98,28 +96,26 @@ public final class Boundary {
         }
     }
 
-    private static List<ReportedDeviation> check(String value, boolean quoted, Preset preset)
-            throws MultipartException {
+    private static Deviations check(String value, boolean quoted, Preset preset) throws MultipartException {
         if (value.isEmpty()) {
-            throw error(Reason.INVALID_BOUNDARY, "the boundary is empty");
+            throw invalid("the boundary is empty");
         }
         if (value.length() > MAX_LENGTH
                 && (value.length() > MAX_LONG_LENGTH || !preset.accepts(Deviation.LONG_BOUNDARY))) {
-            throw error(Reason.INVALID_BOUNDARY, "the boundary has " + value.length() + " characters, more than 70");
+            throw invalid("the boundary has " + value.length() + " characters, more than 70");
         }
         if (value.endsWith(" ")) {
-            throw error(Reason.INVALID_BOUNDARY, "the boundary ends with a space");
+            throw invalid("the boundary ends with a space");
         }
-        List<ReportedDeviation> deviations = new ArrayList<>(0);
+        Deviations deviations = new Deviations(preset, List.of());
         if (!isPlain(value, quoted)) {
             met(
                     Deviation.BOUNDARY_CHARACTERS,
                     "the boundary has characters outside RFC 2046 bchars, or needs quotes",
-                    preset,
                     deviations);
         }
         if (value.length() > MAX_LENGTH) {
-            met(Deviation.LONG_BOUNDARY, "", preset, deviations);
+            met(Deviation.LONG_BOUNDARY, "", deviations);
         }
         return deviations;
     }
@@ -130,21 +126,21 @@ public final class Boundary {
             char c = value.charAt(i);
             boolean isBoundary = Bytes.isBoundary(c);
             if (!isBoundary && (c <= ' ' || c >= 0x7F || c == ';' || quoted && c == '\\')) {
-                throw error(Reason.INVALID_BOUNDARY, "the boundary has an illegal character (at " + i + ")");
+                throw invalid("the boundary has an illegal character (at " + i + ")");
             }
             plain &= isBoundary && (quoted || Bytes.isToken(c));
         }
         return plain;
     }
 
-    private static void met(Deviation kind, String sentence, Preset preset, List<ReportedDeviation> deviations)
-            throws MultipartException {
-        if (!preset.accepts(kind)) {
+    private static void met(Deviation kind, String sentence, Deviations deviations) throws MultipartException {
+        if (!deviations.accept(kind, -1, -1)) {
             throw error(kind.reason(), sentence);
         }
-        if (preset.reports(kind)) {
-            deviations.add(new ReportedDeviation(kind, -1, -1));
-        }
+    }
+
+    private static MultipartException invalid(String message) {
+        return error(Reason.INVALID_BOUNDARY, message);
     }
 
     private static MultipartException error(Reason reason, String message) {
@@ -251,8 +247,7 @@ public final class Boundary {
             if (name.isEmpty() || at == text.length() || text.charAt(at) != '=') {
                 skipBlanks();
                 if (name.isEmpty() || isBoundary || at < text.length() && text.charAt(at) != ';') {
-                    throw error(
-                            Reason.INVALID_BOUNDARY, "the Content-Type has a parameter without a plain = and a value");
+                    throw invalid("the Content-Type has a parameter without a plain = and a value");
                 }
                 return;
             }
@@ -291,7 +286,7 @@ public final class Boundary {
                 at++;
             }
             if (at == start) {
-                throw error(Reason.INVALID_BOUNDARY, "the Content-Type has a parameter with an empty value");
+                throw invalid("the Content-Type has a parameter with an empty value");
             }
             return text.substring(start, at);
         }
@@ -306,12 +301,12 @@ public final class Boundary {
             while (at < text.length() && (escaped || text.charAt(at) != '"')) {
                 char c = text.charAt(at++);
                 if (c < ' ' && c != '\t' || c == 0x7F) {
-                    throw error(Reason.INVALID_BOUNDARY, "the Content-Type has a control character in a quoted string");
+                    throw invalid("the Content-Type has a control character in a quoted string");
                 }
                 escaped = !escaped && c == '\\';
             }
             if (at >= text.length()) {
-                throw error(Reason.INVALID_BOUNDARY, "the Content-Type has a quoted string that does not end");
+                throw invalid("the Content-Type has a quoted string that does not end");
             }
             return text.substring(start, at++);
         }
@@ -319,9 +314,7 @@ public final class Boundary {
         private MultipartException junkAfterBoundary() {
             return text.toLowerCase(Locale.ROOT).indexOf("boundary=", at) >= 0
                     ? error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter")
-                    : error(
-                            Reason.INVALID_BOUNDARY,
-                            "the Content-Type has text after a parameter's value that is not a semicolon");
+                    : invalid("the Content-Type has text after a parameter's value that is not a semicolon");
         }
 
         private void skipToken() {

@@ -83,7 +83,6 @@ final class DispositionParser {
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
     }
 
-    /** {@return null, or the reason why {@code array[from..to)} is refused} */
     @Nullable
     Refusal parse(byte[] array, int from, int to) {
         bytes = array;

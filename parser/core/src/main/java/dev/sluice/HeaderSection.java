@@ -62,7 +62,6 @@ final class HeaderSection implements AutoCloseable {
     State state = State.COMPLETE;
     int[] fields = new int[4 * SLOTS];
     int count;
-    /** Bytes of the section looked at so far. */
     int scanned;
 
     long totalBefore;
@@ -365,7 +364,6 @@ final class HeaderSection implements AutoCloseable {
         return refusal;
     }
 
-    /** {@return the number of fields} */
     int count() {
         return count;
     }

@@ -29,7 +29,6 @@ final class Keyword {
         return usual.length;
     }
 
-    /** {@return whether {@code array[from..to)} is this word} */
     boolean is(byte[] array, int from, int to) {
         return to - from == usual.length && startsAt(array, from, to);
     }

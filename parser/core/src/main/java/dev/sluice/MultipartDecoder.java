@@ -347,11 +347,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private Event endOfInput() throws MultipartException {
         if (state == State.CLOSED_CR && !accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, offset)) {
-            throw fail(
-                    Reason.MALFORMED_DELIMITER,
-                    offset,
-                    "the close-delimiter's line ends with a CR without an LF",
-                    null);
+            throw malformed(offset, "the close-delimiter's line ends with a CR without an LF");
         }
         if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
             throw fail(Reason.TRUNCATED, offset);
@@ -446,7 +442,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private void passLookalike() throws MultipartException {
         long at = offsetOf(position);
         if (!accept(Deviation.LOOKALIKE_DELIMITER, partIndex, at)) {
-            throw fail(Reason.MALFORMED_DELIMITER, at, "there is a delimiter after a bare CR or LF", null);
+            throw malformed(at, "there is a delimiter after a bare CR or LF");
         }
         search.watch(false);
     }
@@ -511,7 +507,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private void checkPadding() throws MultipartException {
         if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
-            throw fail(Reason.MALFORMED_DELIMITER, offsetOf(position), "there is a blank after a delimiter", null);
+            throw malformed(offsetOf(position), "there is a blank after a delimiter");
         }
     }
 
@@ -541,11 +537,7 @@ public final class MultipartDecoder implements AutoCloseable {
             return falseDelimiter("-");
         }
         if (isAfterPreamble() && !accept(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position))) {
-            throw fail(
-                    Reason.MALFORMED_DELIMITER,
-                    offsetOf(position),
-                    "the close-delimiter comes first, after a preamble",
-                    null);
+            throw malformed(offsetOf(position), "the close-delimiter comes first, after a preamble");
         }
         acceptPreambleAndLf();
         checkPart();
@@ -586,11 +578,7 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         long at = offsetOf(position);
         if (search.first() == OWN_LINE_END && !accept(Deviation.SHARED_LINE_END, partIndex, at)) {
-            throw fail(
-                    Reason.MALFORMED_DELIMITER,
-                    at,
-                    "a delimiter follows the header section of a part without a line end of its own",
-                    null);
+            throw malformed(at, "a delimiter follows the header section of a part without a line end of its own");
         }
         long announced = rules.contentLength();
         if (announced >= 0 && announced != partSize && !accept(Deviation.PART_CONTENT_LENGTH, partIndex, at)) {
@@ -635,11 +623,7 @@ public final class MultipartDecoder implements AutoCloseable {
         byte b = chunk.getByte(position);
         boolean oneBlankTooMany = padding == MAX_PADDING && Bytes.isBlank(b);
         return oneBlankTooMany
-                ? fail(
-                        Reason.MALFORMED_DELIMITER,
-                        at,
-                        "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes",
-                        null)
+                ? malformed(at, "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes")
                 : fail(Reason.MALFORMED_DELIMITER, at, "unexpected byte after " + what, Bytes.show(b));
     }
 
@@ -765,6 +749,10 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private MultipartException fail(Reason reason, long at) {
         return fail(reason, at, "", null);
+    }
+
+    private MultipartException malformed(long at, String sentence) {
+        return fail(Reason.MALFORMED_DELIMITER, at, sentence, null);
     }
 
     /** The one way to fail: sticky, and nothing is held any more. */

@@ -34,7 +34,6 @@ public final class MultipartReader implements AutoCloseable {
     /** What every JVM can allocate as an array. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
-    /** Where the body comes from. */
     private interface Source {
         /** Reads some bytes behind the writer index. {@return less than 0 at the end} */
         int read(ByteBuf chunk) throws IOException;

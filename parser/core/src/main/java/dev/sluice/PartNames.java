@@ -34,7 +34,6 @@ final class PartNames {
     /** What the file name is where it is not the plain one as it came. */
     private @Nullable String otherFilename;
 
-    /** What {@code filename*} says. */
     private @Nullable String extendedFilename;
 
     private boolean nameOfWords;
@@ -46,7 +45,6 @@ final class PartNames {
         this.disposition = disposition;
     }
 
-    /** Forgets the part before. */
     void clear() {
         hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
         otherName = otherFilename = extendedFilename = null;
@@ -157,7 +155,6 @@ final class PartNames {
         return found;
     }
 
-    /** Where there is one. */
     private static void add(List<Oddity> found, int position, Deviation kind, boolean broken) {
         if (position >= 0) {
             found.add(new Oddity(position, kind, broken));
@@ -180,7 +177,6 @@ final class PartNames {
         return escapes(disposition.name.text(options.headerCharset()));
     }
 
-    /** {@return the file name, or null where there is none} */
     @Nullable
     String filename() {
         return otherFilename != null ? otherFilename : plainFilename();
@@ -192,7 +188,6 @@ final class PartNames {
         return otherFilename != null ? otherFilename : plain;
     }
 
-    /** {@return what {@code filename} says, or null} */
     @Nullable
     String plainFilename() {
         return hasFilename && disposition.filename.isThere()
@@ -200,7 +195,6 @@ final class PartNames {
                 : null;
     }
 
-    /** {@return what {@code filename*} says, or null} */
     @Nullable
     String extendedFilename() {
         return extendedFilename;

@@ -2,6 +2,9 @@ package dev.sluice;
 
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
+import java.nio.charset.Charset;
+import java.nio.charset.IllegalCharsetNameException;
+import java.nio.charset.UnsupportedCharsetException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PartRules {
     private static final int ABSENT = -1;
+    private static final String CHARSET = "charset";
 
     private static final Map<Deviation, String> DETAILS = Map.of(
             Deviation.UNUSABLE_EXTENDED_PARAMETER, "an extended parameter cannot be used",
@@ -45,7 +49,6 @@ final class PartRules {
     /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
     private int[] origins = new int[0];
 
-    /** What the Content-Length of the part says, or {@link #ABSENT}. */
     private long contentLength;
 
     private long files;
@@ -60,7 +63,6 @@ final class PartRules {
         this.deviations = deviations;
     }
 
-    /** {@return null, or why the part is refused} */
     @Nullable
     Refusal check(int partIndex) {
         part = partIndex;
@@ -257,13 +259,38 @@ final class PartRules {
         if (type == null) {
             return null;
         }
-        if (CharsetParameter.isAmbiguous(type) && !accept(Deviation.AMBIGUOUS_CHARSET, start)) {
+        if (isAmbiguous(type) && !accept(Deviation.AMBIGUOUS_CHARSET, start)) {
             return refuse(Reason.MALFORMED_HEADER, start, "the Content-Type of a part has more than one charset");
         }
-        String charset = names.hasFilename() ? null : PartHead.parameter(type, "charset");
-        return charset == null || CharsetParameter.keepsAscii(charset) || accept(Deviation.CHARSET_WITHOUT_ASCII, start)
+        String charset = names.hasFilename() ? null : PartHead.parameter(type, CHARSET);
+        return charset == null || keepsAscii(charset) || accept(Deviation.CHARSET_WITHOUT_ASCII, start)
                 ? null
                 : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is not a superset of US-ASCII");
+    }
+
+    /** {@return whether readers may find another charset in {@code contentType} than the first {@code charset=}} */
+    private static boolean isAmbiguous(String contentType) {
+        int plain = 0;
+        for (String parameter : PartHead.parameters(contentType)) {
+            if (parameter.regionMatches(true, 0, CHARSET, 0, CHARSET.length())) {
+                String rest = parameter.substring(CHARSET.length());
+                if (rest.startsWith("*")
+                        || !rest.startsWith("=") && rest.stripLeading().startsWith("=")) {
+                    return true;
+                }
+                plain += rest.startsWith("=") ? 1 : 0;
+            }
+        }
+        return plain > 1;
+    }
+
+    /** {@return whether visible ASCII is itself in a charset; also where the platform does not know it} */
+    private static boolean keepsAscii(String charset) {
+        try {
+            return Text.keepsAscii(Charset.forName(charset));
+        } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
+            return true;
+        }
     }
 
     private @Nullable Refusal checkContentLength() {
@@ -316,12 +343,10 @@ final class PartRules {
         return new Refusal(reason, section.offsetOf(index), detail, null);
     }
 
-    /** {@return the work of reading Content-Disposition fields so far} */
     long steps() {
         return disposition.steps();
     }
 
-    /** {@return the number of parts with a file name so far} */
     long files() {
         return files;
     }
@@ -346,7 +371,6 @@ final class PartRules {
         return field == ABSENT ? ABSENT : section.valueStart(field);
     }
 
-    /** {@return the Content-Type of the part, or null} */
     @Nullable
     String contentType() {
         if (typeField == ABSENT) {

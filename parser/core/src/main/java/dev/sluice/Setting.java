@@ -170,7 +170,6 @@ public enum Setting {
         return offCall;
     }
 
-    /** {@return the number of a setting that is turned off} */
     long off() {
         return this == MIN_BYTES_PER_SECOND ? 0 : Long.MAX_VALUE;
     }

@@ -26,13 +26,11 @@ final class UsualSection {
     int filenameStart;
 
     int filenameEnd;
-    /** Where the line of the Content-Disposition ends. */
     int dispositionEnd;
     /** -1 where there is none. */
     int typeStart;
 
     int typeEnd;
-    /** Where the blank line starts. */
     int blankLine;
 
     /** {@return whether {@code array[from..to)} starts with a usual section; sets the positions, all of them indexes in the array} */

@@ -17,7 +17,6 @@ import java.util.UUID;
 
 /** Puts whole files where they belong: a target is there in full or not at all, whenever the process dies. */
 final class AtomicFile {
-    /** Writes the content of a new file. */
     interface Content {
         void writeTo(WritableByteChannel channel) throws IOException;
     }

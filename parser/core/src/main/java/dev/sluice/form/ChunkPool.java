@@ -36,7 +36,6 @@ final class ChunkPool implements AutoCloseable {
         }
     }
 
-    /** {@return how many chunks wait to be taken} */
     int kept() {
         return free.size();
     }

@@ -120,7 +120,6 @@ final class FormAssembler {
         }
     }
 
-    /** Tells of progress, if it is time. */
     void chunkRead() {
         progress.advanced(decoder, expected);
     }

@@ -108,7 +108,6 @@ public final class FormPart {
         return new String(content.toByteArray(), charset());
     }
 
-    /** {@return that the part is larger than {@code max}, as text or in memory} */
     static MultipartException tooLarge(PartHead head, long max) {
         return head.because(MultipartException.Reason.FIELD_TOO_LARGE)
                 .limit(max)

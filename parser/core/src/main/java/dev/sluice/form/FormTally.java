@@ -35,7 +35,6 @@ final class FormTally {
         tell(FormMetrics::formStarted);
     }
 
-    /** Takes what was met in a nested body. */
     void nested(List<ReportedDeviation> deviations) {
         nestedCount += deviations.size();
         deviations.stream().limit(MAX_REPORTED - nestedDeviations.size()).forEach(nestedDeviations::add);
@@ -53,7 +52,6 @@ final class FormTally {
         }
     }
 
-    /** Counts a part that begins. */
     void count(PartHead head, long headerBytes) throws MultipartException {
         begun++;
         filesBegun += head.filename() == null ? 0 : 1;

@@ -36,11 +36,7 @@ final class NestedBody implements AutoCloseable {
         try {
             return new NestedBody(part, MultipartDecoder.create(type, left));
         } catch (MultipartException e) {
-            throw e.toBuilder()
-                    .within("a nested body")
-                    .part(part.index(), part.name())
-                    .at(part.offset())
-                    .build();
+            throw within(part, e);
         }
     }
 
@@ -66,12 +62,16 @@ final class NestedBody implements AutoCloseable {
         try {
             return decoder.next();
         } catch (MultipartException e) {
-            throw e.toBuilder()
-                    .within("a nested body")
-                    .part(outer.index(), outer.name())
-                    .at(outer.offset() + Math.max(e.offset(), 0))
-                    .build();
+            throw within(outer, e);
         }
+    }
+
+    private static MultipartException within(PartHead outer, MultipartException e) {
+        return e.toBuilder()
+                .within("a nested body")
+                .part(outer.index(), outer.name())
+                .at(outer.offset() + Math.max(e.offset(), 0))
+                .build();
     }
 
     ByteBuf data() {

@@ -79,7 +79,7 @@ public interface PartSink extends AutoCloseable {
      * @param channel in blocking mode; never closed, because closing may be what commits it
      */
     static PartSink to(WritableByteChannel channel) {
-        return new ChannelSink(channel);
+        return OutputSink.to(channel);
     }
 
     /**
@@ -88,7 +88,7 @@ public interface PartSink extends AutoCloseable {
      * @param out never closed, because closing may be what commits it
      */
     static PartSink to(OutputStream out) {
-        return new StreamSink(out);
+        return OutputSink.to(out);
     }
 
     /**

@@ -19,20 +19,17 @@ final class ProgressMeter {
         this.last = clock.getAsLong() - intervalNanos;
     }
 
-    /** A chunk has been read. */
     void advanced(MultipartDecoder decoder, long expectedBytes) {
         if (listener != null && clock.getAsLong() - last >= intervalNanos) {
             tell(decoder, expectedBytes, false);
         }
     }
 
-    /** The part that is being read is complete. */
     void partEnded(MultipartDecoder decoder, long expectedBytes) {
         endedPart = decoder.partIndex();
         tell(decoder, expectedBytes, false);
     }
 
-    /** The form is complete. */
     void formEnded(MultipartDecoder decoder, long expectedBytes) {
         tell(decoder, expectedBytes, true);
     }

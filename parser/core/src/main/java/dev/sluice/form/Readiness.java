@@ -98,7 +98,6 @@ public final class Readiness {
         return state.get() instanceof Throwable failure ? failure : null;
     }
 
-    /** Throws what the sink has failed of, if it has. */
     void check() throws IOException {
         Throwable failure = this == READY ? null : failure();
         if (failure instanceof IOException io) {

@@ -17,7 +17,6 @@ final class SinkState {
         complete = true;
     }
 
-    /** {@return whether this is the first call} */
     boolean close() {
         boolean first = !closed;
         closed = true;

@@ -126,7 +126,6 @@ public final class SpoolDirectory implements Closeable {
         return failedDeletes.get();
     }
 
-    /** {@return a new empty file, open for writing} */
     SpoolFile create() throws IOException {
         retryDeletes();
         SpoolHome current = checkedHome();
@@ -167,7 +166,6 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    /** Reserves room for bytes that are about to be written. */
     void reserve(long count) throws IOException {
         for (; ; ) {
             long before = bytes.get();

@@ -27,7 +27,7 @@ final class SpoolFile implements AutoCloseable {
 
     void write(ByteBuf data) throws IOException {
         reserve(data.readableBytes());
-        ChannelSink.writeFully(open(), data);
+        OutputSink.writeFully(open(), data);
     }
 
     void write(MemoryContent content) throws IOException {
@@ -47,7 +47,6 @@ final class SpoolFile implements AutoCloseable {
         return channel;
     }
 
-    /** The file is whole. */
     void complete() throws IOException {
         WritableByteChannel written = open();
         channel = null;
@@ -87,7 +86,6 @@ final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /** Closes on the way out, because of {@code reason}. */
     void closeQuietly(Throwable reason) {
         try {
             close();

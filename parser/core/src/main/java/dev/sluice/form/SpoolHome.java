@@ -88,7 +88,6 @@ final class SpoolHome implements Closeable {
         Files.createDirectory(directory, privateDirectory(directory));
     }
 
-    /** Closes on the way out, because of {@code reason}. */
     void closeQuietly(Throwable reason) {
         try {
             close();

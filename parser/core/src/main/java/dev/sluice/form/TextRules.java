@@ -26,7 +26,6 @@ final class TextRules {
         return maxFieldBytes;
     }
 
-    /** {@return whether the part is a field that names the charset of the form} */
     static boolean namesCharset(PartHead head) {
         return head.filename() == null && "_charset_".equals(head.name());
     }

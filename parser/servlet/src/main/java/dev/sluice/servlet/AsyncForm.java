@@ -66,7 +66,7 @@ public final class AsyncForm {
         this.state = state;
         this.context = context;
         this.in = state.source().getInputStream();
-        this.intake = state.service().forms().receive(new Source(state.head()), options);
+        this.intake = state.service().forms().receive(new Source(RequestState.head(state.source())), options);
     }
 
     static AsyncForm start(RequestState state, HttpServletRequest request, FormOptions options) throws IOException {

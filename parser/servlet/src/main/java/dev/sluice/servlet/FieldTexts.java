@@ -30,13 +30,7 @@ final class FieldTexts implements AutoCloseable {
         this.account = account;
     }
 
-    /**
-     * {@return the texts of the fields}
-     *
-     * @param charset where neither the part nor the form says one; UTF-8 where null
-     * @throws MultipartException if one of them, or all together, are larger than may be in memory, or the process has no
-     *     memory for them now
-     */
+    /** @param charset where neither the part nor the form says one; UTF-8 where null */
     static FieldTexts of(MultipartForm form, FormOptions options, @Nullable Charset charset) throws IOException {
         List<FormPart> fields = form.fields();
         if (fields.isEmpty()) {

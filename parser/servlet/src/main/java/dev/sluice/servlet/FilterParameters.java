@@ -28,7 +28,6 @@ final class FilterParameters {
         this.config = config;
     }
 
-    /** {@return how forms are taken, the spool open} */
     FormOptions options() throws ServletException {
         try {
             for (String name : Collections.list(config.getInitParameterNames())) {
@@ -95,7 +94,6 @@ final class FilterParameters {
         return paths.computeIfAbsent(path, none -> new EnumMap<>(Setting.class));
     }
 
-    /** Tells what is set for one path alone. */
     void eachPath(BiConsumer<String, UnaryOperator<FormOptions.Builder>> setter) {
         paths.forEach((path, settings) -> setter.accept(path, options -> {
             settings.forEach(options::set);
@@ -103,7 +101,6 @@ final class FilterParameters {
         }));
     }
 
-    /** Tells what is set for the filter alone. */
     void each(BiConsumer<Setting, String> setter) {
         each(setter, Scope.FILTER);
     }

@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
@@ -16,18 +17,14 @@ import org.jspecify.annotations.Nullable;
 
 /** What all requests of one filter, or of one {@link AsyncForms}, share; ends with its owner. */
 final class FormService implements AutoCloseable {
-    /** Something that must not outlive the web application. */
-    interface Member {
-        void shutDown();
-    }
-
-    /** Options for one path. */
     private record AtPath(PathOptions path, FormOptions options) {}
 
     private final Forms forms;
     private final List<AtPath> paths;
     private final @Nullable Path location;
-    private final Set<Member> live = ConcurrentHashMap.newKeySet();
+    /** What must not outlive the web application, and how it ends. */
+    private final Map<Object, Runnable> live = new ConcurrentHashMap<>();
+
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
     private final PaceWatch watch;
     private volatile boolean closed;
@@ -60,7 +57,6 @@ final class FormService implements AutoCloseable {
         return change.apply(forms.options().toBuilder()).build();
     }
 
-    /** {@return the options for the path of the request} */
     FormOptions options(HttpServletRequest request) {
         if (!paths.isEmpty()) {
             String info = request.getPathInfo();
@@ -87,14 +83,14 @@ final class FormService implements AutoCloseable {
         return closed;
     }
 
-    void add(Member member) {
-        live.add(member);
+    void add(Object member, Runnable shutDown) {
+        live.put(member, shutDown);
         if (closed) {
-            member.shutDown();
+            shutDown.run();
         }
     }
 
-    void remove(Member member) {
+    void remove(Object member) {
         live.remove(member);
     }
 
@@ -105,7 +101,6 @@ final class FormService implements AutoCloseable {
         }
     }
 
-    /** {@return how many requests are not over yet} */
     int live() {
         return live.size();
     }
@@ -123,7 +118,7 @@ final class FormService implements AutoCloseable {
     public void close() {
         closed = true;
         try {
-            live.forEach(Member::shutDown);
+            live.values().forEach(Runnable::run);
         } finally {
             watch.close();
             closeForms();

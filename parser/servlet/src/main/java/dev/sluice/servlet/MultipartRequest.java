@@ -13,8 +13,6 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
@@ -23,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,14 +43,8 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     @Override
     public Collection<Part> getParts() throws IOException {
         MultipartForm form = form();
-        if (form == null) {
-            return List.of();
-        }
-        List<Part> parts = new ArrayList<>();
-        for (FormPart part : form.parts()) {
-            parts.add(new ServletPart(part, state));
-        }
-        return Collections.unmodifiableList(parts);
+        Stream<FormPart> parts = form == null ? Stream.of() : form.parts().stream();
+        return parts.<Part>map(part -> new ServletPart(part, state)).toList();
     }
 
     @Override
@@ -112,12 +105,8 @@ final class MultipartRequest extends HttpServletRequestWrapper {
         if (inBody.isEmpty()) {
             return inQuery;
         }
-        List<String> all = new ArrayList<>();
-        if (inQuery != null) {
-            all.addAll(Arrays.asList(inQuery));
-        }
-        all.addAll(inBody);
-        return all.toArray(new String[0]);
+        Stream<String> first = inQuery == null ? Stream.of() : Stream.of(inQuery);
+        return Stream.concat(first, inBody.stream()).toArray(String[]::new);
     }
 
     @Override

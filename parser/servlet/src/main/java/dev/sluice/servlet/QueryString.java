@@ -14,12 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class QueryString {
     private QueryString() {}
 
-    /**
-     * {@return the parameters, in order}
-     *
-     * @param charset of the escapes; UTF-8 where null
-     * @throws IllegalArgumentException if an escape is broken
-     */
+    /** {@return the parameters, in order; an {@link IllegalArgumentException} says that an escape is broken} */
     static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset) {
         Charset known = charset != null ? charset : StandardCharsets.UTF_8;
         Map<String, List<String>> all = new LinkedHashMap<>();

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of the body of one request, over all its dispatches: an attribute of the request. */
-final class RequestState implements FormService.Member, AsyncListener {
+final class RequestState implements AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
 
     private static final String READ_BEFORE =
@@ -79,11 +79,10 @@ final class RequestState implements FormService.Member, AsyncListener {
         this.options = service.options(source);
     }
 
-    /** {@return the state of a request that has none yet} */
     static RequestState attach(HttpServletRequest request, FormService service) {
         RequestState state = new RequestState(request, service);
         request.setAttribute(ATTRIBUTE, state);
-        service.add(state);
+        service.add(state, state::shutDown);
         return state;
     }
 
@@ -93,7 +92,6 @@ final class RequestState implements FormService.Member, AsyncListener {
         requestOver();
     }
 
-    /** {@return the state of the request, or null} */
     static @Nullable RequestState of(ServletRequest request) {
         return request.getAttribute(ATTRIBUTE) instanceof RequestState state ? state : null;
     }
@@ -155,12 +153,6 @@ final class RequestState implements FormService.Member, AsyncListener {
 
     // ---- the body
 
-    /** {@return what the head of the request says of the body} */
-    FormHead head() {
-        return head(source);
-    }
-
-    /** {@return what the head of {@code request} says of its body} */
     static FormHead head(HttpServletRequest request) {
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
         List<String> encodings = Collections.list(request.getHeaders("Content-Encoding"));
@@ -172,11 +164,7 @@ final class RequestState implements FormService.Member, AsyncListener {
                 request.getHeader("Expect") != null);
     }
 
-    /**
-     * {@return the bytes, for whoever has taken the body}
-     *
-     * @param paced options with the minimum rate, where nobody else looks at it
-     */
+    /** @param paced options with the minimum rate, where nobody else looks at it */
     BodyStream open(@Nullable FormOptions paced) throws IOException {
         BodyStream opened = new BodyStream(source.getInputStream(), service::isClosed, paced);
         body = opened;
@@ -220,7 +208,6 @@ final class RequestState implements FormService.Member, AsyncListener {
         return result();
     }
 
-    /** {@return the form, parsed now by {@code changed}} */
     MultipartForm formBy(FormOptions changed) throws IOException {
         life.checkNotOver();
         if (!take(Use.FORM)) {
@@ -271,7 +258,7 @@ final class RequestState implements FormService.Member, AsyncListener {
     private MultipartForm read() throws IOException {
         BodyStream in = open(null);
         try {
-            return whole(service.forms().read(in, head(), inCharset(options)), in.count());
+            return whole(service.forms().read(in, head(source), inCharset(options)), in.count());
         } catch (IOException e) {
             if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
                 throw e;
@@ -314,11 +301,7 @@ final class RequestState implements FormService.Member, AsyncListener {
         return form;
     }
 
-    /**
-     * {@return the texts of the fields of the body; none where somebody else has the body}
-     *
-     * @throws MultipartRequestException if there is no form
-     */
+    /** {@return the texts of the fields of the body; none where somebody else has the body} */
     FieldTexts texts() {
         FieldTexts known = texts.get();
         if (known != null) {
@@ -426,13 +409,12 @@ final class RequestState implements FormService.Member, AsyncListener {
         } else {
             service = inner;
             options = inner.options(source);
-            inner.add(this);
+            inner.add(this, this::shutDown);
         }
     }
 
     /** The web application ends, whoever holds what. */
-    @Override
-    public void shutDown() {
+    private void shutDown() {
         abort(() -> new CancellationException("the web application is being stopped"));
         BodyStream open = body;
         if (open != null) {

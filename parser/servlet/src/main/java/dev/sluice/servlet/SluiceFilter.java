@@ -84,9 +84,9 @@ public final class SluiceFilter implements Filter {
     private final @Nullable Builder configured;
     private @Nullable FormService service;
     private @Nullable SpoolDirectory ownSpool;
-    private boolean eager;
-    private boolean refusesOther;
-    private List<String> methods = List.of();
+    boolean eager;
+    boolean refusesOther;
+    List<String> methods = List.of();
 
     /** Makes a filter that is configured by its init parameters. */
     public SluiceFilter() {
@@ -151,11 +151,11 @@ public final class SluiceFilter implements Filter {
             }
             return;
         }
-        RequestState begun = known == null ? RequestState.attach(http, started()) : null;
+        RequestState begun = known == null ? RequestState.attach(http, service()) : null;
         RequestState state = known == null ? Objects.requireNonNull(begun) : known;
         DispatcherType dispatch = http.getDispatcherType();
         if (known != null) {
-            known.dispatched(dispatch, dispatch == DispatcherType.REQUEST ? started() : null);
+            known.dispatched(dispatch, dispatch == DispatcherType.REQUEST ? service() : null);
         } else if (dispatch == DispatcherType.ERROR) {
             state.requestOver(); // the request did not get here
         }
@@ -202,24 +202,8 @@ public final class SluiceFilter implements Filter {
         }
     }
 
-    private FormService started() {
-        return Objects.requireNonNull(service, "init has not been called");
-    }
-
     FormService service() {
-        return started();
-    }
-
-    boolean isEager() {
-        return eager;
-    }
-
-    boolean refusesOther() {
-        return refusesOther;
-    }
-
-    List<String> methods() {
-        return methods;
+        return Objects.requireNonNull(service, "init has not been called");
     }
 
     private static boolean isWrapped(ServletRequest request) {
@@ -248,7 +232,7 @@ public final class SluiceFilter implements Filter {
                 || !hasBody(request)) {
             return false;
         }
-        RequestState.attach(request, started()).requestOver(); // what there is for the error page: nothing
+        RequestState.attach(request, service()).requestOver(); // what there is for the error page: nothing
         if (mediaType(request).equals(FORM)) {
             response.setHeader("Allow", String.join(", ", methods));
             response.sendError(

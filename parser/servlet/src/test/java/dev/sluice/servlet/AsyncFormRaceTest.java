@@ -152,7 +152,7 @@ class AsyncFormRaceTest {
                     .minBytesPerSecond(1)
                     .minRateGrace(Duration.ofHours(1))
                     .build();
-            this.service = new FormService(options, null);
+            this.service = new FormService(options, List.of(), null);
             this.answers = answers;
             service.watch().close(); // it would look for slow clients by the clock
         }

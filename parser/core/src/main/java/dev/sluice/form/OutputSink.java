@@ -1,23 +1,41 @@
 package dev.sluice.form;
 
 import io.netty.buffer.ByteBuf;
+import java.io.Flushable;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 import java.util.Objects;
 
-/** Writes to a channel that belongs to the application. */
-final class ChannelSink implements PartSink {
-    private final WritableByteChannel channel;
+/** Writes to a channel or a stream that belongs to the application. */
+final class OutputSink implements PartSink {
+    private interface Output {
+        void write(ByteBuf data) throws IOException;
+    }
+
+    private final Output output;
+    private final Flushable flush;
     private final SinkState state = new SinkState();
 
-    ChannelSink(WritableByteChannel channel) {
-        this.channel = Objects.requireNonNull(channel, "channel");
+    private OutputSink(Output output, Flushable flush) {
+        this.output = output;
+        this.flush = flush;
+    }
+
+    static OutputSink to(WritableByteChannel channel) {
+        Objects.requireNonNull(channel, "channel");
         if (channel instanceof SelectableChannel selectable && !selectable.isBlocking()) {
             throw new IllegalBlockingModeException();
         }
+        return new OutputSink(data -> writeFully(channel, data), () -> {});
+    }
+
+    static OutputSink to(OutputStream out) {
+        Objects.requireNonNull(out, "out");
+        return new OutputSink(data -> data.getBytes(data.readerIndex(), out, data.readableBytes()), out);
     }
 
     /** Writes all readable bytes, in as many steps as the channel needs; indices stay as they are. */
@@ -34,13 +52,14 @@ final class ChannelSink implements PartSink {
     @Override
     public Readiness write(ByteBuf data) throws IOException {
         state.checkWritable();
-        writeFully(channel, data);
+        output.write(data);
         return Readiness.READY;
     }
 
     @Override
-    public Readiness complete() {
+    public Readiness complete() throws IOException {
         state.complete();
+        flush.flush();
         return Readiness.READY;
     }
 
