@@ -24,12 +24,7 @@ public final class Accumulation implements AutoCloseable {
     private int size;
     private boolean closed;
 
-    /**
-     * Allocates nothing before the first {@link #append}.
-     *
-     * @param allocator gives the heap buffers
-     * @param initialCapacity bytes to allocate at first, at least 1
-     */
+    /** @param initialCapacity bytes to allocate with the first {@link #append}, at least 1 */
     public Accumulation(ByteBufAllocator allocator, int initialCapacity) {
         if (initialCapacity < 1) {
             throw new IllegalArgumentException("initialCapacity " + initialCapacity + " is below 1");
@@ -39,14 +34,7 @@ public final class Accumulation implements AutoCloseable {
         this.array = EmptyArrays.EMPTY_BYTES;
     }
 
-    /**
-     * Copies bytes of the open chunk behind those gathered so far.
-     *
-     * @param index absolute index in the chunk
-     * @param length in bytes
-     * @throws IndexOutOfBoundsException if the range is not within the chunk
-     * @throws IllegalStateException after {@link #close}
-     */
+    /** Copies bytes of the open chunk, from an absolute index on, behind those gathered so far. */
     public void append(ChunkMemory chunk, int index, int length) {
         if (closed) {
             throw new IllegalStateException("closed");
@@ -77,11 +65,7 @@ public final class Accumulation implements AutoCloseable {
         return arrayOffset;
     }
 
-    /**
-     * Forgets the bytes behind the first ones: they were appended too early, or have been read.
-     *
-     * @param newSize 0 to {@link #size()}
-     */
+    /** Forgets the bytes behind the first ones: they were appended too early, or have been read. */
     public void truncate(int newSize) {
         Objects.checkFromToIndex(0, newSize, size);
         size = newSize;

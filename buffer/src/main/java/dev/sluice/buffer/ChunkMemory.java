@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>Netty's leak-aware wrappers are looked through: reading leaves no leak record. Only bytes between the reader and
- * the writer index at the time of {@link #open} are read; the chunk's bytes and indices are never changed.
+ * the writer index at the time of {@link #open} are read, others are an {@link IndexOutOfBoundsException}; the chunk's bytes and
+ * indices are never changed.
  */
 public final class ChunkMemory {
     private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
@@ -162,12 +163,7 @@ public final class ChunkMemory {
         return end;
     }
 
-    /**
-     * {@return one byte}
-     *
-     * @param index absolute index in the chunk
-     * @throws IndexOutOfBoundsException if not within {@link #start()} and {@link #end()}
-     */
+    /** {@return the byte at an absolute index in the chunk} */
     public byte getByte(int index) {
         if (index < start || index >= end) {
             throw new IndexOutOfBoundsException("index " + index + " is not within " + start + " and " + end);
@@ -181,12 +177,7 @@ public final class ChunkMemory {
         return direct != null ? direct.get(index + shift) : inner().getByte(index);
     }
 
-    /**
-     * Copies bytes out of the chunk.
-     *
-     * @param index absolute index in the chunk
-     * @throws IndexOutOfBoundsException if one of the ranges is not within the chunk or the array
-     */
+    /** Copies bytes from an absolute index in the chunk on. */
     public void copyTo(int index, byte[] target, int targetIndex, int length) {
         check(index, index + length);
         byte[] heap = array;
@@ -207,7 +198,6 @@ public final class ChunkMemory {
      * @param index absolute index in the chunk
      * @param partIndex 0-based, -1 for none
      * @param offset of the first byte, from the start of the multipart body; -1 for no such record
-     * @throws IndexOutOfBoundsException if not within the chunk
      */
     public ByteBuf slice(int index, int length, int partIndex, long offset) {
         check(index, index + length);

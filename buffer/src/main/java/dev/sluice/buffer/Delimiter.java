@@ -58,8 +58,6 @@ public final class Delimiter {
      *
      * <p>The slice need not be released: retaining and releasing it do nothing, and it may be kept for ever and handed
      * to other threads.
-     *
-     * @throws IndexOutOfBoundsException if the range is not within the text
      */
     public ByteBuf text(int from, int to) {
         return constant.slice(from, to - from);

@@ -9,10 +9,7 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/**
- * Decodes text straight from memory. Bytes that mean nothing in the charset become U+FFFD; {@link #malformedAt} tells
- * whether and where. Thread-safe.
- */
+/** Text and bytes in memory; a range out of its bounds is an {@link IndexOutOfBoundsException}. Thread-safe. */
 public final class Text {
     private static final int CHARS_AT_A_TIME = 256;
     private static final long SPACES = Swar.repeat((byte) ' ');
@@ -29,10 +26,6 @@ public final class Text {
      * memory without one is copied once, because a {@code String} is made from arrays only}
      *
      * <p>Indices of the buffer do not change, and a leak-aware buffer makes no record.
-     *
-     * @param index absolute index in the buffer
-     * @param length in bytes
-     * @throws IndexOutOfBoundsException if the range is not within the buffer's capacity
      */
     public static String decode(ByteBuf buffer, int index, int length, Charset charset) {
         Objects.checkFromIndexSize(index, length, buffer.capacity());
@@ -52,10 +45,6 @@ public final class Text {
     /**
      * {@return the offset, counted from {@code index}, of the first byte that starts malformed or unmappable input,
      * including a character cut off by the end; -1 if there is none}
-     *
-     * @param index of the first byte in the array
-     * @param length in bytes
-     * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static int malformedAt(byte[] array, int index, int length, Charset charset) {
         ByteBuffer bytes = ByteBuffer.wrap(array, index, length);
@@ -74,13 +63,7 @@ public final class Text {
         return ASCII_TEXT.equals(new String(ASCII_TEXT.getBytes(StandardCharsets.US_ASCII), charset));
     }
 
-    /**
-     * {@return whether all bytes of a range are US-ASCII}
-     *
-     * @param index of the first byte in the array
-     * @param length in bytes
-     * @throws IndexOutOfBoundsException if the range is not within the array
-     */
+    /** {@return whether all of {@code length} bytes from {@code index} on are US-ASCII} */
     public static boolean isAscii(byte[] array, int index, int length) {
         Objects.checkFromIndexSize(index, length, array.length);
         int at = index;
@@ -94,12 +77,7 @@ public final class Text {
         return at == end;
     }
 
-    /**
-     * {@return the index of the first control byte (0x00 to 0x1F, 0x7F) in {@code [from, to)}, or {@code to}; looks at a word at a
-     * time}
-     *
-     * @throws IndexOutOfBoundsException if the range is not within the array
-     */
+    /** {@return the index of the first control byte (0x00 to 0x1F, 0x7F) in {@code [from, to)}, or {@code to}} */
     public static int indexOfControl(byte[] array, int from, int to) {
         Objects.checkFromToIndex(from, to, array.length);
         int at = from;
@@ -121,9 +99,7 @@ public final class Text {
 
     /**
      * {@return the index of the first byte in {@code [from, to)} that is a control byte, {@code "}, {@code \\} or not ASCII, or
-     * {@code to}: where the plain text of a quoted string ends; looks at a word at a time}
-     *
-     * @throws IndexOutOfBoundsException if the range is not within the array
+     * {@code to}: where the plain text of a quoted string ends}
      */
     public static int indexOfUnplain(byte[] array, int from, int to) {
         Objects.checkFromToIndex(from, to, array.length);

@@ -53,8 +53,4 @@ final class Deviations {
     List<ReportedDeviation> list() {
         return List.copyOf(reported);
     }
-
-    long count() {
-        return count;
-    }
 }

@@ -72,7 +72,9 @@ final class HeaderSection implements AutoCloseable {
     private int part;
     private long steps;
 
-    private @Nullable Refusal refusal;
+    /** Why it is refused, where it is. */
+    @Nullable
+    Refusal refusal;
 
     /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
     HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
@@ -102,7 +104,7 @@ final class HeaderSection implements AutoCloseable {
      * Reads on.
      *
      * @return the index after the last byte that belongs to the section; afterwards it {@link #isComplete()}, or
-     *     {@link #refusal()} says why not, or all of {@code [from, to)} has been taken
+     *     {@link #refusal} says why not, or all of {@code [from, to)} has been taken
      */
     int read(ChunkMemory chunk, int from, int to) {
         int at = from;
@@ -357,15 +359,6 @@ final class HeaderSection implements AutoCloseable {
 
     boolean isComplete() {
         return state == State.COMPLETE;
-    }
-
-    @Nullable
-    Refusal refusal() {
-        return refusal;
-    }
-
-    int count() {
-        return count;
     }
 
     /** {@return the offset in the body of an index in the section} */

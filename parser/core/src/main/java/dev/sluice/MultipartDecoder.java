@@ -580,7 +580,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (search.first() == OWN_LINE_END && !accept(Deviation.SHARED_LINE_END, partIndex, at)) {
             throw malformed(at, "a delimiter follows the header section of a part without a line end of its own");
         }
-        long announced = rules.contentLength();
+        long announced = rules.contentLength;
         if (announced >= 0 && announced != partSize && !accept(Deviation.PART_CONTENT_LENGTH, partIndex, at)) {
             throw fail(Reason.MALFORMED_HEADER, at, "the size of the part is not its Content-Length", null);
         }
@@ -659,7 +659,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private @Nullable Event headers(int from) throws MultipartException {
         position = section.read(chunk, from, limit);
-        checkRefusal(section.refusal());
+        checkRefusal(section.refusal);
         if (!section.isComplete()) {
             return null;
         }
@@ -945,7 +945,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** {@return how many deviations were to be reported so far, listed or not} */
     public long deviationCount() {
-        return deviations.count();
+        return deviations.count;
     }
 
     /** Adds to the {@linkplain #deviations() deviations} what an API on top of the decoder met in the part being read. */

@@ -12,12 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class PartNames {
     private static final Comparator<Oddity> FROM_LEFT_TO_RIGHT = Comparator.comparingInt(Oddity::position);
 
-    /**
-     * A parameter that has a verdict of its own.
-     *
-     * @param position where it is, for the disposition parser
-     * @param broken whether it was to be used and cannot be
-     */
+    /** A parameter that has a verdict of its own, or is broken: it was to be used and cannot be. */
     record Oddity(int position, Deviation kind, boolean broken) {}
 
     private final MultipartOptions options;

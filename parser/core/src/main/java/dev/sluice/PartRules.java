@@ -49,9 +49,10 @@ final class PartRules {
     /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
     private int[] origins = new int[0];
 
-    private long contentLength;
+    /** The {@code Content-Length} of the part, or -1 where it has none, or more than one or none that is a number. */
+    long contentLength;
 
-    private long files;
+    long files;
 
     PartRules(MultipartOptions options, boolean formData, HeaderSection section, Deviations deviations) {
         this.options = options;
@@ -101,7 +102,7 @@ final class PartRules {
     private @Nullable Refusal findFields() {
         byte[] array = section.array();
         int base = section.arrayOffset();
-        for (int field = 0; field < section.count(); field++) {
+        for (int field = 0; field < section.count; field++) {
             int from = base + section.nameStart(field);
             int to = base + section.nameEnd(field);
             int before = ABSENT;
@@ -126,7 +127,7 @@ final class PartRules {
     }
 
     private @Nullable Refusal checkText() {
-        for (int field = 0; field < section.count(); field++) {
+        for (int field = 0; field < section.count; field++) {
             int start = section.valueStart(field);
             int from = section.arrayOffset() + start;
             int length = section.valueEnd(field) - start;
@@ -323,11 +324,6 @@ final class PartRules {
         return length;
     }
 
-    /** {@return the {@code Content-Length} of the part, or -1 where it has none, or more than one or none that is a number} */
-    long contentLength() {
-        return contentLength;
-    }
-
     private @Nullable Refusal countFile() {
         if (names.hasFilename() && ++files > options.maxFiles()) {
             return refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField), "");
@@ -345,10 +341,6 @@ final class PartRules {
 
     long steps() {
         return disposition.steps();
-    }
-
-    long files() {
-        return files;
     }
 
     /** {@return what is known of the part whose body starts at {@code offset}} */

@@ -117,7 +117,7 @@ class HeaderSectionTest {
     private static String messageOf(String line) {
         try (HeaderSection section = section()) {
             read(section, line);
-            Refusal refused = Objects.requireNonNull(section.refusal());
+            Refusal refused = Objects.requireNonNull(section.refusal);
             assertEquals(Reason.MALFORMED_HEADER, refused.reason());
             return refused.detail() + (refused.seen() == null ? "" : ": " + refused.seen());
         }

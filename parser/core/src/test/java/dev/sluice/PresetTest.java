@@ -68,11 +68,11 @@ class PresetTest {
             assertEquals(EnumSet.complementOf(EnumSet.of(kind)), all(Preset.COMPATIBLE.refusing(kind)::accepts));
             assertTrue(deviations.accept(kind, -1, 1) && deviations.accept(kind, 0, 2));
         }
-        assertEquals(2 * all.size(), deviations.count());
+        assertEquals(2 * all.size(), deviations.count);
         for (Deviation kind : all) {
             assertTrue(deviations.accept(kind, -1, 3) && deviations.accept(kind, 0, 4));
         }
-        assertEquals(2 * all.size(), deviations.count());
+        assertEquals(2 * all.size(), deviations.count);
     }
 
     @Test

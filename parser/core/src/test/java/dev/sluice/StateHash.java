@@ -48,7 +48,7 @@ final class StateHash {
         add(decoder.partAfterBareLf).add(decoder.epilogueAt).add(decoder.padding);
         add(decoder.paddingBytes, 0, Math.min(decoder.padding, decoder.paddingBytes.length));
         add(decoder.beginning, 0, (int) Math.min(decoder.offset, decoder.beginning.length));
-        add(decoder.rules.files());
+        add(decoder.rules.files);
         return add(decoder.section);
     }
 

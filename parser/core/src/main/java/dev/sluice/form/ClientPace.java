@@ -21,10 +21,14 @@ public final class ClientPace {
     private boolean waiting;
     private long since;
 
-    private ClientPace(double bytesPerNano, double grace) {
-        this.bytesPerNano = bytesPerNano;
-        this.grace = grace;
-        this.credit = grace;
+    private ClientPace(long minBytesPerSecond, Duration grace) {
+        if (minBytesPerSecond < 1 || grace.isZero() || grace.isNegative()) {
+            throw new IllegalArgumentException("minBytesPerSecond is " + minBytesPerSecond
+                    + ", must be 1 or more; grace is " + grace + ", must be more than 0");
+        }
+        this.bytesPerNano = minBytesPerSecond / 1e9;
+        this.grace = TimeUnit.NANOSECONDS.convert(grace) * bytesPerNano;
+        this.credit = this.grace;
     }
 
     /**
@@ -34,13 +38,7 @@ public final class ClientPace {
      * @param grace how long it may send nothing at first; more than 0
      */
     public static ClientPace of(long minBytesPerSecond, Duration grace) {
-        Objects.requireNonNull(grace, "grace");
-        if (minBytesPerSecond < 1 || grace.isZero() || grace.isNegative()) {
-            throw new IllegalArgumentException("minBytesPerSecond is " + minBytesPerSecond
-                    + ", must be 1 or more; grace is " + grace + ", must be more than 0");
-        }
-        double bytesPerNano = minBytesPerSecond / 1e9;
-        return new ClientPace(bytesPerNano, TimeUnit.NANOSECONDS.convert(grace) * bytesPerNano);
+        return new ClientPace(minBytesPerSecond, Objects.requireNonNull(grace, "grace"));
     }
 
     /** Says that the server has read all there is and waits for more. */

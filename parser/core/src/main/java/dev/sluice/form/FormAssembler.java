@@ -49,12 +49,7 @@ final class FormAssembler {
     private long overhead;
     private long headerBytes;
 
-    /**
-     * @param boundary from the Content-Type of the body
-     * @param expected the size of the body as announced, or -1; for progress only
-     * @throws MultipartException if the body is not {@code multipart/form-data} (415), or there is no memory for another
-     *     form now (503)
-     */
+    /** @param expected the size of the body as announced, or -1; for progress only */
     FormAssembler(Boundary boundary, FormOptions options, long expected) throws IOException {
         this.options = options;
         this.limits = options.multipart();
@@ -85,11 +80,7 @@ final class FormAssembler {
         memory.releaseForProcess(bytes);
     }
 
-    /**
-     * Takes the next bytes of the body, all before having been {@linkplain #pump() read}.
-     *
-     * @param chunk <em>transferred</em>
-     */
+    /** @param chunk the next bytes of the body, <em>transferred</em>; all before have been {@linkplain #pump() read} */
     void feed(ByteBuf chunk) {
         tally.fed(chunk.readableBytes());
         decoder.feed(chunk);
@@ -264,8 +255,6 @@ final class FormAssembler {
     /**
      * All has been fed and read: makes the form visible as a whole, part by part. {@return {@link Readiness#READY} if
      * there is a {@link #form()}, or a sink that was not ready: call again once it is}
-     *
-     * @throws MultipartException if the body was truncated
      */
     Readiness finish() throws IOException {
         if (!finished) {

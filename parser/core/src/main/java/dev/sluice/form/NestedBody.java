@@ -11,10 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A {@code multipart/mixed} inside of a form field, one level deep (RFC 2388 section 4.2): its parts take the outer
- * name.
- */
+/** A {@code multipart/mixed} inside of a form field, one level deep (RFC 2388 section 4.2): its parts take the outer name. */
 final class NestedBody implements AutoCloseable {
     private final PartHead outer;
     private final MultipartDecoder decoder;
@@ -45,11 +42,7 @@ final class NestedBody implements AutoCloseable {
         return encoding != null && Stream.of("7bit", "8bit", "binary").noneMatch(encoding::equalsIgnoreCase);
     }
 
-    /**
-     * Takes some of the outer part.
-     *
-     * @param data <em>transferred</em>
-     */
+    /** @param data of the outer part, <em>transferred</em> */
     void feed(ByteBuf data) {
         decoder.feed(data);
     }

@@ -115,11 +115,7 @@ final class PartIntake implements AutoCloseable {
 
     // ---- bytes
 
-    /**
-     * Takes bytes as they came.
-     *
-     * @param data <em>borrowed</em>
-     */
+    /** @param data as it came, <em>borrowed</em> */
     Readiness write(ByteBuf data) throws IOException {
         if (transfer == null) {
             return take(data);

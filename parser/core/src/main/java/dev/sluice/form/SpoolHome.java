@@ -20,7 +20,6 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The private directory of one spool, and the lock file beside it that tells others that its owner lives.
@@ -40,10 +39,13 @@ final class SpoolHome implements Closeable {
     private final Path lockFile;
     private final FileChannel lock;
 
-    private SpoolHome(Path directory, Path lockFile, FileChannel lock) {
+    private SpoolHome(Path directory, Path lockFile) throws IOException {
         this.directory = directory;
         this.lockFile = lockFile;
-        this.lock = lock;
+        this.lock = FileChannel.open(
+                lockFile,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                privateFile(lockFile));
     }
 
     /** {@return a new home in {@code root}, which is made if need be} */
@@ -51,37 +53,24 @@ final class SpoolHome implements Closeable {
         Files.createDirectories(root, privateDirectory(root));
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Path directory = root.resolve(ThisProcess.PREFIX + names.get());
-            SpoolHome home = lock(directory, root.resolve(directory.getFileName() + LOCK));
-            if (home != null) {
-                try {
+            SpoolHome home = new SpoolHome(directory, root.resolve(directory.getFileName() + LOCK));
+            try {
+                if (home.isLocked()) {
                     home.makeDirectory();
                     return home;
-                } catch (IOException | RuntimeException e) {
-                    home.closeQuietly(e);
-                    throw e;
                 }
+            } catch (IOException | RuntimeException e) {
+                home.closeQuietly(e);
+                throw e;
             }
+            home.lock.close();
         }
         throw new IOException("no lock could be had in the spool directory after " + ATTEMPTS + " attempts");
     }
 
-    /** {@return a home with its lock held, or null where a sweeper was faster} */
-    private static @Nullable SpoolHome lock(Path directory, Path lockFile) throws IOException {
-        FileChannel channel = FileChannel.open(
-                lockFile,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                privateFile(lockFile));
-        SpoolHome home = new SpoolHome(directory, lockFile, channel);
-        try {
-            if (channel.tryLock() != null && Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)) {
-                return home;
-            }
-        } catch (IOException | RuntimeException e) {
-            home.closeQuietly(e);
-            throw e;
-        }
-        channel.close();
-        return null;
+    /** {@return whether the lock is held, and no sweeper was faster} */
+    private boolean isLocked() throws IOException {
+        return lock.tryLock() != null && Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS);
     }
 
     private void makeDirectory() throws IOException {
@@ -100,10 +89,7 @@ final class SpoolHome implements Closeable {
         return directory;
     }
 
-    /**
-     * Makes the directory again if something removed it. {@return false if the lock file is gone too: a new home is
-     * needed}
-     */
+    /** Makes the directory again if something removed it. {@return false if the lock file is gone too: a new home is needed} */
     boolean restore() throws IOException {
         if (!Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)) {
             return false;
@@ -131,12 +117,7 @@ final class SpoolHome implements Closeable {
         Files.deleteIfExists(lockFile);
     }
 
-    /**
-     * Removes the homes of processes that are gone.
-     *
-     * @param own made by this process: only what has the same owner is touched
-     * @return how many files were removed
-     */
+    /** Removes the homes of processes that are gone, if they have the owner of {@code own}. {@return how many files that were} */
     static int sweep(Path root, SpoolHome own) throws IOException {
         int removed = 0;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {

@@ -28,20 +28,13 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
     }
 
     /**
-     * Reads all bytes of the buffer.
+     * Decodes all bytes of the buffer, which is <em>borrowed</em>. {@return how many were written, from index 0 on}
      *
-     * @param encoded <em>borrowed</em>
-     * @param to written from index 0 on; {@link #mostFrom} bytes are enough
-     * @return how many bytes were written
+     * @param to {@link #mostFrom} bytes are enough
      * @throws IOException the refusal, if the bytes cannot be decoded; the decoder is of no use afterwards
      */
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
-    /**
-     * Writes what was held back. To be called once, when no bytes are left.
-     *
-     * @return how many bytes were written, from index 0 on
-     * @throws IOException the refusal, if bytes are missing
-     */
+    /** Writes what was held back, once no bytes are left. {@return as {@link #decode}; the refusal, if bytes are missing} */
     int end(byte[] to) throws IOException;
 }
