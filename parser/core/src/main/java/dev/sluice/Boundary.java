@@ -264,16 +264,14 @@ public final class Boundary {
 
         /** {@return whether {@code value} has {@code boundary}, blanks and {@code =} in it} */
         private static boolean showsBoundary(String value) {
-            for (int i = 0; i < value.length(); i++) {
-                if (value.regionMatches(true, i, BOUNDARY, 0, BOUNDARY.length())) {
-                    i += BOUNDARY.length();
-                    while (i < value.length() && Bytes.isBlank(value.charAt(i))) {
-                        i++;
-                    }
-                    if (i < value.length() && value.charAt(i) == '=') {
-                        return true;
-                    }
-                    i--;
+            String text = value.toLowerCase(Locale.ROOT);
+            for (int at, from = 0; (at = text.indexOf(BOUNDARY, from)) >= 0; ) {
+                from = at + BOUNDARY.length();
+                while (from < text.length() && Bytes.isBlank(text.charAt(from))) {
+                    from++;
+                }
+                if (text.startsWith("=", from)) {
+                    return true;
                 }
             }
             return false;

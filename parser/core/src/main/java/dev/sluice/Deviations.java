@@ -35,19 +35,15 @@ final class Deviations {
     }
 
     private boolean isNew(Deviation kind, int partIndex) {
-        long bit = 1L << kind.ordinal();
-        if (partIndex < 0) {
-            boolean isNew = (outside & bit) == 0;
-            outside |= bit;
-            return isNew;
-        }
-        if (partIndex != part) {
+        if (partIndex >= 0 && partIndex != part) {
             part = partIndex;
             inside = 0;
         }
-        boolean isNew = (inside & bit) == 0;
-        inside |= bit;
-        return isNew;
+        long bit = 1L << kind.ordinal();
+        long seen = partIndex < 0 ? outside : inside;
+        outside |= partIndex < 0 ? bit : 0;
+        inside |= partIndex < 0 ? 0 : bit;
+        return (seen & bit) == 0;
     }
 
     List<ReportedDeviation> list() {

@@ -1,8 +1,6 @@
 package dev.sluice;
 
 import java.io.ByteArrayOutputStream;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
@@ -44,13 +42,10 @@ final class EncodedWords {
     }
 
     private static @Nullable String word(String charsetName, char encoding, String text) {
-        Charset charset = charsetName.equalsIgnoreCase("UTF-8")
-                ? StandardCharsets.UTF_8
-                : charsetName.equalsIgnoreCase("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
         byte[] raw = encoding == 'B' || encoding == 'b'
                 ? base64(text)
                 : encoding == 'Q' || encoding == 'q' ? quotedPrintable(text) : null;
-        return ExtendedValue.text(raw, charset);
+        return ExtendedValue.text(raw, ExtendedValue.charset(charsetName));
     }
 
     private static byte @Nullable [] base64(String text) {

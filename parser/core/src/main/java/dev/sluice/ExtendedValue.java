@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
@@ -30,11 +31,16 @@ final class ExtendedValue {
     }
 
     private static @Nullable Charset charset(byte[] bytes, int from, int to) {
-        int end = quote(bytes, from, to);
-        if (Keyword.UTF_8.is(bytes, from, end)) {
-            return StandardCharsets.UTF_8;
-        }
-        return Keyword.ISO_8859_1.is(bytes, from, end) ? StandardCharsets.ISO_8859_1 : null;
+        return charset(new String(bytes, from, quote(bytes, from, to) - from, StandardCharsets.US_ASCII));
+    }
+
+    /** {@return one of the two charsets that may be named in a value, or null} */
+    static @Nullable Charset charset(String name) {
+        return switch (name.toUpperCase(Locale.ROOT)) {
+            case "UTF-8" -> StandardCharsets.UTF_8;
+            case "ISO-8859-1" -> StandardCharsets.ISO_8859_1;
+            default -> null;
+        };
     }
 
     /** {@return the index after the second single quote, or -1} */

@@ -13,8 +13,6 @@ final class Keyword {
     static final Keyword NAME = new Keyword("name");
     static final Keyword FILENAME = new Keyword("filename");
     static final Keyword MULTIPART = new Keyword("multipart/");
-    static final Keyword UTF_8 = new Keyword("UTF-8");
-    static final Keyword ISO_8859_1 = new Keyword("ISO-8859-1");
     static final Keyword SEVEN_BIT = new Keyword("7bit");
     static final Keyword EIGHT_BIT = new Keyword("8bit");
     static final Keyword BINARY = new Keyword("binary");
