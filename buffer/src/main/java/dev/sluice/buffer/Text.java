@@ -48,7 +48,7 @@ public final class Text {
      */
     public static int malformedAt(byte[] array, int index, int length, Charset charset) {
         ByteBuffer bytes = ByteBuffer.wrap(array, index, length);
-        CharBuffer chars = CharBuffer.allocate(CHARS_AT_A_TIME);
+        CharBuffer chars = CharBuffer.allocate(Math.min(length + 1, CHARS_AT_A_TIME));
         CharsetDecoder decoder = charset.newDecoder(); // reports, unless told otherwise
         CoderResult result;
         do {
