@@ -113,15 +113,12 @@ public final class MultipartReader implements AutoCloseable {
         checkOpen();
         current = null;
         while (!ended) {
-            switch (advance()) {
-                case PART_BEGIN:
-                    current = new Part();
-                    return current;
-                case END:
-                    ended = true;
-                    break;
-                default:
+            Event event = advance();
+            if (event == Event.PART_BEGIN) {
+                current = new Part();
+                return current;
             }
+            ended = event == Event.END;
         }
         return null;
     }

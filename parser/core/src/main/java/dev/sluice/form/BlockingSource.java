@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -73,12 +73,9 @@ final class BlockingSource implements FormSource {
     }
 
     private static MultipartForm result(FormIntake intake) throws IOException {
-        boolean interrupted = Thread.interrupted();
         try {
-            return intake.future().get();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e); // it is done
-        } catch (ExecutionException e) {
+            return intake.future().join();
+        } catch (CompletionException e) {
             Throwable failure = e.getCause();
             if (failure instanceof RuntimeException unchecked) {
                 throw unchecked;
@@ -86,10 +83,6 @@ final class BlockingSource implements FormSource {
                 throw error;
             }
             throw (IOException) failure;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

@@ -63,12 +63,14 @@ public final class SpoolDirectory implements Closeable {
         this.names = builder.names;
         this.maxSpoolBytes = builder.maxSpoolBytes;
         this.keepFreeBytes = builder.keepFreeBytes;
-        this.home = SpoolHome.create(root, names);
+        SpoolHome made = SpoolHome.create(root, names);
+        this.home = made;
         try {
-            this.swept = SpoolHome.sweep(root, home);
+            this.swept = SpoolHome.sweep(root, made);
         } catch (IOException | RuntimeException e) {
-            home.closeQuietly(e);
-            throw e;
+            try (made) {
+                throw e;
+            }
         }
     }
 

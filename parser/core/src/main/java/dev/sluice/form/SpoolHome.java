@@ -60,8 +60,9 @@ final class SpoolHome implements Closeable {
                     return home;
                 }
             } catch (IOException | RuntimeException e) {
-                home.closeQuietly(e);
-                throw e;
+                try (home) {
+                    throw e;
+                }
             }
             home.lock.close();
         }
@@ -75,14 +76,6 @@ final class SpoolHome implements Closeable {
 
     private void makeDirectory() throws IOException {
         Files.createDirectory(directory, privateDirectory(directory));
-    }
-
-    void closeQuietly(Throwable reason) {
-        try {
-            close();
-        } catch (IOException e) {
-            reason.addSuppressed(e);
-        }
     }
 
     Path directory() {

@@ -47,15 +47,14 @@ final class FilterParameters {
             try {
                 return options(spool);
             } catch (RuntimeException e) {
-                try {
-                    spool.close();
-                } catch (IOException suppressed) {
-                    e.addSuppressed(suppressed);
+                try (spool) {
+                    throw e;
                 }
-                throw e;
             }
         } catch (IllegalArgumentException e) {
             throw new ServletException("init parameter of SluiceFilter: " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new ServletException("SluiceFilter cannot create its spool directory: " + e, e);
         }
     }
 
@@ -105,7 +104,7 @@ final class FilterParameters {
         each(setter, Scope.FILTER);
     }
 
-    private SpoolDirectory openSpool() throws ServletException {
+    private SpoolDirectory openSpool() throws IOException, ServletException {
         Object temporary = config.getServletContext().getAttribute(ServletContext.TEMPDIR);
         if (!given.containsKey(Setting.DIRECTORY) && !(temporary instanceof File)) {
             throw new ServletException("the container gives the web application no temporary directory: set the init"
@@ -114,10 +113,6 @@ final class FilterParameters {
         SpoolDirectory.Builder spool =
                 SpoolDirectory.builder(temporary instanceof File directory ? directory.toPath() : Path.of(""));
         each(spool::set, Scope.SPOOL);
-        try {
-            return spool.open();
-        } catch (IOException e) {
-            throw new ServletException("SluiceFilter cannot create its spool directory: " + e, e);
-        }
+        return spool.open();
     }
 }
