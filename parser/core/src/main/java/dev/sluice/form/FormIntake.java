@@ -36,7 +36,7 @@ public final class FormIntake {
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
     /** How many bytes may wait to be decoded. */
-    private static final long WINDOW = 256 << 10;
+    private static final long WINDOW = 512 << 10;
 
     /** What a stream has at hand that only knows that it is not at its end, as those that decompress. */
     private static final int ANYTHING = 1;

@@ -592,7 +592,7 @@ class FormIntakeTest extends SpooledTest {
         intake.offer(Unpooled.copiedBuffer(body, 0, body.length - close));
         long offered = source.fill(intake);
         assertTrue(sink.blocks.await(10, TimeUnit.SECONDS));
-        assertTrue(offered <= (256 << 10) + CHUNK, () -> "offered: " + offered);
+        assertTrue(offered <= (512 << 10) + CHUNK, () -> "offered: " + offered);
         IOException broken = new IOException("broken");
         if (then.equals("goes on")) {
             sink.go.countDown();

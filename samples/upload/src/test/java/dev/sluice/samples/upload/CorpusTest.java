@@ -50,6 +50,7 @@ class CorpusTest {
 
     /** Of which each sends its share: all clients there are where there is no browser. */
     private static final int WIRES = 15;
+
     private static final String CHARSET = "UNKNOWN_CHARSET";
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
