@@ -63,7 +63,7 @@ public final class MultipartException extends IOException {
         MALFORMED_HEADER("a header section is malformed"),
         DUPLICATE_HEADER("a header field occurs twice"),
         HEADER_SECTION_TOO_LARGE(Setting.MAX_HEADER_BYTES_PER_PART, "the size of the part header section"),
-        TOO_MANY_HEADERS(Setting.MAX_HEADERS_PER_PART, "the number of header fields of a part"),
+        TOO_MANY_HEADERS(Setting.MAX_HEADERS_PER_PART, "the count of header fields of a part"),
         HEADERS_TOO_LARGE(Setting.MAX_HEADER_BYTES, "the size of all part header sections"),
         /** A form-data part without {@code Content-Disposition} (RFC 7578 section 4.2). */
         MISSING_CONTENT_DISPOSITION("the part has no Content-Disposition"),
@@ -74,8 +74,8 @@ public final class MultipartException extends IOException {
         UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
         /** A part body that its transfer encoding cannot be undone of, where that is done (RFC 2045 section 6.8). */
         MALFORMED_TRANSFER_ENCODING("a part cannot be decoded as its Content-Transfer-Encoding says"),
-        TOO_MANY_PARTS(Setting.MAX_PARTS, "the number of parts"),
-        TOO_MANY_FILES(Setting.MAX_FILES, "the number of parts with a file name"),
+        TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
+        TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),
         /** A part body larger than {@link MultipartOptions#maxPartBytes()}, or than its sink takes. */
         PART_TOO_LARGE(Setting.MAX_PART_BYTES, "the size of the part body"),
         BODY_TOO_LARGE(Setting.MAX_BODY_BYTES, "the size of the multipart body"),

@@ -62,8 +62,9 @@ final class Sender implements AutoCloseable {
         }
         String status = answers.readLine();
         if (status == null || !status.startsWith("HTTP/1.1 200 ")) {
-            String rest = answers.lines().collect(Collectors.joining("\n"));
-            throw new IOException("the server answered: " + status + "\n" + rest);
+            // Its head alone: the connection may be kept open.
+            throw new IOException("the server answered: " + status + "\n"
+                    + answers.lines().takeWhile(line -> !line.isEmpty()).collect(Collectors.joining("\n")));
         }
         while (!answers.readLine().isEmpty()) {
             // a field of the header

@@ -14,14 +14,22 @@ import dev.sluice.bench.report.Tables;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(120)
 class ContainersTest {
+    /** In each build one, as the others are measured in the same way. */
+    static Stream<Container> containers() {
+        return Stream.of(Container.values()).limit(Boolean.getBoolean("sluice.full") ? Long.MAX_VALUE : 1);
+    }
+
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("containers")
+    @Tag("sized")
     void eachContainerIsMeasuredAndFindsWhatIsInTheBody(Container container) throws Exception {
         assumeTrue(
                 LoadTool.isInstalled() || "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS")),
