@@ -84,9 +84,9 @@ public final class SluiceFilter implements Filter {
     private final @Nullable Builder configured;
     private @Nullable FormService service;
     private @Nullable SpoolDirectory ownSpool;
-    boolean eager;
-    boolean refusesOther;
-    List<String> methods = List.of();
+    private boolean eager;
+    private boolean refusesOther;
+    private List<String> methods = List.of();
 
     /** Makes a filter that is configured by its init parameters. */
     public SluiceFilter() {
@@ -204,6 +204,18 @@ public final class SluiceFilter implements Filter {
 
     FormService service() {
         return Objects.requireNonNull(service, "init has not been called");
+    }
+
+    boolean isEager() {
+        return eager;
+    }
+
+    boolean refusesOther() {
+        return refusesOther;
+    }
+
+    List<String> methods() {
+        return methods;
     }
 
     private static boolean isWrapped(ServletRequest request) {
