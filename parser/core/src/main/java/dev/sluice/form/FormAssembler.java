@@ -80,6 +80,11 @@ final class FormAssembler {
         memory.releaseForProcess(bytes);
     }
 
+    /** Gives back what was reserved ahead: while a form waits, it holds what it needs. */
+    void settle() {
+        memory.settle();
+    }
+
     /** @param chunk the next bytes of the body, <em>transferred</em>; all before have been {@linkplain #pump() read} */
     void feed(ByteBuf chunk) {
         tally.fed(chunk.readableBytes());

@@ -399,6 +399,9 @@ public final class FormIntake {
             } catch (Throwable e) {
                 end(e, false);
             }
+            if (assembler != null) {
+                assembler.settle();
+            }
             seen = calls.addAndGet(-seen);
         } while (seen != 0);
     }

@@ -64,10 +64,12 @@ final class FormMemory implements AutoCloseable {
         return taken;
     }
 
-    /** Gives back what was reserved ahead: nothing more is to come. */
+    /** Gives back what was reserved ahead: nothing more is to come, or not soon. */
     void settle() {
-        account.release(ahead);
-        ahead = 0;
+        if (ahead > 0) {
+            account.release(ahead);
+            ahead = 0;
+        }
     }
 
     /** Says who makes room for what has to be in memory. */

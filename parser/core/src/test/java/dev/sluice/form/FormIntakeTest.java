@@ -196,6 +196,18 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void aFormThatWaitsForItsClientHoldsOnlyWhatItNeeds() throws IOException {
+        FormOptions all = FormOptions.inMemory(budget).build();
+        byte[] body = twoParts();
+        try (PushedForm form = PushedForm.create(Upload.BOUNDARY, all)) {
+            Upload.feed(form, body, 0, body.length - 40, body.length);
+            long needed = all.multipart().maxHeaderBytesPerPart() + 2 * 1024; // of a header section, and for each part
+            assertTrue(budget.used() <= needed, budget.used() + " bytes instead of " + needed);
+        }
+        assertEquals(0, budget.used());
+    }
+
+    @Test
     void anAbortComesInTheMiddleOfACallOfASinkAndWaitsForNobody() throws IOException {
         Remote sink = new Remote();
         PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
