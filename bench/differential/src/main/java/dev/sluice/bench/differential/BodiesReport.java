@@ -51,6 +51,12 @@ record BodiesReport(
             return "%s: %,d agree, %,d differ, %,d refuse".formatted(peer.id(), agrees, differs, refuses);
         }
 
+        void add(Agreement others) {
+            agrees += others.agrees;
+            differs += others.differs;
+            refuses += others.refuses;
+        }
+
         /** {@return how the two differ, if both accept the body} */
         @Nullable
         Difference add(Reading sluice, Reading other) {
@@ -95,6 +101,17 @@ record BodiesReport(
                 body = sample.escaped();
                 sluice = itsSluice.describe();
                 other = itsOther.describe();
+            }
+        }
+
+        void add(Disagreement later) {
+            bodies += later.bodies;
+            if (later.length < length) {
+                length = later.length;
+                contentType = later.contentType;
+                body = later.body;
+                sluice = later.sluice;
+                other = later.other;
             }
         }
 

@@ -8,9 +8,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.Logger;
+import java.util.stream.IntStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -113,19 +116,31 @@ public final class Main implements Callable<Integer> {
         }
         Instant start = Instant.now();
         long count = quick ? QUICK_BODIES : bodies;
-        try (Readers comparison = new Readers(folder, seed)) {
-            comparison.compare(0, count, done -> {
-                if (done % 10_000 == 0) {
-                    console.printf("%,d of %,d forms, %d s%n", done, count, seconds(start));
-                    console.flush();
-                }
-            });
-            Readers.Report report =
-                    comparison.report(Provenance.of("--readers --bodies " + count + " --seed " + seed, start));
-            Page.write(results.resolve(Page.READERS), report);
-            report.peers().forEach(console::println);
-            return explained(report.disagreements(), console);
-        }
+        AtomicLong done = new AtomicLong();
+        int workers = Runtime.getRuntime().availableProcessors();
+        List<CompletableFuture<Readers>> comparisons = IntStream.range(0, workers)
+                .mapToObj(worker -> CompletableFuture.supplyAsync(
+                        () -> {
+                            long first = count * worker / workers;
+                            try (Readers comparison = new Readers(folder, seed)) {
+                                comparison.compare(first, count * (worker + 1) / workers - first, more -> {
+                                    long sum = done.addAndGet(more);
+                                    if (sum / 10_000 > (sum - more) / 10_000) {
+                                        console.printf("%,d of %,d forms, %d s%n", sum, count, seconds(start));
+                                        console.flush();
+                                    }
+                                });
+                                return comparison;
+                            }
+                        },
+                        command -> new Thread(command, "readers-" + worker).start()))
+                .toList();
+        Readers all = comparisons.get(0).join();
+        comparisons.stream().skip(1).forEach(later -> all.add(later.join()));
+        Readers.Report report = all.report(Provenance.of("--readers --bodies " + count + " --seed " + seed, start));
+        Page.write(results.resolve(Page.READERS), report);
+        report.peers().forEach(console::println);
+        return explained(report.disagreements(), console);
     }
 
     private static boolean explained(List<BodiesReport.Disagreement> disagreements, PrintWriter console) {

@@ -57,7 +57,7 @@ final class Readers implements AutoCloseable {
      *
      * @param first which of the forms
      * @param count how many
-     * @param progress told how many are done, after each batch
+     * @param progress told how many more are done, after each batch
      */
     void compare(long first, long count, LongConsumer progress) {
         for (long done = 0; done < count; ) {
@@ -66,8 +66,16 @@ final class Readers implements AutoCloseable {
                 samples.add(forms.get(first + done));
             }
             compare(samples);
-            progress.accept(done);
+            progress.accept(samples.size());
         }
+    }
+
+    /** Adds what another one found in forms that come after those of this one. */
+    void add(Readers later) {
+        later.origins.forEach((origin, count) -> origins.merge(origin, count, Long::sum));
+        peers.forEach((contender, counts) -> counts.add(later.peers.get(contender)));
+        later.disagreements.forEach((signature, found) ->
+                disagreements.computeIfAbsent(signature, Disagreement::of).add(found));
     }
 
     private void compare(List<Sample> samples) {
