@@ -19,6 +19,7 @@ import java.util.function.Supplier;
  */
 public final class ServerProcess implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 60;
+    private static final int MOST_SHOWN = 4_000;
     private static final String COLLECT = "collect";
 
     private final Path complaints;
@@ -121,6 +122,17 @@ public final class ServerProcess implements AutoCloseable {
             }
         }
         throw new IOException("no VmRSS");
+    }
+
+    /** {@return the beginning of what it has had to say: why a test failed} */
+    @Override
+    public String toString() {
+        try {
+            String all = complaint();
+            return all.substring(0, Math.min(all.length(), MOST_SHOWN));
+        } catch (IOException e) {
+            return e.toString();
+        }
     }
 
     /** Ends the process as its input ends. */
