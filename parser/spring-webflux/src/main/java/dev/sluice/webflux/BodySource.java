@@ -39,7 +39,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     private final FormHead head;
     private final Disposable.Swap timer = Disposables.swap();
     private final AtomicReference<@Nullable Throwable> pending = new AtomicReference<>();
-    private @Nullable FormIntake intake;
+    private volatile @Nullable FormIntake intake;
     private @Nullable Consumer<Throwable> fail;
 
     /** @param workers null to do all of it on the thread that brings bytes or asks for more: nothing that is done blocks */
@@ -73,6 +73,10 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
                 failure(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
             }
         });
+        if (timer.isDisposed()) {
+            dispose(); // before there was a form to end
+            return;
+        }
         if (!opened.isOver() || opened.demand() > 0) {
             long pace = Math.min(
                                     options.minRateGrace().toNanos(),

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.CountingAllocator;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -370,6 +373,42 @@ class ReadersTest {
                         .block(LONG);
             }
         }
+    }
+
+    /** As where the request has ended, or another source of a {@code zip} has failed: nothing is told of it before it begins. */
+    @Test
+    void aCancelBeforeTheFirstByteLeavesNothing() {
+        AtomicLong live = new AtomicLong();
+        FormMetrics metrics = new FormMetrics() {
+            @Override
+            public void formStarted() {
+                live.incrementAndGet();
+            }
+
+            @Override
+            public void formEnded(FormSummary summary) {
+                live.decrementAndGet();
+            }
+        };
+        SluiceWebFlux counted = sluice(o -> o.metrics(metrics));
+        for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
+            Flux<?> read = reader(counted, type, FORM_DATA).read(type, new Request(FORM_DATA, Flux.never()), Map.of());
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> Mono.zip(Mono.error(new IllegalStateException("not allowed")), read.collectList())
+                            .block(LONG));
+            Disposable.Composite ended = Disposables.composite();
+            ended.dispose();
+            assertThrows(
+                    CancellationException.class,
+                    () -> read.contextWrite(Context.of(SluiceWebFlux.class, ended))
+                            .blockLast(LONG));
+        }
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (live.get() > 0 && System.nanoTime() < deadline) {
+            Thread.onSpinWait();
+        }
+        assertEquals(0, live.get());
     }
 
     /** The parts are in the hands of an application that is cancelled: nobody deletes them but the end of the request. */
