@@ -2,6 +2,7 @@ package dev.sluice.webflux;
 
 import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
+import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
@@ -27,12 +28,15 @@ final class EventSink implements PartSink {
     private final HttpHeaders headers;
     private final long maxFieldBytes;
     private final EventGate gate;
-    private final @Nullable ByteArrayOutputStream field;
+    private final MemoryBudget.Account memory;
+    private @Nullable ByteArrayOutputStream field;
 
-    EventSink(PartHead head, long maxFieldBytes, EventGate gate) {
+    /** @param memory what a field is charged to, as long as it is not complete; <em>transferred</em> */
+    EventSink(PartHead head, long maxFieldBytes, MemoryBudget.Account memory, EventGate gate) {
         this.head = head;
         this.headers = HeaderFields.of(head);
         this.maxFieldBytes = maxFieldBytes;
+        this.memory = memory;
         this.gate = gate;
         this.field = HeaderFields.isField(head) ? new ByteArrayOutputStream() : null;
     }
@@ -48,6 +52,7 @@ final class EventSink implements PartSink {
                     .at(head.offset() + maxFieldBytes)
                     .build();
         }
+        memory.reserve(count);
         data.readBytes(field, count);
         return Readiness.READY;
     }
@@ -57,13 +62,17 @@ final class EventSink implements PartSink {
         if (field == null) {
             return gate.send(event(NOTHING, true));
         }
-        Charset charset = Objects.requireNonNullElse(head.charset(), StandardCharsets.UTF_8);
         byte[] bytes = field.toByteArray();
+        field = null; // the form keeps its sinks to its end
+        memory.close();
+        Charset charset = Objects.requireNonNullElse(head.charset(), StandardCharsets.UTF_8);
         return gate.send(new Field(name(), headers, buffer(bytes), new String(bytes, charset)));
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        memory.close();
+    }
 
     private PartEvent event(byte[] bytes, boolean last) {
         String filename = head.filename();

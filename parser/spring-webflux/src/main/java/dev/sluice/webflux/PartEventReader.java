@@ -26,8 +26,11 @@ final class PartEventReader extends FormMessageReader<PartEvent> {
         return Flux.create(events -> {
             EventGate gate = new EventGate(events);
             FormOptions options = forms.options().toBuilder()
-                    .decider(head -> PartDecision.to(
-                            new EventSink(head, forms.options().multipart().maxFieldBytes(), gate)))
+                    .decider(head -> PartDecision.to(new EventSink(
+                            head,
+                            forms.options().multipart().maxFieldBytes(),
+                            forms.options().memory().open(),
+                            gate)))
                     .build();
             BodySource source = new BodySource(message, null, events.contextView());
             events.onDispose(source);

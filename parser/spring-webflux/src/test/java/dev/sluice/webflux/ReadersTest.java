@@ -411,6 +411,17 @@ class ReadersTest {
         assertEquals(0, live.get());
     }
 
+    @Test
+    void theTextOfAnEventIsChargedWhileItComes() {
+        byte[] start = ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + "x".repeat(100_000))
+                .getBytes(StandardCharsets.UTF_8);
+        Disposable reading =
+                events(body(start, 1000, POOLED).concatWith(Flux.never())).subscribe();
+        assertTrue(memory.used() > 90_000, () -> "charged: " + memory.used());
+        reading.dispose();
+        assertEquals(0, memory.used());
+    }
+
     /** The parts are in the hands of an application that is cancelled: nobody deletes them but the end of the request. */
     @Test
     void spring31217_filesOfParallelUploadsEndWithTheirRequests() {
