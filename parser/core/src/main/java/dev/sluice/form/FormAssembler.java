@@ -64,11 +64,16 @@ final class FormAssembler {
             if (!boundary.isFormData()) {
                 throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
             }
-            memory.reserveForProcess(limits.maxHeaderBytesPerPart());
+            memory.reserveForProcess(headerReserve());
         } catch (MultipartException e) {
             fail(e, false); // refused, but not overlooked by the metrics
             throw e;
         }
+    }
+
+    /** {@return the most that one header section takes: with no limit of its own it has that of all of them} */
+    private long headerReserve() {
+        return Math.min(limits.maxHeaderBytesPerPart(), limits.maxHeaderBytes());
     }
 
     /** Charges the process, not the form, for bytes that wait to be read. */
@@ -132,7 +137,7 @@ final class FormAssembler {
                 tally.nested(inner.deviations());
                 inner.close();
                 nested = null;
-                memory.releaseForProcess(limits.maxHeaderBytesPerPart());
+                memory.releaseForProcess(headerReserve());
                 progress.partEnded(decoder, expected);
             }
         }
@@ -148,7 +153,7 @@ final class FormAssembler {
             open(head);
         } else {
             count(head);
-            memory.reserveForProcess(limits.maxHeaderBytesPerPart());
+            memory.reserveForProcess(headerReserve());
         }
     }
 
@@ -290,7 +295,7 @@ final class FormAssembler {
         over = true;
         decoder.close();
         sinks.forEach(sink -> FormTally.call(sink::close));
-        memory.releaseForProcess(limits.maxHeaderBytesPerPart());
+        memory.releaseForProcess(headerReserve());
         memory.settle();
         tally.ended(FormSummary.Outcome.COMPLETED, null, memory, decoder);
         return form;

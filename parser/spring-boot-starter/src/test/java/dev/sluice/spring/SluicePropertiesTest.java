@@ -7,10 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.Setting;
 import dev.sluice.Setting.Scope;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.MultipartConfigElement;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -32,6 +40,9 @@ import org.springframework.mock.env.MockEnvironment;
 
 @ExtendWith(OutputCaptureExtension.class)
 class SluicePropertiesTest {
+    @TempDir
+    private Path directory;
+
     private static Map<Setting, String> settings(MockEnvironment environment) {
         MultipartConfigElement boot = Binder.get(environment)
                 .bindOrCreate("spring.servlet.multipart", MultipartProperties.class)
@@ -172,6 +183,19 @@ class SluicePropertiesTest {
         for (Setting setting :
                 List.of(Setting.SPILL_THRESHOLD, Setting.MAX_IN_MEMORY_BYTES, Setting.MAX_HEADER_BYTES_PER_PART)) {
             assertEquals(setting.maximum(), setting.parse(all.get(setting)));
+        }
+    }
+
+    @Test
+    void formsAreTakenWhereHeadersHaveNoLimit() throws IOException {
+        FormOptions.Builder options = FormOptions.inMemory(MemoryBudget.of(64 << 20));
+        SluiceProperties.ofWebFlux(with("spring.webflux.multipart.max-headers-size", "-1"))
+                .each(options::set, Scope.BODY, Scope.FORM);
+        byte[] body =
+                "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--B--".getBytes(StandardCharsets.UTF_8);
+        try (MultipartForm form =
+                Forms.of(options.build()).read(new ByteArrayInputStream(body), "multipart/form-data; boundary=B")) {
+            assertEquals("b", form.text("a"));
         }
     }
 
