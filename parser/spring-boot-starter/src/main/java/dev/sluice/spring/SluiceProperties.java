@@ -100,14 +100,12 @@ final class SluiceProperties {
      */
     static SluiceProperties ofServlets(
             Environment environment, long maxFileSize, long maxRequestSize, int threshold, String location) {
-        return new SluiceProperties(
-                environment,
-                KNOWN_OF_SERVLETS,
-                Map.of(
-                        Setting.MAX_PART_BYTES, limit(maxFileSize),
-                        Setting.MAX_BODY_BYTES, limit(maxRequestSize),
-                        Setting.SPILL_THRESHOLD, Integer.toString(Math.max(0, threshold)),
-                        Setting.DIRECTORY, directory(location)));
+        Map<Setting, String> boot = new EnumMap<>(Setting.class);
+        boot.put(Setting.MAX_PART_BYTES, limit(maxFileSize));
+        boot.put(Setting.MAX_BODY_BYTES, limit(maxRequestSize));
+        boot.put(Setting.DIRECTORY, directory(location));
+        putThreshold(boot, Math.max(0, threshold));
+        return new SluiceProperties(environment, KNOWN_OF_SERVLETS, boot);
     }
 
     /**
@@ -120,10 +118,7 @@ final class SluiceProperties {
         Binder binder = Binder.get(environment);
         Map<Setting, String> boot = new EnumMap<>(Setting.class);
         long inMemory = size(binder, Setting.SPILL_THRESHOLD, 256 << 10);
-        if (inMemory < 0) {
-            boot.put(Setting.MAX_IN_MEMORY_BYTES, Long.toString(Setting.MAX_IN_MEMORY_BYTES.maximum()));
-        }
-        boot.put(Setting.SPILL_THRESHOLD, Long.toString(inMemory < 0 ? Setting.SPILL_THRESHOLD.maximum() : inMemory));
+        putThreshold(boot, inMemory < 0 ? Setting.SPILL_THRESHOLD.maximum() : inMemory);
         long headers = size(binder, Setting.MAX_HEADER_BYTES_PER_PART, 10 << 10);
         boot.put(
                 Setting.MAX_HEADER_BYTES_PER_PART,
@@ -136,6 +131,14 @@ final class SluiceProperties {
         boot.put(Setting.HEADER_CHARSET, said(binder, Setting.HEADER_CHARSET, "UTF-8"));
         boot.put(Setting.DIRECTORY, directory(said(binder, Setting.DIRECTORY, "")));
         return new SluiceProperties(environment, KNOWN_OF_WEBFLUX, boot);
+    }
+
+    /** Boot has no limit for all files of a form: by ours, what it says of one of them would not hold. */
+    private static void putThreshold(Map<Setting, String> boot, long bytes) {
+        boot.put(Setting.SPILL_THRESHOLD, Long.toString(bytes));
+        if (bytes >= Setting.MAX_IN_MEMORY_BYTES.formDefault()) {
+            boot.put(Setting.MAX_IN_MEMORY_BYTES, Long.toString(Setting.MAX_IN_MEMORY_BYTES.maximum()));
+        }
     }
 
     private static long size(Binder binder, Setting setting, long byDefault) {

@@ -199,6 +199,29 @@ class SluicePropertiesTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"spring.servlet.multipart.file-size-threshold", "spring.webflux.multipart.max-in-memory-size"})
+    void aFileUpToBootsThresholdStaysInMemory(String property) throws IOException {
+        MockEnvironment environment = with(property, "3MB");
+        Map<Setting, String> said = property.contains("servlet") ? settings(environment) : webFlux(environment);
+        String head = "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";
+        byte[] body = (head + "x".repeat(3 << 20) + "\r\n--B--").getBytes(StandardCharsets.UTF_8);
+        try (SpoolDirectory spool = SpoolDirectory.open(directory)) {
+            FormOptions.Builder options = FormOptions.builder(spool, MemoryBudget.of(64 << 20));
+            for (Setting setting : List.of(Setting.SPILL_THRESHOLD, Setting.MAX_IN_MEMORY_BYTES)) {
+                if (said.containsKey(setting)) {
+                    options.set(setting, said.get(setting));
+                }
+            }
+            try (MultipartForm form =
+                    Forms.of(options.build()).read(new ByteArrayInputStream(body), "multipart/form-data; boundary=B")) {
+                assertTrue(form.parts().get(0).isInMemory());
+            }
+        }
+        environment.setProperty("sluice.max-in-memory-bytes", "7");
+        assertEquals("7", settings(environment).get(Setting.MAX_IN_MEMORY_BYTES));
+    }
+
     @Test
     void ourOwnWinsWithAWarning(CapturedOutput output) {
         MockEnvironment both =
