@@ -14,6 +14,7 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -182,10 +183,12 @@ final class RequestState implements AsyncListener {
         }
     }
 
-    /** {@return the options with names in the charset of the request, where it has one} */
+    /** {@return the options with names in the charset of the request, where it has one and the options name no other than UTF-8} */
     FormOptions inCharset(FormOptions given) {
         Charset named = charset();
-        if (named == null || named.equals(given.multipart().headerCharset())) {
+        if (named == null
+                || named.equals(StandardCharsets.UTF_8)
+                || !given.multipart().headerCharset().equals(StandardCharsets.UTF_8)) {
             return given;
         }
         try {

@@ -323,6 +323,19 @@ class StarterTest {
         assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
     }
 
+    /** Boot's own filter names UTF-8 for each request. */
+    @Test
+    void namesAreInTheCharsetThatIsSet() throws Exception {
+        start(List.of(Uploads.class), "--sluice.header-charset=ISO-8859-1");
+        HttpResponse<String> answer = send(
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
+                        .POST(HttpRequest.BodyPublishers.ofString(
+                                form("one", 10).replace("f.txt", "\u00E9.txt"), StandardCharsets.ISO_8859_1)),
+                "/upload");
+        assertEquals("one \u00E9.txt 10 10", answer.body());
+    }
+
     @Test
     void unlimitedIsMinusOne() throws Exception {
         start(
