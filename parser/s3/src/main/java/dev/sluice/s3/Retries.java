@@ -59,7 +59,7 @@ final class Retries {
         CompletableFuture<T> answer;
         try {
             answer = call.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // a class that is missing too: who waits would wait for ever
             answer = CompletableFuture.failedFuture(e);
         }
         CompletableFuture<T> running = answer;

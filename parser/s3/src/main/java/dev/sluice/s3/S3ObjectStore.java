@@ -40,6 +40,7 @@ import software.amazon.awssdk.services.s3.model.Part;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
+import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
  * A bucket, through the asynchronous client of the AWS SDK. A request is retried after a pause where that may help; after a
@@ -147,21 +148,23 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
         String crc32 = body.crc32();
-        return retries.trying(
-                "UploadPart",
-                () -> client.uploadPart(
-                                request -> request.bucket(bucket)
-                                        .key(target.key())
-                                        .uploadId(id)
-                                        .partNumber(number)
-                                        .contentLength(body.size())
-                                        .checksumCRC32(crc32)
-                                        .overrideConfiguration(this::eachTime),
-                                new Body(body))
-                        .thenApply(answer -> {
-                            ChecksumException.requireSame(crc32, answer.checksumCRC32());
-                            return new Piece(number, answer.eTag(), crc32);
-                        }));
+        return retries.trying("UploadPart", () -> {
+            CompletableFuture<UploadPartResponse> sent = client.uploadPart(
+                    request -> request.bucket(bucket)
+                            .key(target.key())
+                            .uploadId(id)
+                            .partNumber(number)
+                            .contentLength(body.size())
+                            .checksumCRC32(crc32)
+                            .overrideConfiguration(this::eachTime),
+                    new Body(body));
+            CompletableFuture<Piece> piece = sent.thenApply(answer -> {
+                ChecksumException.requireSame(crc32, answer.checksumCRC32());
+                return new Piece(number, answer.eTag(), crc32);
+            });
+            piece.whenComplete((done, cause) -> sent.cancel(true)); // which one made of it does not do by itself
+            return piece;
+        });
     }
 
     @Override
