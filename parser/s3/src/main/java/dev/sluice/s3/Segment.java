@@ -1,6 +1,7 @@
 package dev.sluice.s3;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -103,6 +104,13 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         ByteBuf root = buffer;
         for (ByteBuf next = root.unwrap(); next != null; next = root.unwrap()) {
             root = next;
+        }
+        if (root instanceof CompositeByteBuf several) {
+            int memory = 0;
+            for (ByteBuf one : several) {
+                memory += memoryBehind(one);
+            }
+            return memory;
         }
         return root.capacity();
     }

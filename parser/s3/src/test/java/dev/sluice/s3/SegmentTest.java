@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -125,6 +126,20 @@ class SegmentTest {
         assertEquals(100_000, segment.size());
         assertTrue(allocator.liveBytes() <= segment.size() + (8 * MIB) / 16, "held: " + allocator.liveBytes());
         assertEquals(segment.pinned(), allocator.liveBytes());
+        segment.release();
+    }
+
+    /** As they come from a look at the first bytes of a part. */
+    @Test
+    void ofABufferMadeOfOthersWhatTheseHoldCounts() {
+        ByteBuf chunk = allocator.buffer(64 << 10).writeZero(100);
+        ByteBuf both = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(new byte[10]), chunk.retainedSlice());
+        segment.add(both, whole);
+        both.release();
+        chunk.release();
+        segment.seal();
+        assertEquals(110, segment.size());
+        assertTrue(segment.pinned() >= allocator.liveBytes(), segment.pinned() + " of " + allocator.liveBytes());
         segment.release();
     }
 
