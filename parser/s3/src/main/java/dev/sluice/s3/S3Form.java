@@ -103,7 +103,7 @@ public final class S3Form implements PartDecider, FormAdmission {
         if (part.filename() == null) {
             return PartDecision.memory();
         }
-        return sinks.sniffer == null
+        return sinks.sniffer == null || said(part) != null
                 ? PartDecision.to(sink(part))
                 : PartDecision.look(
                         sinks.sniffedBytes, first -> PartDecision.to(sink(part, sinks.sniffer.apply(first))));
@@ -111,8 +111,13 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     /** {@return a sink for this part, under a random key} */
     public PartSink sink(PartHead part) {
+        return sink(part, Objects.requireNonNullElse(said(part), UNKNOWN_TYPE));
+    }
+
+    /** {@return what the client says of its type, where that is asked for and can be a header of a request} */
+    private @Nullable String said(PartHead part) {
         String said = sinks.clientContentType ? part.contentType() : null;
-        return sink(part, said == null ? UNKNOWN_TYPE : said);
+        return said != null && said.matches("[ -~]+") ? said : null;
     }
 
     /**

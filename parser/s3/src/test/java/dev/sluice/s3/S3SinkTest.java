@@ -16,10 +16,12 @@ import java.io.ByteArrayInputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.SequenceInputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
@@ -67,6 +69,38 @@ class S3SinkTest {
             assertEquals(
                     "x".repeat(1024),
                     bench.head(objects.objects().get(1)).metadata().get("filename"));
+        }
+    }
+
+    @Test
+    void theTypeThatTheClientSaysIsTakenWhereItCanBeAHeader() throws Exception {
+        assertEquals(List.of("image/png; a=b", "application/octet-stream"), types(sinks -> sinks));
+    }
+
+    @Test
+    void theFirstBytesSayTheTypeWhereTheClientDoesNot() throws Exception {
+        assertEquals(
+                List.of("image/png; a=b", "test/1"), types(sinks -> sinks.sniff(4, first -> "test/" + first.length)));
+    }
+
+    private static List<String> types(UnaryOperator<S3Sinks.Builder> sniffing) throws Exception {
+        try (Bench bench = new Bench(
+                MemoryBudget.of(256 << 20), store -> store, sinks -> sniffing.apply(sinks.clientContentType()))) {
+            S3Form objects = bench.sinks.newForm();
+            String part = "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\nContent-Type: ";
+            String body = part + "image/png; a=b\r\n\r\nx\r\n" + part
+                    + "image/png; name=\"\u00E9\u4E2D.png\"\r\n\r\nx\r\n--b--";
+            Uploads.send(
+                            bench.forms,
+                            objects.options(bench.forms.options()),
+                            new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8)),
+                            bench.allocator)
+                    .form()
+                    .get()
+                    .close();
+            return objects.objects().stream()
+                    .map(object -> bench.head(object).contentType())
+                    .toList();
         }
     }
 
