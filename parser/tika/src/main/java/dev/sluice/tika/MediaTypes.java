@@ -9,6 +9,7 @@ import org.apache.tika.io.TikaInputStream;
 import org.apache.tika.metadata.HttpHeaders;
 import org.apache.tika.metadata.Metadata;
 import org.apache.tika.metadata.TikaCoreProperties;
+import org.apache.tika.mime.MimeTypeException;
 import org.apache.tika.mime.MimeTypes;
 import org.apache.tika.parser.ParseContext;
 
@@ -56,7 +57,7 @@ public final class MediaTypes {
      * among the formats that its bytes allow}
      *
      * <p>A hint makes a type more special (a ZIP archive a {@code .docx}, text a {@code .csv}) and is believed where the
-     * bytes say nothing; it does not overrule them.
+     * bytes say nothing; it does not overrule them. A {@code Content-Type} that is not in the table of types is none.
      *
      * @param bytes as {@link #sniff}
      * @throws IllegalArgumentException if {@code bytes} is out of range
@@ -74,14 +75,24 @@ public final class MediaTypes {
 
     private static String type(MimeTypes types, byte[] first, PartHead part, boolean hints) throws IOException {
         Metadata metadata = new Metadata();
-        if (hints && part.contentType() != null) {
-            metadata.set(HttpHeaders.CONTENT_TYPE, part.contentType());
+        String said = part.mediaType();
+        if (hints && said != null && isKnown(types, said)) {
+            metadata.set(HttpHeaders.CONTENT_TYPE, said);
         }
         if (hints && part.filename() != null) {
             metadata.set(TikaCoreProperties.RESOURCE_NAME_KEY, part.filename());
         }
         try (TikaInputStream in = TikaInputStream.get(first)) {
             return types.detect(in, metadata, new ParseContext()).getBaseType().toString();
+        }
+    }
+
+    /** Others would be added to the table, for ever: as many as clients make up. */
+    private static boolean isKnown(MimeTypes types, String type) {
+        try {
+            return types.getRegisteredMimeType(type) != null;
+        } catch (MimeTypeException e) {
+            return false;
         }
     }
 }

@@ -27,6 +27,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.apache.tika.mime.MediaTypeRegistry;
+import org.apache.tika.mime.MimeTypes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -216,6 +218,20 @@ class MediaTypesTest {
         PartDecider hinted = MediaTypes.sniffWithHints(64, (part, type) -> keep(type));
         assertEquals("image/png", typeOf(body("\u00FF", ";;/\u00FF", PNG), hinted));
         assertEquals("text/plain", typeOf(body("", "a b c", TEXT), hinted));
+    }
+
+    /** The table is one for the process. */
+    @Test
+    void typesThatAClientMakesUpAreNotKept() throws IOException {
+        PartDecider hinted = MediaTypes.sniffWithHints(64, (part, type) -> keep(type));
+        MediaTypeRegistry table = MimeTypes.getDefaultMimeTypes().getMediaTypeRegistry();
+        int before = table.getTypes().size();
+        List<String> found = List.of(
+                typeOf(body("x", "text/x-made-up", TEXT), hinted),
+                typeOf(body("x", "made/up", new byte[0]), hinted),
+                typeOf(body("x", "text/csv; made=up", TEXT), hinted));
+        assertEquals(before, table.getTypes().size());
+        assertEquals(List.of("text/plain", "application/octet-stream", "text/csv"), found);
     }
 
     @Test
