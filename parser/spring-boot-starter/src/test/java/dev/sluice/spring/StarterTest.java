@@ -21,6 +21,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.net.CookieManager;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -139,6 +140,11 @@ class StarterTest {
         @RequestMapping("/other")
         String other(HttpServletRequest request) {
             return request.getMethod() + " of " + request.getContentLength() + " bytes";
+        }
+
+        @PostMapping("/parameter")
+        String parameter(HttpServletRequest request) {
+            return request.getParameter("title");
         }
 
         @GetMapping("/token")
@@ -334,6 +340,21 @@ class StarterTest {
                                 form("one", 10).replace("f.txt", "\u00E9.txt"), StandardCharsets.ISO_8859_1)),
                 "/upload");
         assertEquals("one \u00E9.txt 10 10", answer.body());
+    }
+
+    @Test
+    void aClientThatGoesAwayIsNoErrorOfTheServer(CapturedOutput output) throws Exception {
+        start(List.of(Uploads.class), "--spring.servlet.multipart.resolve-lazily=true");
+        int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            String head = "POST /parameter HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=" + BOUNDARY
+                    + "\r\nContent-Length: 1000\r\n\r\n";
+            socket.getOutputStream().write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
+            socket.shutdownOutput();
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(answer.startsWith("HTTP/1.1 400"), answer);
+        }
+        assertFalse(output.getAll().contains("a form was not taken"), output::getAll);
     }
 
     @Test
