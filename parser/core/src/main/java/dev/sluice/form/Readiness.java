@@ -1,7 +1,9 @@
 package dev.sluice.form;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -29,20 +31,23 @@ public final class Readiness {
         return new Readiness(null);
     }
 
-    /** {@return ready once both are; failed if one fails} */
+    /** {@return ready once both are; failed as soon as one fails} */
     public static Readiness both(Readiness first, Readiness second) {
         if (first.isReady()) {
             return first.failure() == null ? second : first;
         }
         Readiness both = pending();
-        first.whenReady(() -> {
-            Throwable failure = first.failure();
-            if (failure != null) {
-                both.fail(failure);
-            } else {
-                second.whenReady(() -> both.settle(Objects.requireNonNull(second.state.get())));
-            }
-        });
+        AtomicInteger left = new AtomicInteger(2);
+        for (Readiness each : List.of(first, second)) {
+            each.whenReady(() -> {
+                Throwable failure = each.failure();
+                if (failure != null) {
+                    both.fail(failure);
+                } else if (left.decrementAndGet() == 0) {
+                    both.ready();
+                }
+            });
+        }
         return both;
     }
 

@@ -45,9 +45,15 @@ final class TeeSink implements PartSink {
     @Override
     public void retract() throws IOException {
         try {
-            second.retract();
+            if (isDone(secondPublished)) {
+                secondPublished = null; // once
+                second.retract();
+            }
         } finally {
-            first.retract();
+            if (isDone(firstPublished)) {
+                firstPublished = null;
+                first.retract();
+            }
         }
     }
 
@@ -61,12 +67,17 @@ final class TeeSink implements PartSink {
         if (!state.close()) {
             return;
         }
-        try (first;
-                second) {
-            if (isDone(firstPublished) && !isDone(secondPublished)) {
-                first.retract();
-            } else if (isDone(secondPublished) && !isDone(firstPublished)) {
-                second.retract();
+        boolean both = isDone(firstPublished) && isDone(secondPublished);
+        try {
+            try (first;
+                    second) {
+                if (!both) {
+                    retract();
+                }
+            } finally {
+                if (!both) {
+                    retract(); // what has become visible meanwhile
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

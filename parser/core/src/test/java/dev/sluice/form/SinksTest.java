@@ -205,7 +205,7 @@ class SinksTest extends SpooledTest {
     }
 
     /** Publishes, or fails to, when it is told; counts what is visible. */
-    private static final class Shown extends IdleSink {
+    private static class Shown extends IdleSink {
         private final List<String> visible;
         private final String name;
         final Readiness publishing = Readiness.pending();
@@ -243,6 +243,39 @@ class SinksTest extends SpooledTest {
             fails.fail(new IOException("broken"));
             tee.close();
             assertEquals(List.of(), visible);
+        }
+    }
+
+    @Test
+    void ofATeeNoneBecomesVisibleWhileItIsClosed() throws IOException {
+        List<String> visible = new ArrayList<>();
+        Shown first = new Shown(visible, "first");
+        Shown second = new Shown(visible, "second") {
+            @Override
+            public void close() {
+                visible.add("first"); // on the thread of the other, at any time before that is closed
+                first.publishing.ready();
+            }
+        };
+        PartSink tee = PartSink.tee(first, second);
+        tee.complete();
+        assertFalse(tee.publish().isReady());
+        tee.close();
+        assertEquals(List.of(), visible);
+    }
+
+    @Test
+    void aTeeFailsAsSoonAsOneOfItsSinksDoes() throws IOException {
+        for (boolean firstFails : new boolean[] {false, true}) {
+            Shown first = new Shown(new ArrayList<>(), "first");
+            Shown second = new Shown(new ArrayList<>(), "second");
+            PartSink tee = PartSink.tee(first, second);
+            tee.complete();
+            Readiness published = tee.publish();
+            IOException broken = new IOException("broken");
+            (firstFails ? first : second).publishing.fail(broken);
+            assertSame(broken, published.failure(), "the other may take its time");
+            tee.close();
         }
     }
 }
