@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param executor null where everything is done on the event loop
  * @param open how to stop each handler within a time, by what is complete when it is over
+ * @param held how many bytes of bodies have come and wait, of all connections
  */
 record Connections(
         Forms forms,
@@ -28,7 +30,8 @@ record Connections(
         long drainBytes,
         long drainNanos,
         Map<CompletableFuture<Void>, Consumer<Duration>> open,
-        AtomicBoolean stopping) {
+        AtomicBoolean stopping,
+        AtomicLong held) {
     /** Has {@link #stop} run these on the event loop: at once, and at its deadline; until {@code over} is complete. */
     void add(ChannelHandlerContext ctx, CompletableFuture<Void> over, Runnable proceed, Runnable close) {
         open.put(over, deadline -> {

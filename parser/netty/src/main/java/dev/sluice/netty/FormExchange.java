@@ -37,6 +37,7 @@ final class FormExchange implements FormSource {
     private @Nullable FormIntake intake;
     private HttpHeaders trailers = EmptyHttpHeaders.INSTANCE;
     private @Nullable Runnable due;
+    private boolean aborted;
     private long received;
     private int turnBytes;
 
@@ -114,11 +115,14 @@ final class FormExchange implements FormSource {
         return intake == null || intake.isOver();
     }
 
+    /** {@return whether what still comes is for nobody: also while the abort is on its way, for something may be missing} */
+    boolean takesNoMore() {
+        return aborted || isOver();
+    }
+
     /** {@return how many bytes may come now, in this turn of the event loop} */
     int demand() {
-        return intake == null || intake.isOver()
-                ? 0
-                : (int) Math.min(intake.demand(), shared.bytesPerTurn() - turnBytes);
+        return intake == null || takesNoMore() ? 0 : (int) Math.min(intake.demand(), shared.bytesPerTurn() - turnBytes);
     }
 
     /** {@return whether there may be a read without demand, to see whether the client is still there} */
@@ -182,6 +186,7 @@ final class FormExchange implements FormSource {
 
     void abort(Throwable reason) {
         FormIntake form = intake;
+        aborted = true;
         if (form != null) {
             Executor workers = shared.executor() == null ? Runnable::run : shared.executor();
             try {

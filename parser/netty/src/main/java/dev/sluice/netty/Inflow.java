@@ -6,19 +6,43 @@ import io.netty.handler.codec.http.HttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** What has come and is not wanted yet, in order, and the reads that bring more. */
 final class Inflow {
+    /** A request without a body counts no bytes, and is held too. */
+    private static final int MOST_MESSAGES = 256;
+
+    private static final int SHARE_OF_ALL = 8;
+    private static final long LEAST_OF_ALL = 1 << 20;
+
     private final Deque<Object> held = new ArrayDeque<>();
     private final int most;
+    private final long mostOfAll;
+    /** What the inflows of all connections hold. */
+    private final AtomicLong ofAll;
+
     private long bytes;
+    /** How much of {@link #bytes} {@link #ofAll} has been told of. */
+    private long told;
+
     private long received;
     private boolean reading;
     private boolean probing;
 
-    Inflow(int most) {
-        this.most = most;
+    Inflow(Connections shared) {
+        most = shared.bytesPerTurn();
+        ofAll = shared.held();
+        mostOfAll = Math.max(shared.forms().options().memory().capacity() / SHARE_OF_ALL, LEAST_OF_ALL);
+    }
+
+    /** Says how much is held now; nothing as a rule, when a read is over. */
+    void tell() {
+        if (bytes != told) {
+            ofAll.addAndGet(bytes - told);
+            told = bytes;
+        }
     }
 
     private static int size(Object message) {
@@ -86,11 +110,11 @@ final class Inflow {
     /**
      * A client that is gone is not noticed for as long as nobody reads, nor is the end of its connection by a stream that
      * has unread data. So a read is asked for while the form waits for something else, too; what it brings is held, and one
-     * more asked for while that is little, until one is due.
+     * more asked for while that is little, until one is due; none while all connections together hold much.
      */
     void probe(ChannelHandlerContext ctx, boolean begin) {
         probing |= begin && !reading;
-        if (probing && bytes <= most / 4) {
+        if (probing && bytes <= most / 4 && held.size() < MOST_MESSAGES && ofAll.get() <= mostOfAll) {
             ask(ctx);
         }
     }

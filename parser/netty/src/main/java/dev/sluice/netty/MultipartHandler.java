@@ -38,7 +38,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     MultipartHandler(Connections shared) {
         this.shared = shared;
-        inflow = new Inflow(shared.bytesPerTurn());
+        inflow = new Inflow(shared);
         closing = new Closing(shared, inflow);
     }
 
@@ -66,6 +66,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         while (inflow.first() != null) {
             inflow.drop();
         }
+        inflow.tell();
         FormExchange form = request.form();
         CompletionStage<?> end = form == null ? CompletableFuture.completedStage(null) : form.cutOff();
         end.whenComplete((received, failure) -> over.complete(null));
@@ -123,6 +124,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             closing.begin(ctx);
         }
         work(ctx);
+        inflow.tell();
         FormExchange form = request.form();
         if (closing.hasBegun()) {
             closing.goOn(ctx, request.isComplete(), inputShutdown);
@@ -179,7 +181,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             ctx.fireChannelRead(inflow.take());
         } else if (request.isComplete() || !(message instanceof HttpContent content)) {
             return false;
-        } else if (form == null || form.isOver()) {
+        } else if (form == null || form.takesNoMore()) {
             drop(message);
         } else {
             return onContent(form, content);

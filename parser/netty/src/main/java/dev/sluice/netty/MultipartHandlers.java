@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * a time: the next waits until the one before was answered, by it or by the handlers behind it. Those who answer with
  * {@code Connection: close} need not close: the handler does, once the client has read the answer, or had the time.
  *
- * <p>While a sink makes a form wait, a client that is gone is found about a second later, unless more than some 64 KiB lie
- * before its end: then once those are read, or {@link dev.sluice.form.FormOptions#maxSinkWait()} is over. In HTTP/2 a
- * stream's reset is seen at once; give the connection a larger window than its streams have, or one that waits stops all.
+ * <p>While a sink makes a form wait, a client that is gone is found about a second later, unless more than some 64 KiB, or
+ * 256 messages, lie before its end, or so much of all connections is held: then once those are read, or {@link
+ * dev.sluice.form.FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give the connection a larger window than its streams have, or one that waits stops all.
  */
 public final class MultipartHandlers {
     private final Connections connections;
@@ -124,7 +125,8 @@ public final class MultipartHandlers {
                     drainBytes,
                     drainNanos,
                     new ConcurrentHashMap<>(),
-                    new AtomicBoolean()));
+                    new AtomicBoolean(),
+                    new AtomicLong()));
         }
     }
 }

@@ -16,6 +16,7 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
+import dev.sluice.form.Readiness;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -26,6 +27,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.DefaultHttpContent;
@@ -84,6 +86,13 @@ class MultipartHandlerTest {
 
         void run() {
             for (Runnable task; (task = tasks.poll()) != null; ) {
+                task.run();
+            }
+        }
+
+        /** As a pool may whose first thread has to wait for the machine. */
+        void runLastFirst() {
+            for (Runnable task; (task = tasks.pollLast()) != null; ) {
                 task.run();
             }
         }
@@ -160,7 +169,7 @@ class MultipartHandlerTest {
 
     private static HttpContent content(byte[] bytes, int from, int to) {
         return new DefaultHttpContent(
-                PooledByteBufAllocator.DEFAULT.directBuffer().writeBytes(bytes, from, to - from));
+                PooledByteBufAllocator.DEFAULT.directBuffer(to - from).writeBytes(bytes, from, to - from));
     }
 
     private static HttpContent content(byte[] bytes) {
@@ -427,6 +436,61 @@ class MultipartHandlerTest {
         assertEquals(before + 1, reads.count);
     }
 
+    @Test
+    void requestsThatAClientSendsAheadAreReadWithinABoundWhileAnAnswerIsMade() {
+        open(onLoop());
+        upload.answer = new CompletableFuture<>();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        int rounds = 0;
+        for (int before = -1; reads.count > before && rounds < 1000; rounds++) {
+            before = reads.count;
+            for (int i = 0; i < 20; i++) {
+                channel.pipeline().fireChannelRead(head("/next"));
+                channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+            }
+            channel.pipeline().fireChannelReadComplete();
+            channel.runPendingTasks();
+        }
+        assertTrue(rounds <= 20, "requests that are held: " + 20 * rounds);
+        upload.answer.complete(Upload.text(200, ""));
+        assertAnswer(200, false);
+        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void whatIsReadAheadIsBoundedForAllConnectionsTogether() {
+        upload.change = by -> by.admission(Readiness::pending);
+        open(onWorkers(workers));
+        List<EmbeddedChannel> paused = new ArrayList<>();
+        long held = 0;
+        for (int i = 0; i < 100; i++) {
+            Reads asked = new Reads();
+            EmbeddedChannel one = new EmbeddedChannel();
+            one.freezeTime();
+            one.pipeline().addLast(asked).addLast(handlers.newHandler());
+            one.writeInbound(head("/upload"));
+            int before = asked.count;
+            one.advanceTimeBy(2, TimeUnit.SECONDS);
+            one.runScheduledPendingTasks();
+            if (asked.count > before) {
+                one.writeInbound(content(new byte[60_000]));
+                held += 60_000;
+            }
+            paused.add(one);
+        }
+        assertTrue(held > 0 && held <= memory.capacity() / 8 + 60_000, "held: " + held);
+        paused.forEach(EmbeddedChannel::close);
+        workers.run();
+
+        channel.writeInbound(head("/upload"));
+        int before = reads.count;
+        channel.advanceTimeBy(2, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertEquals(before + 1, reads.count, "nothing is held any more");
+    }
+
     // ---- refusals
 
     @ParameterizedTest
@@ -539,6 +603,20 @@ class MultipartHandlerTest {
         open(MultipartHandlers.onEventLoop(Forms.of(options), request -> broken));
         channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
         assertAnswer(500, false);
+    }
+
+    @Test
+    void aFormOfWhichSomethingIsLostIsNotTakenThoughTheThreadThatAbortsItIsLate() {
+        open(onWorkers(workers));
+        byte[] body = Upload.body(1000);
+        channel.writeInbound(head("/upload"), content(body, 0, 300));
+        workers.run();
+        channel.pipeline().fireExceptionCaught(new DecoderException("300 bytes are no gzip"));
+        channel.writeInbound(content(body, 600, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
+        workers.runLastFirst();
+        assertAnswer(400, false);
+        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+        assertEquals(0, upload.published);
     }
 
     @Test
