@@ -44,8 +44,8 @@ public final class ClientPace {
     /** Says that the server has read all there is and waits for more. */
     public void waits(long now) {
         charge(now);
+        since = waiting ? since : now;
         waiting = true;
-        since = now;
     }
 
     /** Says that something came, or that the server has something else to do. */
@@ -71,8 +71,8 @@ public final class ClientPace {
     }
 
     private void charge(long now) {
-        if (waiting) {
-            credit -= Math.max(now - since, 0) * bytesPerNano;
+        if (waiting && now - since > 0) { // somebody with a later time may have been here before
+            credit -= (now - since) * bytesPerNano;
             since = now;
         }
     }

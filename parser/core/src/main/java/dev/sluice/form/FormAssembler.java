@@ -190,7 +190,7 @@ final class FormAssembler {
                 }
             }
         }
-        return false;
+        return intake != null && intake.evict();
     }
 
     /** The limits of the whole form hold across nested bodies, of which the decoders know nothing. */

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +36,11 @@ public final class FormIntake {
     /** Why the form is to end before its time; where it is not due, a thread of the source has been asked for that first. */
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
-    /** How many bytes may wait to be decoded. */
+    /** How many bytes may wait to be decoded, counted by what keeps them in memory. */
     private static final long WINDOW = 512 << 10;
+
+    /** How many bytes are decoded before others have their turn on the same thread. */
+    private static final long TURN = 2 * WINDOW;
 
     /** What a stream has at hand that only knows that it is not at its end, as those that decompress. */
     private static final int ANYTHING = 1;
@@ -64,8 +68,9 @@ public final class FormIntake {
 
     // Of whoever works.
     private @Nullable FormAssembler assembler;
-    private int current;
     private int charged;
+    private long decodedInTurn;
+    private boolean turnIsOver;
     private boolean admitted;
 
     private FormIntake(FormSource source, FormOptions options, ChunkPool pool) {
@@ -175,8 +180,9 @@ public final class FormIntake {
         received.lazySet(received.get() + size); // by this thread alone
         boolean drops = over;
         if (!drops) {
-            waiting.addAndGet(size);
-            options.memory().waits(size);
+            int kept = chunk.capacity();
+            waiting.addAndGet(kept);
+            options.memory().waits(kept);
             chunks.add(chunk); // before the pace: whoever finds none is sure that the client is waited for
         }
         boolean tooSlow = pace != null && !received(pace, size);
@@ -282,24 +288,29 @@ public final class FormIntake {
     public void checkPace(long now) {
         Readiness sink = blocked;
         if (sink != null && now - blockedSince > options.maxSinkWaitNanos()) {
-            endLater(MultipartException.because(Reason.SINK_STALLED)
-                    .limit(options.maxSinkWaitNanos())
-                    .build());
+            endLater(
+                    MultipartException.because(Reason.SINK_STALLED)
+                            .limit(options.maxSinkWaitNanos())
+                            .build(),
+                    () -> !sink.isReady());
         } else if (pace != null && isTooSlow(pace, now)) {
             if (!over) {
-                endLater(tooSlow());
+                endLater(tooSlow(), () -> !finished && isTooSlow(pace, options.now()));
             } else if (drainLeft.getAndSet(0) > 0) { // or the source was told, and its request may be gone by now
                 source.wanted();
             }
         }
     }
 
-    /** Sinks and the application are not for a timer to wait for. Not before that thread has come: the request is its. */
-    private void endLater(Throwable reason) {
+    /**
+     * Sinks and the application are not for a timer to wait for. Not before that thread has come: the request is its. If that
+     * takes long, because the server is busy, the reason may be gone: {@code still} says whether it is there.
+     */
+    private void endLater(Throwable reason, BooleanSupplier still) {
         Ending announced = new Ending(reason, false, false);
         if (ending.compareAndSet(null, announced)) {
             Runnable end = () -> {
-                ending.compareAndSet(announced, new Ending(reason, false, true));
+                ending.compareAndSet(announced, still.getAsBoolean() ? new Ending(reason, false, true) : null);
                 callNow();
             };
             try {
@@ -393,6 +404,9 @@ public final class FormIntake {
 
     private void work() {
         int seen = 1;
+        boolean goesOnLater;
+        decodedInTurn = 0;
+        turnIsOver = false;
         do {
             try {
                 advance();
@@ -402,8 +416,12 @@ public final class FormIntake {
             if (assembler != null) {
                 assembler.settle();
             }
+            goesOnLater = turnIsOver && !over;
             seen = calls.addAndGet(-seen);
         } while (seen != 0);
+        if (goesOnLater) {
+            callLater();
+        }
     }
 
     private void advance() throws IOException {
@@ -428,13 +446,18 @@ public final class FormIntake {
     /** {@return false if there is nothing to do before more comes} */
     private boolean advance(FormAssembler form) throws IOException {
         boolean last = finished;
-        if (goOn(form.pump())) {
+        turnIsOver = decodedInTurn >= TURN;
+        if (turnIsOver) {
+            return false;
+        } else if (goOn(form.pump())) {
             return true;
         }
         if (charged > 0) {
             form.release(charged);
+            decodedInTurn += charged;
+            boolean little = noLongerWaits(charged) <= window() / 2;
             charged = 0;
-            if (noLongerWaits(current) <= window() / 2) {
+            if (little) {
                 tellSource(); // which receives while the rest is decoded
             }
         }
@@ -457,12 +480,11 @@ public final class FormIntake {
     }
 
     private void take(FormAssembler form, ByteBuf chunk) throws IOException {
-        current = chunk.readableBytes();
         try {
             form.reserve(chunk.capacity()); // what it keeps in memory, however little is in it
             charged = chunk.capacity();
-        } catch (IOException e) {
-            noLongerWaits(current);
+        } catch (IOException | RuntimeException e) { // of the spool, where something had to give way
+            noLongerWaits(chunk.capacity());
             chunk.release();
             throw e;
         }
@@ -488,9 +510,10 @@ public final class FormIntake {
 
     private void dropChunks() {
         for (ByteBuf chunk; (chunk = chunks.poll()) != null; ) {
-            noLongerWaits(chunk.readableBytes());
+            noLongerWaits(chunk.capacity());
             chunk.release();
         }
+        clientIsWaitedFor(); // for what is to be dropped, too
     }
 
     private void end(Throwable failure, boolean wasAborted) {
@@ -505,10 +528,8 @@ public final class FormIntake {
         if (admitted) {
             FormTally.call(options.admission()::ended);
         }
-        if (charged > 0) {
-            charged = 0;
-            noLongerWaits(current);
-        }
+        noLongerWaits(charged);
+        charged = 0;
         dropChunks();
         blocked = null;
         boolean worthIt = !wasAborted

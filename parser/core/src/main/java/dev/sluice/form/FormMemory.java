@@ -94,13 +94,31 @@ final class FormMemory implements AutoCloseable {
                         .at(head.offset() + size)
                         .limit(max)
                         .build()
-                : account.refusal();
+                : refusal();
     }
 
-    /** Reserves what does not count for the limit of the form, but for that of the process. */
-    void reserveForProcess(long bytes) throws MultipartException {
-        account.reserve(bytes);
-        forProcess += bytes;
+    /** {@return what to throw where the process has no memory left} */
+    MultipartException refusal() {
+        return account.refusal();
+    }
+
+    /** Reserves what counts for the limit of the process, not of the form: what need not be in memory has to give way. */
+    void reserveForProcess(long bytes) throws IOException {
+        while (!tryReserveForProcess(bytes)) {
+            if (!evictor.evict()) {
+                throw refusal();
+            }
+        }
+    }
+
+    boolean tryReserveForProcess(long bytes) {
+        boolean taken = account.tryReserve(bytes);
+        if (!taken && ahead > 0) {
+            settle();
+            taken = account.tryReserve(bytes);
+        }
+        forProcess += taken ? bytes : 0;
+        return taken;
     }
 
     void releaseForProcess(long bytes) {

@@ -25,8 +25,9 @@ public interface FormSource {
     }
 
     /**
-     * Runs what follows when a sink is ready again, or a client too slow: on a thread of this source, not within this
-     * call, which comes from a thread of the sink. What this throws ends the form.
+     * Runs what follows when a sink is ready again, a client too slow, or so much was decoded at once that it is the turn of
+     * others: on a thread of this source, not within this call, which may come from a thread of the sink. What this throws
+     * ends the form.
      */
     void resume(Runnable work);
 }

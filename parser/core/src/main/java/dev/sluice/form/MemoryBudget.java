@@ -128,7 +128,7 @@ public final class MemoryBudget {
         return bytes <= capacity - keptForSmall - used.get();
     }
 
-    /** Counts bytes of a body that wait to be decoded, or wait no longer. */
+    /** Counts the memory of what waits to be decoded, or waits no longer. */
     void waits(long bytes) {
         waiting.addAndGet(bytes);
     }

@@ -122,7 +122,9 @@ final class MemoryContent {
     /** {@return the same bytes, charged to an account of their own; this has none any more} */
     MemoryContent chargedElsewhere() throws MultipartException {
         FormMemory own = memory.another();
-        own.reserveForProcess(capacity);
+        if (!own.tryReserveForProcess(capacity)) {
+            throw own.refusal();
+        }
         MemoryContent moved = new MemoryContent(own, false);
         moved.segments = segments;
         moved.count = count;

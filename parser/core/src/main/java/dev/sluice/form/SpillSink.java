@@ -49,6 +49,16 @@ final class SpillSink implements PartSink {
         from.release();
     }
 
+    /** Goes on in a file, if it may. {@return whether that gave room} */
+    boolean evict() throws IOException {
+        MemoryContent here = inMemory;
+        if (spool == null || here == null || here.size() == 0) {
+            return false;
+        }
+        spill(spool, here);
+        return true;
+    }
+
     @Override
     public Readiness complete() throws IOException {
         if (file != null) {

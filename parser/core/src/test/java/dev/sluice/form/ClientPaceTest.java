@@ -68,6 +68,19 @@ class ClientPaceTest {
         assertEquals(5.0, pace.patience() / 1e9, 1e-6);
     }
 
+    /** Whoever looks at the time may be late with what it has seen. */
+    @Test
+    void noTimeCountsTwice() {
+        pace.waits(seconds(0));
+        assertFalse(pace.isTooSlow(seconds(3)));
+        assertFalse(pace.isTooSlow(seconds(1)));
+        assertFalse(pace.isTooSlow(seconds(4.9)));
+        pace.received(240);
+        pace.waits(seconds(2));
+        assertFalse(pace.isTooSlow(seconds(5.9)));
+        assertTrue(pace.isTooSlow(seconds(6.1)));
+    }
+
     @Test
     void aRateHasToBeARate() {
         assertThrows(IllegalArgumentException.class, () -> ClientPace.of(0, Duration.ofSeconds(5)));

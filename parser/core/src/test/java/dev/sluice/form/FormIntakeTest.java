@@ -207,6 +207,31 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
+    /** A part that is complete, and one that is just coming in. */
+    @ParameterizedTest
+    @ValueSource(ints = {61_000, 55_000})
+    void whatMayBeInAFileGoesThereWhenThereIsNoMemoryForTheNextChunk(int beforeItIsShort) throws IOException {
+        MemoryBudget shared = MemoryBudget.of(1 << 20);
+        byte[] body = new Upload()
+                .file("a", "a", "a".repeat(60_000))
+                .file("b", "b", "b".repeat(20_000))
+                .toBytes();
+        PushedForm form = PushedForm.create(
+                Upload.BOUNDARY, FormOptions.builder(spool, shared).build());
+        Upload.feed(form, body, 0, beforeItIsShort, 1000);
+        assertEquals(0, spool.files());
+        try (MemoryBudget.Account others = shared.open()) {
+            others.reserve(shared.capacity() * 3 / 4 - shared.used());
+            Upload.feed(form, body, beforeItIsShort, body.length, 16 << 10);
+            try (MultipartForm whole = form.finish()) {
+                assertFalse(whole.parts().get(0).isInMemory());
+                assertEquals(60_000, whole.parts().get(0).inputStream().readAllBytes().length);
+                assertEquals(20_000, whole.parts().get(1).inputStream().readAllBytes().length);
+            }
+        }
+        assertEquals(0, shared.used());
+    }
+
     @Test
     void anAbortComesInTheMiddleOfACallOfASinkAndWaitsForNobody() throws IOException {
         Remote sink = new Remote();
@@ -447,6 +472,61 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(told, slow.wanted, "nobody waits for a form that is over");
     }
 
+    /** Many wait for their answer before they send on, and some for ever. */
+    @ParameterizedTest
+    @ValueSource(strings = {"multipart/form-data; boundary=x", "text/plain"})
+    void aClientThatIsRefusedAndSendsNoMoreIsNotWaitedForForEver(String type) throws IOException {
+        AtomicLong now = new AtomicLong();
+        FormOptions options =
+                FormOptions.inMemory(budget).maxParts(1).clock(now::get).build();
+        byte[] body = twoParts();
+        PushedForm source = new PushedForm(new FormHead(type, body.length + 10L, false));
+        FormIntake intake = Forms.of(options).receive(source, options);
+        if (!intake.isOver()) {
+            intake.offer(Unpooled.wrappedBuffer(body));
+        }
+        assertTrue(intake.isOver());
+        assertTrue(intake.demand() > 0, "the rest is worth dropping");
+        now.addAndGet(TimeUnit.SECONDS.toNanos(4));
+        intake.checkPace(now.get());
+        assertTrue(intake.demand() > 0);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(3));
+        intake.checkPace(now.get());
+        assertEquals(0, intake.demand());
+        assertEquals(1, source.wanted, "who drops it is told that no more is");
+    }
+
+    @Test
+    void aClientThatWasSlowIsForgivenIfItHasSentBeforeTheThreadThatIsToEndItComes() throws IOException {
+        AtomicLong now = new AtomicLong();
+        FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
+        byte[] body = new Upload().field("a", "a".repeat(5000)).toBytes();
+        now.addAndGet(TimeUnit.SECONDS.toNanos(6));
+        form.intake().checkPace(now.get());
+        assertEquals(1, form.resumed.size());
+        Upload.feed(form, body, 0, body.length, body.length); // as it had before, but no thread was there to read it
+        runResumed(form);
+        form.finish().close();
+        assertEquals(0, budget.used());
+    }
+
+    @Test
+    void aSinkThatIsReadyWhenTheThreadComesThatIsToEndTheFormGoesOn() throws IOException {
+        Remote sink = new Remote();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        form.intake().finish();
+        form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
+        while (!form.intake().isOver()) {
+            sink.last.ready();
+            runResumed(form);
+        }
+        form.intake().future().join().close();
+        assertEquals(0, budget.used());
+    }
+
     /** The stream is a container's or an application's: anything may come out of it, in the middle of a part. */
     @ParameterizedTest
     @ValueSource(classes = {IOException.class, IllegalStateException.class, StackOverflowError.class})
@@ -658,6 +738,88 @@ class FormIntakeTest extends SpooledTest {
             intakes.get(i).future().get(10, TimeUnit.SECONDS).close();
             sources.get(i).end();
         }
+        assertEquals(0, budget.waiting());
+    }
+
+    /** A client in the same rack sends faster than a disk writes: its worker would be its own until it has sent all. */
+    @Test
+    void aFormThatIsDecodedMoreSlowlyThanItComesLeavesItsWorkerToOthersNowAndThen() {
+        List<Runnable> jobs = new ArrayList<>();
+        FormSource source = new FormSource() {
+            @Override
+            public FormHead head() {
+                return FormHead.of("multipart/form-data; boundary=x");
+            }
+
+            @Override
+            public void wanted() {}
+
+            @Override
+            public void run(Runnable work) {
+                jobs.add(work);
+            }
+
+            @Override
+            public void resume(Runnable work) {
+                jobs.add(work);
+            }
+        };
+        AtomicReference<@Nullable FormIntake> open = new AtomicReference<>();
+        AtomicLong written = new AtomicLong();
+        PartSink sink = new IdleSink() {
+            @Override
+            public Readiness write(ByteBuf data) {
+                FormIntake intake = open.get();
+                if (intake != null && written.addAndGet(data.readableBytes()) < 40 << 20) {
+                    while (intake.demand() > 0) { // as another thread would
+                        intake.offer(Unpooled.buffer(CHUNK).writeZero(CHUNK));
+                    }
+                }
+                return Readiness.READY;
+            }
+        };
+        FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
+        open.set(intake);
+        byte[] body = new Upload().file("f", "f", "x").toBytes();
+        int close = Upload.BOUNDARY.value().length() + 8;
+        intake.offer(Unpooled.copiedBuffer(body, 0, body.length - close));
+        while (!jobs.isEmpty()) {
+            long before = written.get();
+            jobs.remove(0).run();
+            long inOneTurn = written.get() - before;
+            assertTrue(inOneTurn <= 2 << 20, () -> "in one turn: " + inOneTurn);
+        }
+        assertTrue(written.get() >= 40 << 20, "written: " + written);
+        intake.offer(Unpooled.copiedBuffer(body, body.length - close, close));
+        intake.finish();
+        while (!jobs.isEmpty()) {
+            jobs.remove(0).run();
+        }
+        intake.future().join().close();
+        assertEquals(0, budget.used());
+        assertEquals(0, budget.waiting());
+    }
+
+    /** Each read takes a buffer of 32 KiB, however little comes. */
+    @Test
+    void whatWaitsIsCountedWithTheMemoryThatItKeeps() throws Exception {
+        Blocking sink = new Blocking();
+        WithWorker source = new WithWorker();
+        FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
+        byte[] body = new Upload().file("f", "f", "x".repeat(2000)).toBytes();
+        intake.offer(Unpooled.copiedBuffer(body, 0, 1000));
+        assertTrue(sink.blocks.await(10, TimeUnit.SECONDS));
+        int at = 1000;
+        while (intake.demand() > 0 && at < 1900) {
+            int next = at++;
+            assertEquals(1, intake.read(new ByteArrayInputStream(body, next, 1)));
+        }
+        int chunks = at - 1000;
+        assertTrue(chunks <= 20, () -> chunks + " buffers wait, each of " + ChunkPool.CHUNK_SIZE + " bytes");
+        intake.abort(new IOException("gone"));
+        sink.go.countDown();
+        source.end();
+        assertEquals(0, budget.used());
         assertEquals(0, budget.waiting());
     }
 

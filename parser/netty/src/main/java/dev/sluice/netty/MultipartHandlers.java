@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * {@code Connection: close} need not close: the handler does, once the client has read the answer, or had the time.
  *
  * <p>While a sink makes a form wait, a client that is gone is found about a second later, unless more than some 64 KiB, or
- * 256 messages, lie before its end, or so much of all connections is held: then once those are read, or {@link
- * dev.sluice.form.FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give the connection a larger window than its streams have, or one that waits stops all.
+ * 256 messages, lie before its end, or an eighth of the {@code MemoryBudget} is held for all connections: then once those
+ * are read, or {@link dev.sluice.form.FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give
+ * the connection a larger window than its streams have, or one that waits stops all.
  */
 public final class MultipartHandlers {
     private final Connections connections;

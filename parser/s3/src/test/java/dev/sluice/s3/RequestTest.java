@@ -62,7 +62,10 @@ class RequestTest {
     @Test
     void aRequestThatHangsIsMadeAgainBeforeItsSinkIsTakenForStalled() {
         upload(CompletableFuture::new);
-        Duration attempt = sent.overrideConfiguration().orElseThrow().apiCallAttemptTimeout().orElseThrow();
+        Duration attempt = sent.overrideConfiguration()
+                .orElseThrow()
+                .apiCallAttemptTimeout()
+                .orElseThrow();
         assertTrue(attempt.toNanos() < Setting.MAX_SINK_WAIT.formDefault() / 2, attempt::toString);
     }
 

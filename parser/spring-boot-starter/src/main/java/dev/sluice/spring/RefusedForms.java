@@ -25,7 +25,8 @@ final class RefusedForms {
     @ExceptionHandler
     ResponseEntity<ProblemDetail> refused(MultipartRequestException refusal) {
         HttpStatusCode status = HttpStatusCode.valueOf(refusal.httpStatus());
-        if (status.is5xxServerError() && !(refusal.getCause() instanceof MultipartException)) { // of the disk or of a sink
+        if (status.is5xxServerError()
+                && !(refusal.getCause() instanceof MultipartException)) { // of the disk or of a sink
             LOG.error("a form was not taken", refusal);
         }
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, refusal.getMessage());

@@ -347,8 +347,8 @@ class StarterTest {
         start(List.of(Uploads.class), "--spring.servlet.multipart.resolve-lazily=true");
         int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
         try (Socket socket = new Socket("127.0.0.1", port)) {
-            String head = "POST /parameter HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=" + BOUNDARY
-                    + "\r\nContent-Length: 1000\r\n\r\n";
+            String head = "POST /parameter HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary="
+                    + BOUNDARY + "\r\nContent-Length: 1000\r\n\r\n";
             socket.getOutputStream().write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
             socket.shutdownOutput();
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

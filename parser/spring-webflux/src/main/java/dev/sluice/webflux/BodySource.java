@@ -9,10 +9,13 @@ import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,8 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     private final Context context;
     private final FormHead head;
     private final Disposable.Swap timer = Disposables.swap();
+    private final Queue<Runnable> later = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger laterCount = new AtomicInteger();
     private final AtomicReference<@Nullable Throwable> pending = new AtomicReference<>();
     private volatile @Nullable FormIntake intake;
     private @Nullable Consumer<Throwable> fail;
@@ -192,16 +197,25 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
 
     @Override
     public void run(Runnable work) {
-        resume(work);
-    }
-
-    /** Without workers on this thread: it comes from a subscriber that requests more, or from the timer. */
-    @Override
-    public void resume(Runnable work) {
         if (workers == null) {
             work.run();
         } else {
             workers.schedule(work);
+        }
+    }
+
+    /** Without workers on this thread, which requests more or is the timer's: after what it does now, not within. */
+    @Override
+    public void resume(Runnable work) {
+        if (workers != null) {
+            workers.schedule(work);
+        } else {
+            later.add(work);
+            if (laterCount.getAndIncrement() == 0) {
+                do {
+                    later.remove().run();
+                } while (laterCount.decrementAndGet() > 0);
+            }
         }
     }
 }

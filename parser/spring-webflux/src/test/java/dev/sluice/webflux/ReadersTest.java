@@ -29,6 +29,7 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -293,6 +294,38 @@ class ReadersTest {
         slow.request(Long.MAX_VALUE);
         assertTrue(seen.get(seen.size() - 1).isLast());
         assertTrue(sent.get() > 1 << 20);
+    }
+
+    /** A body that comes as fast as it is read, and waited for its subscriber once. */
+    @Test
+    void theStackIsAsDeepForALargeBodyAsForASmallOne() throws Exception {
+        byte[] form = form(0);
+        int close = "\r\n--B--\r\n".length();
+        Flux<DataBuffer> file =
+                Flux.range(0, 8_000).map(i -> DefaultDataBufferFactory.sharedInstance.wrap(new byte[64 << 10]));
+        Flux<DataBuffer> body = Flux.concat(
+                Flux.just(DefaultDataBufferFactory.sharedInstance.wrap(Arrays.copyOf(form, form.length - close))),
+                file,
+                Flux.just(DefaultDataBufferFactory.sharedInstance.wrap(
+                        Arrays.copyOfRange(form, form.length - close, form.length))));
+        AtomicInteger depth = new AtomicInteger();
+        BaseSubscriber<PartEvent> late = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {}
+
+            @Override
+            protected void hookOnNext(PartEvent event) {
+                if (event.isLast()) {
+                    depth.set(Thread.currentThread().getStackTrace().length);
+                }
+                DataBufferUtils.release(event.content());
+            }
+        };
+        ReadersTest.<PartEvent>reader(sluice(o -> o.maxBodyBytes(1L << 30).maxPartBytes(1L << 30)), EVENT, FORM_DATA)
+                .read(EVENT, new Request(FORM_DATA, body), Map.of())
+                .subscribe(late);
+        late.request(Long.MAX_VALUE);
+        assertTrue(depth.get() > 0 && depth.get() < 500, "frames: " + depth);
     }
 
     /** Body and subscriber on threads of their own, and a subscriber that asks for a few events at a time. */
