@@ -421,7 +421,7 @@ public final class S3ObjectStore implements ObjectStore {
         private boolean pathStyle;
         private int attempts = 6;
         private long pauseMillis = 100;
-        private Duration attemptTimeout = Duration.ofSeconds(25);
+        private Duration attemptTimeout = Duration.ofSeconds(60);
         private boolean onlyNew;
         private @Nullable String encryption;
         private @Nullable String encryptionKey;
@@ -482,10 +482,7 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /**
-         * {@return this builder; an attempt may take {@code value}, more than 0; 25 seconds by default. One that hangs is made
-         * again only if that is less than half of {@link dev.sluice.form.FormOptions.Builder#maxSinkWait}}
-         */
+        /** {@return this builder; an attempt may take {@code value}, more than 0; 60 seconds by default} */
         public Builder attemptTimeout(Duration value) {
             atLeastOne((int) Math.min(value.toMillis(), Integer.MAX_VALUE), "attemptTimeout in milliseconds");
             this.attemptTimeout = value;
