@@ -180,17 +180,17 @@ final class FormAssembler {
     }
 
     /** Memory is short: what has to be there goes before content that can be in a file. */
-    private boolean evict() throws IOException {
+    private boolean evict(int least) throws IOException {
         SpoolDirectory spool = options.spool();
         if (spool != null) {
             for (FormPart part : parts) {
-                if (part.evict(spool)) {
+                if (part.size() >= least && part.evict(spool)) {
                     tally.spilled(part.size());
                     return true;
                 }
             }
         }
-        return intake != null && intake.evict();
+        return intake != null && intake.evict(least);
     }
 
     /** The limits of the whole form hold across nested bodies, of which the decoders know nothing. */

@@ -483,7 +483,7 @@ public final class FormIntake {
         try {
             form.reserve(chunk.capacity()); // what it keeps in memory, however little is in it
             charged = chunk.capacity();
-        } catch (IOException | RuntimeException e) { // of the spool, where something had to give way
+        } catch (IOException | RuntimeException | Error e) { // of the spool, where something had to give way
             noLongerWaits(chunk.capacity());
             chunk.release();
             throw e;

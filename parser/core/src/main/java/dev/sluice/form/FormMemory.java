@@ -10,10 +10,13 @@ import java.util.concurrent.locks.ReentrantLock;
 final class FormMemory implements AutoCloseable {
     private static final long AHEAD = 8 << 10;
 
+    /** A hundred files for a hundred small parts would not give the room of one chunk. */
+    private static final int WORTH_A_FILE = 4 << 10;
+
     /** Can make room. */
     interface Evictor {
-        /** Moves something out of memory. {@return false if there is nothing left to move} */
-        boolean evict() throws IOException;
+        /** Moves something of {@code least} bytes or more out of memory. {@return false if there is nothing left to move} */
+        boolean evict(int least) throws IOException;
     }
 
     private final MemoryBudget budget;
@@ -30,7 +33,7 @@ final class FormMemory implements AutoCloseable {
 
     private long peak;
     private boolean overLimit;
-    private Evictor evictor = () -> false;
+    private Evictor evictor = least -> false;
 
     FormMemory(MemoryBudget budget, long max) {
         this.budget = budget;
@@ -80,7 +83,7 @@ final class FormMemory implements AutoCloseable {
     /** As {@link #tryReserve}, for what has to be in memory: what need not be has to give way. */
     boolean reserveOrEvict(long bytes) throws IOException {
         while (!tryReserve(bytes)) {
-            if (!evictor.evict()) {
+            if (!evictor.evict(1)) {
                 return false;
             }
         }
@@ -105,7 +108,7 @@ final class FormMemory implements AutoCloseable {
     /** Reserves what counts for the limit of the process, not of the form: what need not be in memory has to give way. */
     void reserveForProcess(long bytes) throws IOException {
         while (!tryReserveForProcess(bytes)) {
-            if (!evictor.evict()) {
+            if (!evictor.evict(WORTH_A_FILE)) {
                 throw refusal();
             }
         }

@@ -74,7 +74,7 @@ public final class PartContent implements Closeable {
         try {
             spilled.write(here);
             spilled.complete();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) { // memory for the write, too
             spilled.closeQuietly(e);
             throw e;
         }

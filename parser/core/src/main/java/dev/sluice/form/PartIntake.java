@@ -194,9 +194,9 @@ final class PartIntake implements AutoCloseable {
         return take(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
     }
 
-    /** Moves to a file what has come, if it may go there. {@return whether that gave room} */
-    boolean evict() throws IOException {
-        return kept != null && kept.evict();
+    /** Moves to a file what has come, if it may go there and is {@code least} bytes or more. {@return whether that gave room} */
+    boolean evict(int least) throws IOException {
+        return kept != null && kept.evict(least);
     }
 
     /** {@return the part, where it is kept in the form; it belongs to the caller} */

@@ -33,6 +33,9 @@ public final class Readiness {
 
     /** {@return ready once both are; failed as soon as one fails} */
     public static Readiness both(Readiness first, Readiness second) {
+        if (first == second) {
+            return first;
+        }
         if (first.isReady()) {
             return first.failure() == null ? second : first;
         }

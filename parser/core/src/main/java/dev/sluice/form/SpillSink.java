@@ -49,10 +49,10 @@ final class SpillSink implements PartSink {
         from.release();
     }
 
-    /** Goes on in a file, if it may. {@return whether that gave room} */
-    boolean evict() throws IOException {
+    /** Goes on in a file, if it may and {@code least} bytes or more are here. {@return whether that gave room} */
+    boolean evict(int least) throws IOException {
         MemoryContent here = inMemory;
-        if (spool == null || here == null || here.size() == 0) {
+        if (spool == null || here == null || here.size() < least) {
             return false;
         }
         spill(spool, here);

@@ -13,6 +13,7 @@ final class TeeSink implements PartSink {
     private final SinkState state = new SinkState();
     private @Nullable Readiness firstPublished;
     private @Nullable Readiness secondPublished;
+    private @Nullable Readiness published;
 
     TeeSink(PartSink first, PartSink second) {
         this.first = Objects.requireNonNull(first, "first");
@@ -39,7 +40,9 @@ final class TeeSink implements PartSink {
         firstPublished = ready;
         Readiness other = second.publish();
         secondPublished = other;
-        return Readiness.both(ready, other);
+        Readiness both = Readiness.both(ready, other);
+        published = both;
+        return both;
     }
 
     @Override
@@ -67,7 +70,7 @@ final class TeeSink implements PartSink {
         if (!state.close()) {
             return;
         }
-        boolean both = isDone(firstPublished) && isDone(secondPublished);
+        boolean both = isDone(published); // as who has published it was told: one of the two is ready a moment before
         try {
             try (first;
                     second) {

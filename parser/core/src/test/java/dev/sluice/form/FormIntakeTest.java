@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -229,6 +231,29 @@ class FormIntakeTest extends SpooledTest {
                 assertEquals(20_000, whole.parts().get(1).inputStream().readAllBytes().length);
             }
         }
+        assertEquals(0, shared.used());
+    }
+
+    @Test
+    void aFormOfSmallPartsIsRefusedWhenMemoryIsShortRatherThanMadeAFileOfEach() throws IOException {
+        MemoryBudget shared = MemoryBudget.of(1 << 20);
+        AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
+        PushedForm form = PushedForm.create(
+                Upload.BOUNDARY,
+                FormOptions.builder(spool, shared).metrics(end::set).build());
+        Upload upload = new Upload();
+        for (int i = 0; i < 400; i++) {
+            upload.field("f" + i, "a".repeat(20));
+        }
+        byte[] body = upload.toBytes();
+        Upload.feed(form, body, 0, body.length - 100, 1000);
+        try (MemoryBudget.Account others = shared.open()) {
+            others.reserve(shared.capacity() * 3 / 4 - shared.used());
+            ByteBuf large = Unpooled.buffer(256 << 10).writeBytes(body, body.length - 100, 50);
+            MultipartException full = assertThrows(MultipartException.class, () -> form.feed(large));
+            assertEquals(Reason.MEMORY_FULL, full.reason());
+        }
+        assertEquals(0, Objects.requireNonNull(end.get()).spilledParts());
         assertEquals(0, shared.used());
     }
 

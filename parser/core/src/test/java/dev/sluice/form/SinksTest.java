@@ -265,6 +265,15 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
+    void bothMayBeTheSame() {
+        Readiness one = Readiness.pending();
+        Readiness both = Readiness.both(one, one);
+        assertFalse(both.isReady());
+        one.ready();
+        assertTrue(both.isReady());
+    }
+
+    @Test
     void aTeeFailsAsSoonAsOneOfItsSinksDoes() throws IOException {
         for (boolean firstFails : new boolean[] {false, true}) {
             Shown first = new Shown(new ArrayList<>(), "first");

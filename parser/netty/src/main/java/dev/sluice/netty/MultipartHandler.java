@@ -63,10 +63,13 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         if (ctx.channel().isActive()) {
             ctx.channel().config().setAutoRead(autoRead);
         }
-        while (inflow.first() != null) {
-            inflow.drop();
+        try {
+            while (inflow.first() != null) {
+                inflow.drop();
+            }
+        } finally {
+            inflow.tell();
         }
-        inflow.tell();
         FormExchange form = request.form();
         CompletionStage<?> end = form == null ? CompletableFuture.completedStage(null) : form.cutOff();
         end.whenComplete((received, failure) -> over.complete(null));

@@ -89,7 +89,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
             whole.update(view.duplicate());
         }
         size += slice.readableBytes();
-        int memory = memoryBehind(slice);
+        long memory = memoryBehind(slice);
         if (pinned + memory - size <= capacity / SLACK - MOST_GATHERED) {
             endGathering();
             buffers.add(slice.retain());
@@ -100,13 +100,13 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
     }
 
-    private static int memoryBehind(ByteBuf buffer) {
+    private static long memoryBehind(ByteBuf buffer) {
         ByteBuf root = buffer;
         for (ByteBuf next = root.unwrap(); next != null; next = root.unwrap()) {
             root = next;
         }
         if (root instanceof CompositeByteBuf several) {
-            int memory = 0;
+            long memory = 0;
             for (ByteBuf one : several) {
                 memory += memoryBehind(one);
             }
