@@ -77,6 +77,9 @@ final class SluiceProperties {
         Binder binder = Binder.get(environment);
         this.known = known;
         texts.putAll(boot);
+        if (text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)) != null) {
+            texts.remove(Setting.MAX_IN_MEMORY_BYTES); // which made way for Boot's threshold, that does not count now
+        }
         for (Setting setting : Setting.values()) {
             String said = text(binder, PREFIX + "." + kebab(setting));
             if (said != null && !said.isBlank()) {

@@ -1,6 +1,7 @@
 package dev.sluice.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -218,6 +219,9 @@ class SluicePropertiesTest {
                 assertTrue(form.parts().get(0).isInMemory());
             }
         }
+        environment.setProperty("sluice.spill-threshold", "64KB");
+        Map<Setting, String> ours = property.contains("servlet") ? settings(environment) : webFlux(environment);
+        assertFalse(ours.containsKey(Setting.MAX_IN_MEMORY_BYTES));
         environment.setProperty("sluice.max-in-memory-bytes", "7");
         assertEquals("7", settings(environment).get(Setting.MAX_IN_MEMORY_BYTES));
     }
