@@ -176,17 +176,14 @@ public final class FilterTarget {
                 .build();
     }
 
+    /** {@return what texts and names are in; of these encodings one that is known and keeps ASCII} */
     private static @Nullable Charset charset(String encoding) {
-        return switch (encoding) {
-            case "ISO-8859-1" -> StandardCharsets.ISO_8859_1;
-            case "UTF-16BE" -> StandardCharsets.UTF_16BE;
-            default -> null;
-        };
+        return encoding.equals("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
     }
 
     private FormOptions calm(@Nullable Charset charset) {
         FormOptions calm = mishaps.calmOptions(setup, ALLOCATOR);
-        if (charset != StandardCharsets.ISO_8859_1) { // of these the only one for header fields too
+        if (charset == null) {
             return calm;
         }
         return calm.toBuilder().headerCharset(charset).build();

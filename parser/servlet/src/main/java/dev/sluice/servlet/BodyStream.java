@@ -26,7 +26,7 @@ final class BodyStream extends InputStream {
     private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
 
     /**
-     * @param stopped whether the web application is being stopped
+     * @param stopped whether the request is over, or the web application is being stopped
      * @param options with the minimum rate, where nobody else looks at it
      */
     BodyStream(InputStream in, BooleanSupplier stopped, @Nullable FormOptions options) {
@@ -100,6 +100,9 @@ final class BodyStream extends InputStream {
         } finally {
             mayNotBeWoken();
         }
+        if (stopped.getAsBoolean()) { // meanwhile: these may be bytes of the next request
+            throw stopped(null);
+        }
         ended = count < 0;
         total += Math.max(count, 0);
         if (pace != null && options != null && !ended) {
@@ -126,7 +129,7 @@ final class BodyStream extends InputStream {
     }
 
     private IOException stopped(@Nullable Throwable cause) {
-        IOException stopped = new IOException("the web application is being stopped", cause);
+        IOException stopped = new IOException("the request is over, or the web application is being stopped", cause);
         clientFailure = stopped;
         return stopped;
     }

@@ -95,7 +95,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
             }
         }
         try {
-            return QueryString.parameters(getQueryString(), state.charset());
+            return QueryString.parameters(getQueryString(), state.charset(), failure != null);
         } catch (IllegalArgumentException broken) {
             throw failure != null ? failure : broken;
         }

@@ -4,9 +4,10 @@ import dev.sluice.form.FormIntake;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -35,28 +36,31 @@ final class PaceWatch implements AutoCloseable {
         watched.add(form);
     }
 
-    /** Does something short later; at the end of the owner there is nothing to be done any more. */
-    void later(Runnable task, Duration delay) {
+    /** Does something short later; at the end of the owner there is nothing to be done any more. {@return how to cancel it} */
+    @Nullable
+    Future<?> later(Runnable task, Duration delay) {
         ScheduledExecutorService running = started();
         if (running != null) {
             try {
-                running.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+                return running.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException e) {
                 // closed meanwhile
             }
         }
+        return null;
     }
 
     private @Nullable ScheduledExecutorService started() {
         lock.lock();
         try {
             if (timer == null && !closed) {
-                ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
+                ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, task -> {
                     Thread made = new Thread(task, "sluice-pace-watch");
                     made.setDaemon(true);
                     thread = made;
                     return made;
                 });
+                started.setRemoveOnCancelPolicy(true);
                 started.scheduleWithFixedDelay(this::look, interval, interval, TimeUnit.NANOSECONDS);
                 timer = started;
             }

@@ -1,6 +1,8 @@
 package dev.sluice.servlet;
 
 import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -14,20 +16,37 @@ import org.jspecify.annotations.Nullable;
 final class QueryString {
     private QueryString() {}
 
-    /** {@return the parameters, in order; an {@link IllegalArgumentException} says that an escape is broken} */
-    static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset) {
+    /**
+     * {@return the parameters, in order; an {@link IllegalArgumentException} says that an escape is broken}
+     *
+     * @param strict whether it says so too where what is escaped is not of the charset
+     */
+    static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset, boolean strict) {
         Charset known = charset != null ? charset : StandardCharsets.UTF_8;
         Map<String, List<String>> all = new LinkedHashMap<>();
         StringTokenizer pairs = new StringTokenizer(query != null ? query : "", "&");
         while (pairs.hasMoreTokens()) {
             String pair = pairs.nextToken();
             int sign = pair.indexOf('=');
-            String name = URLDecoder.decode(sign < 0 ? pair : pair.substring(0, sign), known);
-            String value = sign < 0 ? "" : URLDecoder.decode(pair.substring(sign + 1), known);
+            String name = decoded(sign < 0 ? pair : pair.substring(0, sign), known, strict);
+            String value = sign < 0 ? "" : decoded(pair.substring(sign + 1), known, strict);
             all.computeIfAbsent(name, key -> new ArrayList<>(1)).add(value);
         }
         Map<String, String[]> parameters = new LinkedHashMap<>();
         all.forEach((name, values) -> parameters.put(name, values.toArray(new String[0])));
         return parameters;
+    }
+
+    private static String decoded(String text, Charset charset, boolean strict) {
+        if (!strict || text.indexOf('%') < 0) {
+            return URLDecoder.decode(text, charset);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(
+                URLDecoder.decode(text, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.ISO_8859_1));
+        try {
+            return charset.newDecoder().decode(bytes).toString();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("the query is not in " + charset, e);
+        }
     }
 }

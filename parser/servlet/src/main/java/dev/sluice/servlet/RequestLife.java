@@ -3,8 +3,10 @@ package dev.sluice.servlet;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How long what belongs to a request is kept: until nobody holds it any more. It is held by the request itself until that
@@ -93,8 +95,9 @@ final class RequestLife {
         }
     }
 
-    /** Runs what is to be done if a container does not do its part meanwhile. */
-    void afterGrace(Runnable task) {
-        watch.later(task, GRACE);
+    /** Runs what is to be done if a container does not do its part meanwhile. {@return how to call it off; or null} */
+    @Nullable
+    Future<?> afterGrace(Runnable task) {
+        return watch.later(task, GRACE);
     }
 }

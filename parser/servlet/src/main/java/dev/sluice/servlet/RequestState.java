@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -67,6 +68,7 @@ final class RequestState implements AsyncListener {
     private volatile @Nullable BodyStream body;
     private volatile @Nullable Thread parser;
     private volatile @Nullable Consumer<Throwable> abort;
+    private volatile @Nullable Future<?> grace;
     private volatile boolean async;
 
     private RequestState(HttpServletRequest source, FormService service) {
@@ -167,17 +169,29 @@ final class RequestState implements AsyncListener {
 
     /** @param paced options with the minimum rate, where nobody else looks at it */
     BodyStream open(@Nullable FormOptions paced) throws IOException {
-        BodyStream opened = new BodyStream(source.getInputStream(), service::isClosed, paced);
+        BodyStream opened = new BodyStream(source.getInputStream(), this::isBodyGone, paced);
         body = opened;
         return opened;
     }
 
-    /** {@return the charset that the request or the application named for it, if it is known; or null} */
+    /** Once the container is done with the request, its stream may be that of the next one on the connection. */
+    private boolean isBodyGone() {
+        return service.isClosed() || life.isRequestOver();
+    }
+
+    /**
+     * {@return the charset that the request or the application named for it, if it is known and keeps ASCII; or null. By others,
+     * as UTF-16, a client could write texts that nobody who looks at the body before can read}
+     */
     @Nullable
     Charset charset() {
         String name = source.getCharacterEncoding();
         try {
-            return name == null ? null : Charset.forName(name);
+            Charset named = name == null ? null : Charset.forName(name);
+            if (named != null && !named.equals(StandardCharsets.UTF_8)) {
+                options.toBuilder().headerCharset(named); // throws for what does not keep ASCII
+            }
+            return named;
         } catch (IllegalArgumentException e) {
             return null;
         }
@@ -191,11 +205,7 @@ final class RequestState implements AsyncListener {
                 || !given.multipart().headerCharset().equals(StandardCharsets.UTF_8)) {
             return given;
         }
-        try {
-            return given.toBuilder().headerCharset(named).build();
-        } catch (IllegalArgumentException e) {
-            return given; // no charset for header fields, as UTF-16
-        }
+        return given.toBuilder().headerCharset(named).build();
     }
 
     // ---- the form
@@ -249,6 +259,10 @@ final class RequestState implements AsyncListener {
         }
         parser = Thread.currentThread();
         try {
+            if (life.isRequestOver()) { // though it is held
+                throw new IllegalStateException(
+                        "the request is over, and its body was not read: ask for the form before");
+            }
             complete(read());
         } catch (IOException | RuntimeException | Error e) {
             form.completeExceptionally(e);
@@ -373,6 +387,7 @@ final class RequestState implements AsyncListener {
     void requestOver() {
         abort(() -> new CancellationException("the request was completed before its form"));
         life.requestOver();
+        cancelGrace();
     }
 
     /** Not every container says that a request is over: where it ended in an exception, or its client is gone; but a listener may dispatch it. */
@@ -381,13 +396,24 @@ final class RequestState implements AsyncListener {
             return;
         }
         int before = dispatches.get();
-        life.afterGrace(() -> {
+        grace = life.afterGrace(() -> {
             if (under.get() > 0) {
                 overUnlessDispatched(); // who completes a request early may go on with its form
             } else if (dispatches.get() == before && !life.isRequestOver()) {
                 requestOver();
             }
         });
+        if (life.isRequestOver()) {
+            cancelGrace();
+        }
+    }
+
+    /** As it is kept it keeps all there was of the request. */
+    private void cancelGrace() {
+        Future<?> running = grace;
+        if (running != null) {
+            running.cancel(false);
+        }
     }
 
     void entered() {
@@ -410,6 +436,9 @@ final class RequestState implements AsyncListener {
             inner.complain("the options of a SluiceFilter are not used: another one in front of it has already read the"
                     + " body, with options of its own");
         } else {
+            if (service != first) {
+                service.remove(this);
+            }
             service = inner;
             options = inner.options(source);
             inner.add(this, this::shutDown);

@@ -164,7 +164,10 @@ public final class SluiceFilter implements Filter {
         boolean thrown = true;
         state.entered();
         try {
-            if (eager && dispatch != DispatcherType.ERROR && (begun != null || !state.isTaken())) {
+            if (eager
+                    && dispatch != DispatcherType.ERROR
+                    && (begun != null || !state.isTaken())
+                    && !state.life().isRequestOver()) {
                 state.form();
             }
             chain.doFilter(isWrapped(http) ? http : new MultipartRequest(http, state), sent);
@@ -294,9 +297,17 @@ public final class SluiceFilter implements Filter {
 
     /** The dispatch is over; the request too, unless it has become asynchronous and goes on. */
     private static void leave(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
-        if (errorSent || thrown) {
-            state.textsLeft(); // for the error page, which comes later
+        try {
+            if (errorSent || thrown) {
+                state.textsLeft(); // for the error page, which comes later
+            }
+        } finally { // though there is no memory for them
+            endUnlessAsync(request, state, errorSent, thrown);
         }
+    }
+
+    private static void endUnlessAsync(
+            HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
         if (!state.isAsync() && request.isAsyncStarted()) { // not through the wrapper
             try {
                 AsyncContext context = request.getAsyncContext();

@@ -17,6 +17,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -245,6 +246,43 @@ class RequestLifeTest extends WithApp {
         app.start();
         assertEquals("2 1 1", app.post("/", FORM).body());
         Eventually.isTrue(() -> second.live() == 0, "it is remembered");
+    }
+
+    @Test
+    void ofThreeFiltersNoneRemembersARequest() throws Exception {
+        SluiceFilter second = SluiceFilter.of(app.formOptions());
+        SluiceFilter third = SluiceFilter.of(app.formOptions());
+        app.on((request, response) ->
+                response.getWriter().print(request.getParts().size() + " " + second.live() + " " + third.live()));
+        app.behind(second).behind(third).start();
+        assertEquals("2 0 1", app.post("/", FORM).body());
+        Eventually.isTrue(() -> second.live() + third.live() == 0, "it is remembered");
+    }
+
+    /** Its connection may serve another one by then. */
+    @Test
+    void theBodyOfARequestThatIsOverIsNotReadThoughTheRequestIsHeld() throws Exception {
+        CompletableFuture<HttpServletRequest> held = new CompletableFuture<>();
+        CompletableFuture<Integer> seen = new CompletableFuture<>();
+        app.on((request, response) -> {
+            MultipartRequests.Hold hold = MultipartRequests.hold(request);
+            seen.whenComplete((parts, failure) -> hold.close());
+            held.complete(request);
+        });
+        app.before((request, response, chain) -> {
+            chain.doFilter(request, response);
+            try { // as a thread may that nobody counts
+                seen.complete(held.join().getParts().size());
+            } catch (Exception e) {
+                seen.completeExceptionally(e);
+            }
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
+        Throwable cause = assertThrows(ExecutionException.class, () -> seen.get(10, TimeUnit.SECONDS))
+                .getCause();
+        assertInstanceOf(IllegalStateException.class, cause);
+        assertTrue(cause.getMessage().contains("its body was not read"), cause::toString);
     }
 
     @Test

@@ -33,6 +33,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SluiceFilterTest extends WithApp {
     private static final Form FORM =
@@ -93,6 +95,37 @@ class SluiceFilterTest extends WithApp {
         startEager();
         assertEquals(400, app.post("/", Form.malformed()).status());
         assertTrue(app.thrown().isEmpty());
+    }
+
+    @Test
+    void eagerlyAnErrorPageMayForward() throws Exception {
+        app.errorPage((request, response) -> {
+            try {
+                request.getRequestDispatcher("/page").forward(request, response);
+            } catch (ServletException e) {
+                throw new IOException(e);
+            }
+        });
+        app.on("/page", (request, response) -> response.getWriter().print("the page"));
+        startEager();
+        RawHttp.Answer answer = app.send(Form.request("POST", "/", "multipart/mixed; boundary=x", FORM.body()));
+        assertEquals("415 the page", answer.status() + " " + answer.body());
+    }
+
+    @Test
+    void aQueryThatTheContainerRefusesIsRefused() throws Exception {
+        RawHttp.Answer answer = ask(
+                "/?x=%88%A4", FORM, (request, response) -> response.getWriter().print(request.getParameter("x")));
+        assertEquals(400, answer.status());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"UTF-16", "IBM037"})
+    void aCharsetOfTheRequestThatDoesNotKeepAsciiIsNone(String charset) throws Exception {
+        app.on((request, response) -> response.getWriter().print(request.getParameter("a")))
+                .start();
+        String type = Form.CONTENT_TYPE + "; charset=" + charset;
+        assertEquals("1", app.send(Form.request("POST", "/", type, FORM.body())).body());
     }
 
     @Test

@@ -25,6 +25,9 @@ import java.util.function.UnaryOperator;
 /** A servlet behind the filter, in a container; sees to it that nothing is left in the end. */
 public final class App implements AutoCloseable {
     private static final String ERROR_PAGE = "/error";
+    private static final DispatcherType[] WITH_ERROR_PAGE = {
+        DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD
+    };
 
     public final MemoryBudget memory;
     public final SpoolDirectory spool;
@@ -153,7 +156,7 @@ public final class App implements AutoCloseable {
         all.addAll(List.of(own));
         all.addAll(behind);
         all.forEach(each ->
-                app.filter("/*", each, DispatcherType.ASYNC, errorPage ? DispatcherType.ERROR : DispatcherType.ASYNC));
+                app.filter("/*", each, errorPage ? WITH_ERROR_PAGE : new DispatcherType[] {DispatcherType.ASYNC}));
         if (errorPage) {
             app.errorPage(ERROR_PAGE);
         }
