@@ -14,12 +14,15 @@ import java.util.stream.Stream;
  */
 public final class Preset {
     /**
-     * Takes what every mainstream client sends and what RFC 2046 and RFC 7578 allow; whatever two readers could read
-     * differently is refused; tolerated oddities are reported. The default.
+     * Takes what every mainstream client sends and what RFC 2046 and RFC 7578 allow; what can hide a part from a reader is
+     * refused; oddities are reported, but for backslashes in names. The default.
      */
     public static final Preset STANDARD = new Preset("STANDARD", kind -> kind.standard, false);
 
-    /** As {@link #STANDARD}, but refuses every reported oddity: behind an inspecting proxy, or as one. */
+    /**
+     * As {@link #STANDARD}, but refuses every reported oddity, and {@link Deviation#BACKSLASH}: behind an inspecting proxy, or
+     * as one.
+     */
     public static final Preset STRICT = new Preset("STRICT", kind -> kind.strict, false);
 
     /** Takes also what Netty's decoder and Commons FileUpload take: old clients, migration. */

@@ -46,7 +46,7 @@ final class Guide {
             String title = form.text("title"); // null where there is none
             FormPart photo = form.file("photo");
             if (photo != null) {
-                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise it goes with the form
+                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // or it is deleted with the form
             }
             return title;
         }

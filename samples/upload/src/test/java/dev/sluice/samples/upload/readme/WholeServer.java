@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.UUID;
+import java.util.concurrent.Executors;
 
 /** The server of the JDK that the README begins with. */
 final class WholeServer {
@@ -18,13 +19,14 @@ final class WholeServer {
         // @start region="server"
         Forms forms = Forms.open(); // one for the process, with limits that can stay
         HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
+        server.setExecutor(Executors.newCachedThreadPool()); // or one slow client holds up all others
         server.createContext("/upload", exchange -> {
             int status = 201;
             String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // or null: 415
             try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
                 FormPart photo = form.file("photo"); // null where there is none
                 if (photo != null) {
-                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise it goes with the form
+                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // or it is deleted with the form
                 }
             } catch (MultipartException e) {
                 status = e.httpStatus(); // 413 for what is too large, 400 for what is no form
