@@ -7,6 +7,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.LeakDetection;
+import dev.sluice.testkit.SpooledFiles;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -436,10 +437,6 @@ class WebFluxTest {
     }
 
     private List<Path> files() throws IOException {
-        try (Stream<Path> below = Files.walk(directory)) {
-            return below.filter(file ->
-                            Files.isRegularFile(file) && !file.toString().endsWith(".lock"))
-                    .toList();
-        }
+        return SpooledFiles.below(directory);
     }
 }

@@ -13,6 +13,7 @@ import dev.sluice.samples.upload.soak.ServerProcess;
 import dev.sluice.samples.upload.soak.Vitals;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.SpooledFiles;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ReadListener;
@@ -69,13 +70,9 @@ final class UploadHost {
                 directory.resolve("err"), UploadHost.class, List.of(options), kind, directory.resolve("spool"));
     }
 
-    /** {@return the files of uploads that wait; not the directories and locks of the spool itself} */
+    /** {@return the files of uploads that wait} */
     static List<Path> uploads(Path directory) throws IOException {
-        try (Stream<Path> files = Files.walk(directory.resolve("spool"))) {
-            return files.filter(Files::isRegularFile)
-                    .filter(file -> !file.toString().endsWith(".lock"))
-                    .toList();
-        }
+        return SpooledFiles.below(directory.resolve("spool"));
     }
 
     /** Ends the process, and sees to it that it had nothing to complain of and left nothing in its spool. */
