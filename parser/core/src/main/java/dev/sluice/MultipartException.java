@@ -81,6 +81,8 @@ public final class MultipartException extends IOException {
         BODY_TOO_LARGE(Setting.MAX_BODY_BYTES, "the size of the multipart body"),
         FIELD_TOO_LARGE(Setting.MAX_FIELD_BYTES, "the size of a part as text or in memory"),
         IN_MEMORY_TOO_LARGE(Setting.MAX_IN_MEMORY_BYTES, "the size of the form in memory"),
+        /** Parts kept in files, be it because of their size or because memory is short. */
+        TOO_MANY_FILES_ON_DISK(Setting.MAX_FILES_ON_DISK, "the count of files of the form on disk"),
         /** All forms of the process hold as much memory as the {@link dev.sluice.form.MemoryBudget} has. */
         MEMORY_FULL(
                 Kind.OVERLOADED,
@@ -91,6 +93,11 @@ public final class MultipartException extends IOException {
                 Kind.OVERLOADED,
                 Setting.MAX_SPOOL_BYTES,
                 "the size of all uploads on disk exceeds the limit of # bytes"),
+        /** As many files as the {@link dev.sluice.form.SpoolDirectory} may have. */
+        TOO_MANY_SPOOL_FILES(
+                Kind.OVERLOADED,
+                Setting.MAX_SPOOL_FILES,
+                "the count of files of all uploads on disk exceeds the limit of #"),
         /** The disk has no more than the space that a {@link dev.sluice.form.SpoolDirectory} leaves free. */
         DISK_FULL(Kind.OVERLOADED, Setting.KEEP_FREE_BYTES, "the upload would leave less than # bytes free on disk"),
         /** The application refused a part, and the form with it, with a status of its own. */
@@ -139,7 +146,7 @@ public final class MultipartException extends IOException {
         public int httpStatus() {
             return switch (this) {
                 case UNSUPPORTED_MEDIA_TYPE, UNKNOWN_CHARSET -> 415;
-                case SPOOL_FULL, DISK_FULL -> 507;
+                case SPOOL_FULL, TOO_MANY_SPOOL_FILES, DISK_FULL -> 507;
                 default -> kind.httpStatus;
             };
         }

@@ -38,6 +38,7 @@ public enum Setting {
     EXPAND_NESTED(Scope.FORM, Kind.FLAG, -1),
     SPILL_THRESHOLD(Scope.FORM, Kind.BYTES, 64 << 10),
     MAX_IN_MEMORY_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
+    MAX_FILES_ON_DISK(Scope.FORM, Kind.COUNT, 128, 128, "unlimitedFilesOnDisk()"),
     MAX_DRAIN_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
     MIN_BYTES_PER_SECOND(Scope.FORM, Kind.BYTES, 240, 240, "noMinimumRate()"),
     /** In nanoseconds. */
@@ -46,6 +47,7 @@ public enum Setting {
     MAX_SINK_WAIT(Scope.FORM, Kind.TIME, 60_000_000_000L),
     DIRECTORY(Scope.SPOOL, Kind.PATH, 0),
     MAX_SPOOL_BYTES(Scope.SPOOL, Kind.BYTES, 1 << 30, 1 << 30, "unlimitedSpoolBytes()"),
+    MAX_SPOOL_FILES(Scope.SPOOL, Kind.COUNT, 10_000, 10_000, "unlimitedSpoolFiles()"),
     KEEP_FREE_BYTES(Scope.SPOOL, Kind.BYTES, 256 << 20),
     /** By default a quarter of the heap. */
     MEMORY_BUDGET_BYTES(Scope.MEMORY, Kind.BYTES, heap() / 4, heap() / 4, "MemoryBudget.unlimited()"),

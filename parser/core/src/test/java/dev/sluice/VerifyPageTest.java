@@ -147,9 +147,11 @@ class VerifyPageTest {
         assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may be the whole body");
         assertEquals(size(forms.spillThreshold()), told("spillThreshold", FORMS));
         assertEquals(size(forms.maxInMemoryBytes()), told("maxInMemoryBytes", FORMS));
+        assertEquals(count(forms.maxFilesOnDisk()), told("maxFilesOnDisk", FORMS));
         try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"))) {
-            assertEquals(
-                    size(spool.maxSpoolBytes()), told("spool directory", FORMS).split(" / ")[0]);
+            String[] told = told("spool directory", FORMS).split(" / ");
+            assertEquals(size(spool.maxSpoolBytes()), told[0]);
+            assertEquals(spool.maxSpoolFiles(), Long.parseLong(told[1].replace(",", "")));
         }
     }
 

@@ -24,10 +24,14 @@ final class FormAssembler {
     /** What is held for a part besides its header section, its names and its content. */
     private static final int PART_OVERHEAD = 512;
 
+    /** Below, a file takes as much of the disk as it gives room in memory, or more. */
+    private static final int WORTH_A_FILE = SpoolDirectory.BLOCK;
+
     private final FormOptions options;
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
     private final FormMemory memory;
+    private final @Nullable FormFiles files;
     private final long expected;
     private final ProgressMeter progress;
     private final TextRules rules;
@@ -55,6 +59,7 @@ final class FormAssembler {
         this.limits = options.multipart();
         this.decoder = MultipartDecoder.create(boundary, options.multipart());
         this.memory = new FormMemory(options.memory(), options.maxInMemoryBytes());
+        this.files = options.newFiles();
         this.expected = expected;
         this.progress = options.progressMeter();
         this.rules = new TextRules(limits.maxFieldBytes());
@@ -179,18 +184,36 @@ final class FormAssembler {
         return Objects.requireNonNull(intake, "a part has begun");
     }
 
-    /** Memory is short: what has to be there goes before content that can be in a file. */
-    private boolean evict(int least) throws IOException {
-        SpoolDirectory spool = options.spool();
-        if (spool != null) {
-            for (FormPart part : parts) {
-                if (part.size() >= least && part.evict(spool)) {
-                    tally.spilled(part.size());
-                    return true;
-                }
+    /** Memory is short: what has to be there goes before content that can be in a file, the largest first, if that is enough. */
+    private boolean evict(long missing) throws IOException {
+        if (files == null || !files.hasRoom()) {
+            return false;
+        }
+        FormPart largest = null;
+        long most = intake == null ? 0 : intake.evictable();
+        long room = worthAFile(most);
+        for (FormPart part : parts) {
+            long held = part.evictable();
+            room += worthAFile(held);
+            if (held > most) {
+                most = held;
+                largest = part;
             }
         }
-        return intake != null && intake.evict(least);
+        if (room < missing || most < WORTH_A_FILE) {
+            return false;
+        }
+        if (largest != null) {
+            largest.evict(files);
+            tally.spilled(largest.size());
+        } else if (intake != null) {
+            intake.evict();
+        }
+        return true;
+    }
+
+    private static long worthAFile(long held) {
+        return held < WORTH_A_FILE ? 0 : held;
     }
 
     /** The limits of the whole form hold across nested bodies, of which the decoders know nothing. */
@@ -217,7 +240,7 @@ final class FormAssembler {
         if (!memory.reserveOrEvict(overhead)) {
             throw memory.refusal(head, 0);
         }
-        PartIntake opened = new PartIntake(options, memory, head);
+        PartIntake opened = new PartIntake(options, memory, files, head);
         intake = opened;
         opened.decide();
     }

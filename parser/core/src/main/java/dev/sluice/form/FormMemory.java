@@ -10,13 +10,10 @@ import java.util.concurrent.locks.ReentrantLock;
 final class FormMemory implements AutoCloseable {
     private static final long AHEAD = 8 << 10;
 
-    /** A hundred files for a hundred small parts would not give the room of one chunk. */
-    private static final int WORTH_A_FILE = 4 << 10;
-
     /** Can make room. */
     interface Evictor {
-        /** Moves something of {@code least} bytes or more out of memory. {@return false if there is nothing left to move} */
-        boolean evict(int least) throws IOException;
+        /** Moves something out of memory, if what there is can give {@code missing} bytes. {@return false if it cannot} */
+        boolean evict(long missing) throws IOException;
     }
 
     private final MemoryBudget budget;
@@ -33,7 +30,7 @@ final class FormMemory implements AutoCloseable {
 
     private long peak;
     private boolean overLimit;
-    private Evictor evictor = least -> false;
+    private Evictor evictor = missing -> false;
 
     FormMemory(MemoryBudget budget, long max) {
         this.budget = budget;
@@ -47,13 +44,23 @@ final class FormMemory implements AutoCloseable {
     }
 
     boolean tryReserve(long bytes) {
-        long held = account.held() - forProcess - ahead;
-        overLimit = bytes > max - held;
+        long left = left();
+        overLimit = bytes > left;
         if (overLimit || !take(bytes)) {
             return false;
         }
-        peak = Math.max(peak, held + bytes);
+        peak = Math.max(peak, max - left + bytes);
         return true;
+    }
+
+    /** {@return what the form may hold beside what it does} */
+    private long left() {
+        return max - (account.held() - forProcess - ahead);
+    }
+
+    /** {@return what the process lacks of {@code bytes}} */
+    private long missing(long bytes) {
+        return bytes - Math.max(budget.room(), 0);
     }
 
     private boolean take(long bytes) {
@@ -83,7 +90,7 @@ final class FormMemory implements AutoCloseable {
     /** As {@link #tryReserve}, for what has to be in memory: what need not be has to give way. */
     boolean reserveOrEvict(long bytes) throws IOException {
         while (!tryReserve(bytes)) {
-            if (!evictor.evict(1)) {
+            if (!evictor.evict(overLimit ? bytes - left() : missing(bytes))) {
                 return false;
             }
         }
@@ -108,7 +115,7 @@ final class FormMemory implements AutoCloseable {
     /** Reserves what counts for the limit of the process, not of the form: what need not be in memory has to give way. */
     void reserveForProcess(long bytes) throws IOException {
         while (!tryReserveForProcess(bytes)) {
-            if (!evictor.evict(WORTH_A_FILE)) {
+            if (!evictor.evict(missing(bytes))) {
                 throw refusal();
             }
         }

@@ -82,6 +82,11 @@ public final class FormOptions {
         return multipart.number(Setting.MAX_IN_MEMORY_BYTES);
     }
 
+    /** {@return how many files one form may keep its parts in; those of sinks do not count} */
+    public long maxFilesOnDisk() {
+        return multipart.number(Setting.MAX_FILES_ON_DISK);
+    }
+
     /** {@return how much of a refused body is still read and dropped, at most, in bytes} */
     public long maxDrainBytes() {
         return multipart.number(Setting.MAX_DRAIN_BYTES);
@@ -105,6 +110,12 @@ public final class FormOptions {
     /** {@return the pace of a client that has sent nothing yet, or null where there is no minimum: for adapters} */
     public @Nullable ClientPace newPace() {
         return minBytesPerSecond() == 0 ? null : ClientPace.of(minBytesPerSecond(), minRateGrace());
+    }
+
+    /** {@return the files of a new form, or null where there are none} */
+    @Nullable
+    FormFiles newFiles() {
+        return spool == null ? null : new FormFiles(spool, maxFilesOnDisk());
     }
 
     PartDecider decider() {
@@ -170,6 +181,19 @@ public final class FormOptions {
          */
         public Builder maxInMemoryBytes(long value) {
             return put(Setting.MAX_IN_MEMORY_BYTES, value);
+        }
+
+        /**
+         * {@return this builder; one form keeps its parts in at most {@code value} files, 0 or more; 128 by default. Beyond, it is
+         * refused with {@code TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count}
+         */
+        public Builder maxFilesOnDisk(long value) {
+            return put(Setting.MAX_FILES_ON_DISK, value);
+        }
+
+        /** {@return this builder, with {@link #maxFilesOnDisk} off} */
+        public Builder unlimitedFilesOnDisk() {
+            return off(Setting.MAX_FILES_ON_DISK);
         }
 
         /**

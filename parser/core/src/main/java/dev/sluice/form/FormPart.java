@@ -139,13 +139,14 @@ public final class FormPart {
         return content.detach(); // this is what decides: the old content owns nothing from here on
     }
 
-    /** Moves the content to a file if it may and is in memory. {@return whether that gave room} */
-    boolean evict(SpoolDirectory spool) throws IOException {
-        if (!content.isEvictable()) {
-            return false;
-        }
-        content.spill(spool);
-        return true;
+    /** {@return how much memory {@link #evict} would give back} */
+    long evictable() {
+        return content.evictable();
+    }
+
+    /** Moves the content, which is in memory, to a file. */
+    void evict(FormFiles files) throws IOException {
+        content.spill(files, head);
     }
 
     /**

@@ -125,7 +125,12 @@ public final class MemoryBudget {
      * @param bytes 0 or more
      */
     public boolean hasRoom(long bytes) {
-        return bytes <= capacity - keptForSmall - used.get();
+        return bytes <= room();
+    }
+
+    /** {@return how much can be had now without the share of small requests; less than 0 where they have some of it} */
+    long room() {
+        return capacity - keptForSmall - used.get();
     }
 
     /** Counts the memory of what waits to be decoded, or waits no longer. */

@@ -37,8 +37,9 @@ final class MemoryContent {
         this.isEvictable = isEvictable;
     }
 
-    boolean isEvictable() {
-        return isEvictable;
+    /** {@return how much memory it would give back if it gave way; 0 where it may not} */
+    long evictable() {
+        return isEvictable ? capacity : 0;
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartException;
+import dev.sluice.PartHead;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -61,16 +62,16 @@ public final class PartContent implements Closeable {
         return Objects.requireNonNull(file, "content is in memory or in a file");
     }
 
-    /** {@return whether it is in memory and has something to give} */
-    boolean isEvictable() {
+    /** {@return how much memory it would give back if it moved to a file; 0 where it may not, or is in one} */
+    long evictable() {
         MemoryContent here = memory;
-        return here != null && here.isEvictable() && here.size() > 0;
+        return here == null ? 0 : here.evictable();
     }
 
     /** Moves what is in memory to a file; while the form is put together, before anybody else has this. */
-    void spill(SpoolDirectory spool) throws IOException {
+    void spill(FormFiles files, PartHead head) throws IOException {
         MemoryContent here = Objects.requireNonNull(memory, "content is in memory");
-        SpoolFile spilled = spool.create();
+        SpoolFile spilled = files.create(head);
         try {
             spilled.write(here);
             spilled.complete();

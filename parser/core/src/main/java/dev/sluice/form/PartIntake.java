@@ -23,6 +23,7 @@ final class PartIntake implements AutoCloseable {
 
     private final FormOptions options;
     private final FormMemory memory;
+    private final @Nullable FormFiles files;
     private final PartHead head;
     private final @Nullable TransferDecoder transfer;
     private PartSink sink = NOWHERE;
@@ -41,9 +42,11 @@ final class PartIntake implements AutoCloseable {
     /** The start of a field that names the charset of the form, wherever it goes; null for other parts. */
     private final @Nullable ByteArrayOutputStream charsetName;
 
-    PartIntake(FormOptions options, FormMemory memory, PartHead head) {
+    /** @param files where it may go, or null */
+    PartIntake(FormOptions options, FormMemory memory, @Nullable FormFiles files, PartHead head) {
         this.options = options;
         this.memory = memory;
+        this.files = files;
         this.head = head;
         this.transfer = options.multipart().decodeTransferEncodings()
                 ? TransferDecoder.of(head.transferEncoding(), this::malformed)
@@ -68,7 +71,7 @@ final class PartIntake implements AutoCloseable {
     // ---- decisions
 
     void spill() {
-        keep(new SpillSink(memory, options.spool(), threshold(), head));
+        keep(new SpillSink(memory, files, threshold(), head));
     }
 
     void keepInMemory() {
@@ -194,9 +197,16 @@ final class PartIntake implements AutoCloseable {
         return take(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
     }
 
-    /** Moves to a file what has come, if it may go there and is {@code least} bytes or more. {@return whether that gave room} */
-    boolean evict(int least) throws IOException {
-        return kept != null && kept.evict(least);
+    /** {@return how much memory {@link #evict} would give back} */
+    long evictable() {
+        return kept == null ? 0 : kept.evictable();
+    }
+
+    /** Moves to a file what has come. */
+    void evict() throws IOException {
+        if (kept != null) {
+            kept.evict();
+        }
     }
 
     /** {@return the part, where it is kept in the form; it belongs to the caller} */

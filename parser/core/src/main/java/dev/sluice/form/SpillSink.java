@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 /** Keeps a part for the form: in memory up to a threshold, then in a file. */
 final class SpillSink implements PartSink {
     private final FormMemory memory;
-    private final @Nullable SpoolDirectory spool;
+    private final @Nullable FormFiles files;
     private final long threshold;
     private final PartHead head;
     private @Nullable MemoryContent inMemory;
     private @Nullable SpoolFile file;
     private @Nullable PartContent content;
 
-    /** Without a spool, everything stays in memory, or is refused there. */
-    SpillSink(FormMemory memory, @Nullable SpoolDirectory spool, long threshold, PartHead head) {
+    /** Without files, everything stays in memory, or is refused there. */
+    SpillSink(FormMemory memory, @Nullable FormFiles files, long threshold, PartHead head) {
         this.memory = memory;
-        this.inMemory = new MemoryContent(memory, spool != null);
-        this.spool = spool;
+        this.inMemory = new MemoryContent(memory, files != null);
+        this.files = files;
         this.threshold = threshold;
         this.head = head;
     }
@@ -27,14 +27,14 @@ final class SpillSink implements PartSink {
     @Override
     public Readiness write(ByteBuf data) throws IOException {
         if (inMemory != null) {
-            boolean fits = spool == null || data.readableBytes() <= threshold - inMemory.size();
+            boolean fits = files == null || data.readableBytes() <= threshold - inMemory.size();
             if (fits && inMemory.append(data)) {
                 return Readiness.READY;
             }
-            if (spool == null) {
+            if (files == null) {
                 throw memory.refusal(head, inMemory.size());
             }
-            spill(spool, inMemory);
+            spill(files, inMemory);
         }
         if (file != null && data.isReadable()) {
             file.write(data);
@@ -42,21 +42,23 @@ final class SpillSink implements PartSink {
         return Readiness.READY;
     }
 
-    private void spill(SpoolDirectory to, MemoryContent from) throws IOException {
-        file = to.create();
+    private void spill(FormFiles to, MemoryContent from) throws IOException {
+        file = to.create(head);
         file.write(from);
         inMemory = null;
         from.release();
     }
 
-    /** Goes on in a file, if it may and {@code least} bytes or more are here. {@return whether that gave room} */
-    boolean evict(int least) throws IOException {
-        MemoryContent here = inMemory;
-        if (spool == null || here == null || here.size() < least) {
-            return false;
+    /** {@return how much memory {@link #evict} would give back} */
+    long evictable() {
+        return inMemory == null || files == null ? 0 : inMemory.evictable();
+    }
+
+    /** Goes on in a file, as it may. */
+    void evict() throws IOException {
+        if (inMemory != null && files != null) {
+            spill(files, inMemory);
         }
-        spill(spool, here);
-        return true;
     }
 
     @Override

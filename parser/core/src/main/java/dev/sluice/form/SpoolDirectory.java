@@ -35,16 +35,20 @@ import java.util.function.Supplier;
  * may live. Where a cleaner of temporary files removes the lock file of a spool whose process is killed later, the
  * files of that spool are therefore never swept: put spools where no cleaner goes, or make it spare {@code sluice-*}.
  *
- * <p>What is written is counted against a quota, and the file system is left some free space; beyond either is a {@link
+ * <p>What is written is counted against a quota, in blocks of {@value #BLOCK} bytes and one at least for each file, as file
+ * systems do; so are the files; and the file system is left some free space. Beyond any of them is a {@link
  * MultipartException} (507), before the bytes are written. On file systems without POSIX attributes the permissions are those
  * that the parent directory gives.
  */
 public final class SpoolDirectory implements Closeable {
+    static final int BLOCK = 4 << 10;
+
     private static final long CHECK_EVERY = 1 << 20;
 
     private final Path root;
     private final Supplier<String> names;
     private final long maxSpoolBytes;
+    private final long maxSpoolFiles;
     private final long keepFreeBytes;
     private final ReentrantLock homeLock = new ReentrantLock();
     private final AtomicLong files = new AtomicLong();
@@ -62,6 +66,7 @@ public final class SpoolDirectory implements Closeable {
         this.root = builder.root;
         this.names = builder.names;
         this.maxSpoolBytes = builder.maxSpoolBytes;
+        this.maxSpoolFiles = builder.maxSpoolFiles;
         this.keepFreeBytes = builder.keepFreeBytes;
         SpoolHome made = SpoolHome.create(root, names);
         this.home = made;
@@ -75,7 +80,7 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Opens a spool with a quota of 1 GiB that keeps 256 MiB of the disk free, and deletes what killed processes left.
+     * Opens a spool with a quota of 1 GiB and of 10,000 files that keeps 256 MiB of the disk free, and deletes what killed processes left.
      *
      * @param directory created if missing; best on the file system where the files go in the end, so that they are renamed,
      *     not copied
@@ -100,7 +105,7 @@ public final class SpoolDirectory implements Closeable {
         return files.get();
     }
 
-    /** {@return the bytes that count against the quota now} */
+    /** {@return the bytes that count against the quota now: whole blocks} */
     public long bytes() {
         return bytes.get();
     }
@@ -113,6 +118,11 @@ public final class SpoolDirectory implements Closeable {
     /** {@return the quota, in bytes} */
     public long maxSpoolBytes() {
         return maxSpoolBytes;
+    }
+
+    /** {@return how many files there may be at a time} */
+    public long maxSpoolFiles() {
+        return maxSpoolFiles;
     }
 
     /** {@return how many files of killed processes were swept when this spool opened} */
@@ -140,13 +150,28 @@ public final class SpoolDirectory implements Closeable {
     }
 
     private SpoolFile create(SpoolHome where) throws IOException {
-        Path path = where.directory().resolve(names.get());
-        WritableByteChannel channel = Files.newByteChannel(
-                path,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                SpoolHome.privateFile(path));
-        files.incrementAndGet();
-        return new SpoolFile(this, path, channel);
+        if (files.getAndUpdate(count -> count < maxSpoolFiles ? count + 1 : count) >= maxSpoolFiles) {
+            throw MultipartException.because(Reason.TOO_MANY_SPOOL_FILES)
+                    .limit(maxSpoolFiles)
+                    .build();
+        }
+        long charged = 0;
+        boolean made = false;
+        try {
+            reserve(BLOCK);
+            charged = BLOCK;
+            Path path = where.directory().resolve(names.get());
+            WritableByteChannel channel = Files.newByteChannel(
+                    path,
+                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                    SpoolHome.privateFile(path));
+            made = true;
+            return new SpoolFile(this, path, channel);
+        } finally {
+            if (!made) {
+                forget(charged);
+            }
+        }
     }
 
     private SpoolHome checkedHome() {
@@ -186,10 +211,13 @@ public final class SpoolDirectory implements Closeable {
             bytes.addAndGet(-count);
             throw e;
         }
+    }
+
+    void wrote(long count) {
         written.addAndGet(count);
     }
 
-    /** Asks the file system once per {@value #CHECK_EVERY} bytes of all requests, and always after a refusal. */
+    /** Asks the file system once per {@value #CHECK_EVERY} bytes charged to all requests, which is once per 256 small files, and always after a refusal. */
     private void checkFreeSpace(long count) throws IOException {
         if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
             return;
@@ -267,6 +295,7 @@ public final class SpoolDirectory implements Closeable {
     public static final class Builder {
         private Path root;
         private long maxSpoolBytes = Setting.MAX_SPOOL_BYTES.formDefault();
+        private long maxSpoolFiles = Setting.MAX_SPOOL_FILES.formDefault();
         private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
         private Supplier<String> names = randomNames();
 
@@ -283,7 +312,10 @@ public final class SpoolDirectory implements Closeable {
             };
         }
 
-        /** {@return this builder; all files together have at most {@code value} bytes, 0 or more; 1 GiB by default} */
+        /**
+         * {@return this builder; all files together have at most {@code value} bytes, 0 or more, each counted as whole blocks
+         * of 4 KiB and one at least; 1 GiB by default}
+         */
         public Builder maxSpoolBytes(long value) {
             this.maxSpoolBytes = Setting.MAX_SPOOL_BYTES.check(value);
             return this;
@@ -295,9 +327,21 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
+        /** {@return this builder; there are at most {@code value} files at a time, 0 or more; 10,000 by default} */
+        public Builder maxSpoolFiles(long value) {
+            this.maxSpoolFiles = Setting.MAX_SPOOL_FILES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxSpoolFiles} off} */
+        public Builder unlimitedSpoolFiles() {
+            this.maxSpoolFiles = Long.MAX_VALUE;
+            return this;
+        }
+
         /**
          * {@return this builder; {@code value} bytes of the file system are left free, 256 MiB by default. Looked at once per
-         * MiB written, so it may be exceeded by that much}
+         * MiB or 256 files written, so it may be exceeded by that much}
          */
         public Builder keepFreeBytes(long value) {
             this.keepFreeBytes = Setting.KEEP_FREE_BYTES.check(value);
@@ -314,6 +358,7 @@ public final class SpoolDirectory implements Closeable {
             switch (setting) {
                 case DIRECTORY -> root = Path.of((String) setting.parse(text));
                 case MAX_SPOOL_BYTES -> maxSpoolBytes = (long) setting.parse(text);
+                case MAX_SPOOL_FILES -> maxSpoolFiles = (long) setting.parse(text);
                 case KEEP_FREE_BYTES -> keepFreeBytes = (long) setting.parse(text);
                 default -> throw new IllegalArgumentException(setting + " is not a setting of a spool");
             }

@@ -17,7 +17,8 @@ final class SpoolFile implements AutoCloseable {
     private final Path path;
     private final AtomicBoolean forgotten = new AtomicBoolean();
     private @Nullable WritableByteChannel channel;
-    private long reserved;
+    private long size;
+    private long charged = SpoolDirectory.BLOCK;
 
     SpoolFile(SpoolDirectory spool, Path path, WritableByteChannel channel) {
         this.spool = spool;
@@ -36,8 +37,13 @@ final class SpoolFile implements AutoCloseable {
     }
 
     private void reserve(long count) throws IOException {
-        spool.reserve(count);
-        reserved += count;
+        long blocks = (size + count + SpoolDirectory.BLOCK - 1) / SpoolDirectory.BLOCK * SpoolDirectory.BLOCK;
+        if (blocks > charged) {
+            spool.reserve(blocks - charged);
+            charged = blocks;
+        }
+        size += count;
+        spool.wrote(count);
     }
 
     private WritableByteChannel open() {
@@ -54,7 +60,7 @@ final class SpoolFile implements AutoCloseable {
     }
 
     long size() {
-        return reserved;
+        return size;
     }
 
     InputStream read() throws IOException {
@@ -69,7 +75,7 @@ final class SpoolFile implements AutoCloseable {
 
     private void forget() {
         if (forgotten.compareAndSet(false, true)) {
-            spool.forget(reserved);
+            spool.forget(charged);
         }
     }
 

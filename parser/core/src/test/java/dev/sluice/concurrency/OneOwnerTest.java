@@ -1,6 +1,7 @@
 package dev.sluice.concurrency;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
@@ -81,7 +82,8 @@ class OneOwnerTest {
                 Race race = new Race(4)) {
             FormOptions options =
                     FormOptions.builder(spool, budget).spillThreshold(threshold).build();
-            for (int round = 0; round < Race.times(ROUNDS); round++) {
+            int rounds = Race.times(ROUNDS);
+            for (int round = 0; round < rounds || isOneSided(owners) && round < 20 * rounds; round++) {
                 MultipartForm form = form(options);
                 FormPart part = Objects.requireNonNull(form.part("f"));
                 assertEquals(threshold > 0, part.isInMemory());
@@ -109,7 +111,12 @@ class OneOwnerTest {
                 }
             }
         }
-        assertTrue(owners.keySet().containsAll(List.of(Owner.MOVED, Owner.DETACHED)), owners::toString);
+        assertFalse(isOneSided(owners), owners::toString);
+    }
+
+    /** {@return whether there was no race worth the name: a busy machine may run the threads one after the other} */
+    private static boolean isOneSided(Map<Owner, Integer> owners) {
+        return !owners.keySet().containsAll(List.of(Owner.MOVED, Owner.DETACHED));
     }
 
     @Test

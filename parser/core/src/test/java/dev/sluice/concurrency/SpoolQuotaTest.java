@@ -30,10 +30,12 @@ import org.junit.jupiter.api.io.TempDir;
 class SpoolQuotaTest {
     private static final int ROUNDS = 60;
     private static final int FILES = 5;
-    private static final int QUOTA = 100;
+    private static final int QUOTA = 5 * 4096;
 
     /** More than there is room for, also where one of them is alone. */
-    private static final int BYTES = 120;
+    private static final int BYTES = 6 * 4096;
+
+    private static final int PIECE = 512;
 
     private static final int ROOM = 10;
 
@@ -116,7 +118,7 @@ class SpoolQuotaTest {
         int written = 0;
         for (int file = 0; file < FILES; file++) {
             try (PartSink sink = PartSink.toFile(spool, Path.of("never"))) {
-                for (int i = 0; i < BYTES; i++) {
+                for (int i = 0; i < BYTES; i += PIECE) {
                     written += write(sink);
                     requireWithin(spool);
                 }
@@ -127,8 +129,8 @@ class SpoolQuotaTest {
 
     private static int write(PartSink sink) throws IOException {
         try {
-            sink.write(Unpooled.wrappedBuffer(new byte[1]));
-            return 1;
+            sink.write(Unpooled.wrappedBuffer(new byte[PIECE]));
+            return PIECE;
         } catch (MultipartException e) {
             assertEquals(Reason.SPOOL_FULL, e.reason());
             return 0;

@@ -257,6 +257,79 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, shared.used());
     }
 
+    /** A body of 251 KB that would be 895 files of one byte if each part gave way that could. */
+    @Test
+    void manySmallPartsWithLongNamesMakeNoFilesTogetherEither() throws IOException {
+        FormOptions options =
+                FormOptions.builder(spool, MemoryBudget.unlimited()).build();
+        Upload upload = new Upload();
+        for (int i = 0; i < 1000; i++) {
+            upload.field("n".repeat(198) + (i + 1000), "v");
+        }
+        byte[] body = upload.toBytes();
+        List<PushedForm> forms = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
+            forms.add(form);
+            Upload.feed(form, body, 0, body.length / 2, 8192);
+        }
+        assertTrue(spool.files() <= 8, spool.files() + " files");
+        for (PushedForm form : forms) {
+            MultipartException full = assertThrows(
+                    MultipartException.class, () -> Upload.feed(form, body, body.length / 2, body.length, 8192));
+            assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
+        }
+        assertEquals(0, spool.files());
+        assertEquals(0, spool.bytes());
+    }
+
+    @Test
+    void theLargestPartMakesRoomAndOnlyWhereThatIsEnough() throws IOException {
+        FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
+                .maxInMemoryBytes(40_000)
+                .build();
+        Upload upload = new Upload();
+        for (int size : new int[] {3_000, 6_000, 20_000, 5_000}) {
+            upload.file("f" + size, "f", "v".repeat(size));
+        }
+        upload.field("n".repeat(1_200), ""); // takes 512, its headers and its name
+        try (MultipartForm form = upload.read(options)) {
+            assertEquals(
+                    List.of(true, true, false, true, true),
+                    form.parts().stream().map(FormPart::isInMemory).toList());
+        }
+        upload.field("n".repeat(3_900), "") // 12 KB each
+                .field("n".repeat(3_900), "") // for which 6,000 bytes make room
+                .field("n".repeat(3_900), ""); // for which 5,000 are not enough
+        AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
+        FormOptions counted = options.toBuilder().metrics(end::set).build();
+        MultipartException full = assertThrows(MultipartException.class, () -> upload.read(counted));
+        assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
+        assertEquals(2, Objects.requireNonNull(end.get()).spilledParts());
+        assertEquals(0, spool.files());
+    }
+
+    @Test
+    void aFormHasOnlySoManyFiles() throws IOException {
+        FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
+                .maxFiles(200)
+                .spillThreshold(0)
+                .build();
+        Upload upload = new Upload();
+        for (int i = 0; i < 129; i++) {
+            upload.file("f", "f", "v");
+        }
+        MultipartException many = assertThrows(MultipartException.class, () -> upload.read(options));
+        assertEquals(Reason.TOO_MANY_FILES_ON_DISK, many.reason());
+        assertEquals(128, many.partIndex());
+        assertEquals(0, spool.files());
+        FormOptions more = options.toBuilder().unlimitedFilesOnDisk().build();
+        try (MultipartForm form = upload.read(more)) {
+            assertEquals(129, spool.files());
+            assertEquals(129, form.parts().size());
+        }
+    }
+
     @Test
     void anAbortComesInTheMiddleOfACallOfASinkAndWaitsForNobody() throws IOException {
         Remote sink = new Remote();

@@ -49,7 +49,10 @@ class LimitsThroughEveryApiTest extends SpooledTest {
         FORM_READ_OF_A_SLOW_STREAM((body, limits, test) -> readForm(new OneByteStream(body), test.form(limits))),
         FORM_IN_FILES((body, limits, test) -> readForm(
                 new ByteArrayInputStream(body),
-                test.form(limits).toBuilder().spillThreshold(0).build())),
+                test.form(limits).toBuilder()
+                        .spillThreshold(0)
+                        .unlimitedFilesOnDisk()
+                        .build())),
         FORM_IN_MEMORY((body, limits, test) -> readForm(
                 new ByteArrayInputStream(body),
                 test.form(limits).toBuilder()

@@ -64,6 +64,7 @@ class ReasonsTest {
             IN_MEMORY_TOO_LARGE | 413 | maxInMemoryBytes=9 | FIELDEND | the size of the form in memory exceeds the limit of 9 bytes (maxInMemoryBytes; part 0 "title", offset 53)
             MEMORY_FULL | 503 | maxHeaderBytesPerPart=1MiB | FIELD | the memory for uploads is used up: all of them together may hold 100000 bytes (memoryBudgetBytes)
             SPOOL_FULL | 507 | spillThreshold=0 | NAMED; filename=f\\r\\n\\r\\nvvEND | the size of all uploads on disk exceeds the limit of 1 bytes (maxSpoolBytes; part 0 "title")
+            TOO_MANY_FILES_ON_DISK | 413 | maxFilesOnDisk=0 | NAMED; filename=f\\r\\n\\r\\nLARGEEND | the count of files of the form on disk exceeds the limit of 0 (maxFilesOnDisk; part 0 "title", offset 65)
             PART_REFUSED | 422 | refused | FIELDEND | no #1 here (part 0 "title", offset 53)
             """;
 
@@ -76,6 +77,7 @@ class ReasonsTest {
             String input = cells[3].replace("FIELD", FIELD)
                     .replace("NAMED", NAMED)
                     .replace("END", END)
+                    .replace("LARGE", "v".repeat(70_000))
                     .replace("\\r", "\r")
                     .replace("\\n", "\n");
             boolean typed = input.startsWith(";") || input.startsWith("multipart/");
@@ -140,12 +142,20 @@ class ReasonsTest {
     void noReasonIsMissing() {
         EnumSet<Reason> elsewhere = EnumSet.of(
                 Reason.DISK_FULL, // SpoolDirectoryTest: it takes a file system
+                Reason.TOO_MANY_SPOOL_FILES, // SpoolDirectoryTest: it takes files
                 Reason.SINK_STALLED, // FormIntakeTest: it takes time
                 Reason.CLIENT_TOO_SLOW); // by adapters: SluiceFilterTest, AsyncFormTest
         assertEquals(
                 EnumSet.complementOf(elsewhere),
                 rows().stream().map(Row::reason).collect(Collectors.toSet()));
         assertEquals(507, Reason.DISK_FULL.httpStatus());
+        assertEquals(507, Reason.TOO_MANY_SPOOL_FILES.httpStatus());
+        assertEquals(
+                "the count of files of all uploads on disk exceeds the limit of 7 (maxSpoolFiles)",
+                MultipartException.because(Reason.TOO_MANY_SPOOL_FILES)
+                        .limit(7)
+                        .build()
+                        .getMessage());
         assertEquals(408, Reason.CLIENT_TOO_SLOW.httpStatus());
         assertEquals(
                 "the client is slower than the minimum rate of 240 bytes per second (minBytesPerSecond)",

@@ -37,7 +37,8 @@ class SpoolDirectoryTest {
 
     @SuppressWarnings("NullAway") // the head is for refusals of memory, of which there are none
     private static SpillSink spill(SpoolDirectory spool, int threshold) {
-        return new SpillSink(new FormMemory(BUDGET, Long.MAX_VALUE), spool, threshold, null);
+        FormFiles files = new FormFiles(spool, Long.MAX_VALUE);
+        return new SpillSink(new FormMemory(BUDGET, Long.MAX_VALUE), files, threshold, null);
     }
 
     private static SpillSink spill(SpoolDirectory spool) {
@@ -55,19 +56,64 @@ class SpoolDirectoryTest {
 
     @Test
     void theQuotaHoldsExactlyAndIsGivenBack() throws IOException {
-        try (SpoolDirectory spool = spool().maxSpoolBytes(100).open()) {
-            PartContent some = store(spool, 60);
-            MultipartException full = assertThrows(MultipartException.class, () -> store(spool, 41));
+        int block = SpoolDirectory.BLOCK;
+        try (SpoolDirectory spool = spool().maxSpoolBytes(5 * block).open()) {
+            PartContent some = store(spool, 2 * block + 1); // three of them
+            MultipartException full = assertThrows(MultipartException.class, () -> store(spool, 2 * block + 1));
             assertEquals(Reason.SPOOL_FULL, full.reason());
             assertEquals(507, full.httpStatus());
-            assertEquals(60, spool.bytes());
+            assertEquals(3 * block, spool.bytes());
             assertEquals(1, spool.files());
-            store(spool, 40).close();
-            store(spool, 39).close();
+            store(spool, 2 * block).close();
+            try (PartContent one = store(spool, 1);
+                    PartContent other = store(spool, 1)) {
+                assertEquals(1, one.size());
+                assertEquals(1, other.size());
+                assertEquals(5 * block, spool.bytes());
+                assertEquals(Reason.SPOOL_FULL, refused(spool));
+                assertEquals(3, spool.files());
+            }
             some.close();
-            store(spool, 100).close();
+            store(spool, 5 * block).close();
             assertEquals(0, spool.bytes());
-            assertEquals(239, spool.writtenBytes());
+            assertEquals(0, spool.files());
+            assertEquals(9 * block + 3, spool.writtenBytes());
+        }
+    }
+
+    private static Reason refused(SpoolDirectory spool) {
+        return assertThrows(MultipartException.class, () -> store(spool, 1)).reason();
+    }
+
+    @Test
+    void thereAreOnlySoManyFiles() throws IOException {
+        try (SpoolDirectory spool =
+                        spool().maxSpoolFiles(2).unlimitedSpoolBytes().open();
+                PartContent one = store(spool, 1)) {
+            store(spool, 1).close();
+            try (PartContent two = store(spool, 1)) {
+                assertEquals(Reason.TOO_MANY_SPOOL_FILES, refused(spool));
+                assertEquals(2, spool.files());
+                assertEquals(2, one.size() + two.size());
+            }
+            store(spool, 1).close();
+        }
+        try (SpoolDirectory spool = spool().unlimitedSpoolFiles().open()) {
+            store(spool, 1).close();
+        }
+    }
+
+    @Test
+    void theFreeSpaceIsLookedAtOnceForEachMiBOfBlocksBeItOfManySmallFiles() throws IOException {
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        try (SpoolDirectory spool = SpoolDirectory.builder(files.wrap(root.resolve("small")))
+                .keepFreeBytes(1)
+                .open()) {
+            files.failAt(-1);
+            for (int i = 0; i < 2 * 256 + 1; i++) {
+                store(spool, 1).close();
+            }
+            assertEquals(3, files.calls().stream().filter("statfs"::equals).count());
         }
     }
 
@@ -224,7 +270,7 @@ class SpoolDirectoryTest {
                 Files.delete(directory);
                 Files.delete(directory.getParent());
                 sink.write(Unpooled.wrappedBuffer(new byte[1 << 20]));
-                assertEquals((1 << 20) + 1, spool.bytes());
+                assertEquals((1 << 20) + SpoolDirectory.BLOCK, spool.bytes());
             }
             assertEquals(0, spool.bytes());
             store(spool, 1 << 20).close();

@@ -44,7 +44,7 @@ class TemporaryFilesTest extends SpooledTest {
             + "--x--\r\n");
 
     TemporaryFilesTest() {
-        super(1 << 20, 1000);
+        super(1 << 20, 1 << 20);
     }
 
     private FormOptions.Builder options() {
@@ -157,7 +157,9 @@ class TemporaryFilesTest extends SpooledTest {
                 assertTwoFaults(fault, at);
             }
         }
-        for (int room = 0; room < 160; room += 7) {
+        int needed = neededRoom();
+        assertTrue(needed >= 3 * 4096, "several files");
+        for (int room = 0; room < needed + 4096; room += 1024) {
             try (SpoolDirectory small = SpoolDirectory.builder(root.resolve("small"))
                     .keepFreeBytes(0)
                     .maxSpoolBytes(room)
@@ -165,7 +167,7 @@ class TemporaryFilesTest extends SpooledTest {
                 FormOptions full =
                         FormOptions.builder(small, budget).spillThreshold(10).build();
                 PushedForm assembler = PushedForm.create(Upload.BOUNDARY, full);
-                if (room < 150) {
+                if (room < needed) {
                     assertEquals(
                             Reason.SPOOL_FULL,
                             assertThrows(MultipartException.class, () -> feed(assembler, 0, BODY.length, 11))
@@ -178,6 +180,17 @@ class TemporaryFilesTest extends SpooledTest {
             }
         }
         Files.delete(root.resolve("small"));
+    }
+
+    /** {@return how much of the quota the body takes} */
+    private int neededRoom() throws IOException {
+        try (MultipartForm form = PushedForm.read(
+                new ByteArrayInputStream(BODY),
+                Upload.BOUNDARY,
+                options().spillThreshold(10).build())) {
+            assertEquals(3, form.parts().size());
+            return (int) spool.bytes();
+        }
     }
 
     private void assertTwoFaults(FormOptions options, int at) throws IOException {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A disk that fails on request: two spools, and a directory for the files of the application. */
 final class Disk {
-    private static final long SMALL_QUOTA = 60;
+    private static final long SMALL_QUOTA = 2 * 4096;
     private static final int NO_FAULT = -1;
     private static @Nullable Disk idle;
 

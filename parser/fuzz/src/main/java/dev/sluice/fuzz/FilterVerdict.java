@@ -118,7 +118,7 @@ record FilterVerdict(
         return switch (known.reason()) {
             case UNSUPPORTED_MEDIA_TYPE, UNKNOWN_CHARSET -> 415;
             case MEMORY_FULL -> 503;
-            case SPOOL_FULL, DISK_FULL -> 507;
+            case SPOOL_FULL, TOO_MANY_SPOOL_FILES, DISK_FULL -> 507;
             case CLIENT_TOO_SLOW -> 408;
             case PART_REFUSED -> known.httpStatus();
             default -> known.kind() == Kind.LIMIT_EXCEEDED ? 413 : 400;

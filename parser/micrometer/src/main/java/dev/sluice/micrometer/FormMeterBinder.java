@@ -101,7 +101,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
 
     private static void bind(SpoolDirectory of, FormMeters meters) {
         meters.gauge("sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
-        meters.gauge("sluice.spool.used", BYTES, "Bytes in the spool", of, SpoolDirectory::bytes);
+        meters.gauge("sluice.spool.used", BYTES, "Bytes of the quota in use", of, SpoolDirectory::bytes);
         meters.gauge("sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxSpoolBytes()));
         meters.count("sluice.spool.written", BYTES, "Bytes written in all", of, SpoolDirectory::writtenBytes);
         meters.gauge("sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);

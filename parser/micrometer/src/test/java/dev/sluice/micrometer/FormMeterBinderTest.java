@@ -73,7 +73,7 @@ class FormMeterBinderTest {
     void bind() throws IOException {
         spool = SpoolDirectory.builder(root)
                 .keepFreeBytes(0)
-                .maxSpoolBytes(5000)
+                .maxSpoolBytes(10_000)
                 .open();
         // @start region="meters"
         meters = FormMeterBinder.of(spool, memory);
@@ -138,7 +138,7 @@ class FormMeterBinderTest {
         try (MultipartForm form = read(body, options().build())) {
             assertEquals(5, form.parts().size());
             assertEquals(2, gauge("sluice.spool.files"));
-            assertEquals(3000, gauge("sluice.spool.used"));
+            assertEquals(2 * 4096, gauge("sluice.spool.used")); // a block each
             assertEquals(memory.used(), gauge("sluice.memory.used"));
             assertTrue(gauge("sluice.memory.used") > 5 * 512);
         }
@@ -208,7 +208,7 @@ class FormMeterBinderTest {
         assertEquals(1, ended(FormSummary.Outcome.REFUSED, "part_refused").count());
         assertThrows(
                 MultipartException.class,
-                () -> read(body("q".repeat(6000)), options().build()));
+                () -> read(body("q".repeat(12_000)), options().build()));
         assertEquals(1, ended(FormSummary.Outcome.OVERLOADED, "spool_full").count());
         InputStream broken = InputStream.nullInputStream();
         assertThrows(IOException.class, () -> {
@@ -298,7 +298,7 @@ class FormMeterBinderTest {
                         .toList());
         assertTrue(registry.getMeters().stream().allMatch(meter -> meter.getId().getDescription() != null));
         assertEquals(100_000, gauge("sluice.memory.max"));
-        assertEquals(5000, gauge("sluice.spool.max"));
+        assertEquals(10_000, gauge("sluice.spool.max"));
         assertEquals(0, gauge("sluice.spool.swept"));
         assertEquals(
                 0, registry.get("sluice.spool.failed.deletes").functionCounter().count());

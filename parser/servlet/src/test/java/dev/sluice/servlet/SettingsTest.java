@@ -119,6 +119,13 @@ class SettingsTest {
         String file = A + "; filename=f\r\n\r\nvv" + END;
         cases.add(inForms(Setting.SPILL_THRESHOLD, "1", file, "a(f)=vv", "a(f)=vv in a file"));
         cases.add(inForms(Setting.MAX_IN_MEMORY_BYTES, "10", field, "a=vv", "!IN_MEMORY_TOO_LARGE"));
+        String large = A + "; filename=f\r\n\r\n" + "v".repeat(65_537) + END;
+        cases.add(inForms(
+                Setting.MAX_FILES_ON_DISK,
+                "0",
+                large,
+                "a(f)=" + "v".repeat(65_537) + " in a file",
+                "!TOO_MANY_FILES_ON_DISK"));
         cases.add(inForms(Setting.MAX_DRAIN_BYTES, "99", "", "reads 100 more", "reads no more"));
         cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "480", "", "waits 6000 ms", "waits 5500 ms"));
         cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "none", "", "waits 6000 ms", "waits"));
@@ -127,6 +134,7 @@ class SettingsTest {
         cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "", "waits 30 s for a sink", "waits no 30 s for a sink"));
         cases.add(inForms(Setting.DIRECTORY, "%s", "", "spool", "other"));
         cases.add(inForms(Setting.MAX_SPOOL_BYTES, "1", file, "a(f)=vv in a file", "!SPOOL_FULL"));
+        cases.add(inForms(Setting.MAX_SPOOL_FILES, "0", file, "a(f)=vv in a file", "!TOO_MANY_SPOOL_FILES"));
         cases.add(inForms(Setting.KEEP_FREE_BYTES, "1000000TiB", file, "a(f)=vv in a file", "!DISK_FULL"));
         cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "1KiB", field, "a=vv", "!MEMORY_FULL"));
         cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "", "some", "any"));
@@ -214,7 +222,7 @@ class SettingsTest {
     // ---- forms
 
     private String outcome(Setting setting, Entrance entrance, @Nullable String text, byte[] body) throws Exception {
-        boolean files = setting == Setting.MAX_SPOOL_BYTES || setting == Setting.KEEP_FREE_BYTES;
+        boolean files = setting.scope() == Scope.SPOOL && setting != Setting.DIRECTORY;
         if (entrance == Entrance.INIT_PARAMETER) {
             SluiceFilter filter = new SluiceFilter();
             String[] spill = files ? new String[] {"spillThreshold", "0"} : new String[0];
