@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /** Table A, the search for the boundary: buffer geometry and algorithmic complexity. */
-@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
 class BoundarySearchTest {
     /** Twice the largest header section, because buffers double, and a block. */
     private static final long MOST_HELD = 2 * 8192 + 512;

@@ -232,7 +232,7 @@ class DifferentialsTest {
 
     @Tag("sized")
     @Test
-    @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
     void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherBytes() throws IOException {
         String head = "--x\r\n" + Run.FIELD + "Content-Transfer-Encoding: base64\r\n\r\n";
         List<String> tokens = List.of(" ", "\r\n", "QQ", "Q \r\n", "\t");

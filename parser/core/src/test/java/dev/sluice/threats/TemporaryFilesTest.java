@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Table G, temporary files, descriptors and disk: gone at once on every path, without a garbage collection. */
-@Timeout(60)
+@Timeout(180)
 class TemporaryFilesTest extends SpooledTest {
     private static final byte[] BODY = Run.bytes(Run.file("one", "1", "0123456789".repeat(5))
             + Run.file("two", "2", "abcdefghij".repeat(5))

@@ -182,7 +182,7 @@ class ConnectionTest {
 
     @Test
     void theAnswerToABadBodyIsReadAfterMegabytesThatFollowTheFault() throws Exception {
-        start();
+        start(handlers -> handlers.drain(16 << 20, Duration.ofMinutes(1)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + (12 << 20) + "\r\n\r\n--x\r\nbad\r\n\r\n");
             for (int i = 0; i < 8; i++) {
@@ -278,7 +278,7 @@ class ConnectionTest {
                 socket.setSoLinger(true, 0);
             }
         }
-        Throwable found = upload.failure.get(4, TimeUnit.SECONDS);
+        Throwable found = upload.failure.get(20, TimeUnit.SECONDS);
         assertEquals(
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, found).reason());
@@ -295,7 +295,7 @@ class ConnectionTest {
             socket.getOutputStream().write(body);
             upload.trailers.get(20, TimeUnit.SECONDS);
         }
-        handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(5, TimeUnit.SECONDS);
+        handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(20, TimeUnit.SECONDS);
         upload.answer.complete(Upload.text(200, "for nobody"));
     }
 
@@ -317,7 +317,7 @@ class ConnectionTest {
             socket.getOutputStream().write(body, 500_000, body.length - 500_000);
             assertAnswer(200, true, socket);
             socket.shutdownOutput();
-            done.get(10, TimeUnit.SECONDS);
+            done.get(20, TimeUnit.SECONDS);
         }
     }
 

@@ -66,7 +66,7 @@ class Http2Test {
     void start() {
         Forms forms = Forms.of(FormOptions.inMemory(memory).build());
         MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(request.uri()), workers)
-                .drain(1 << 20, Duration.ofMillis(300))
+                .drain(1 << 20, Duration.ofSeconds(2))
                 .build();
         server = new NettyServer(NettyServer.Transport.NIO, connection -> {
             connection.config().setAllocator(buffers);
@@ -197,7 +197,7 @@ class Http2Test {
                 .sync(); // all of it, through a window of 64 KiB
         stream.assertNext("status 400");
         stream.assertNext("end");
-        assertNull(stream.events.poll(1500, TimeUnit.MILLISECONDS), "no reset");
+        assertNull(stream.events.poll(3, TimeUnit.SECONDS), "no reset");
     }
 
     @Test

@@ -158,9 +158,10 @@ class FaultTest {
             assertEquals(List.of(), bench.sinks.sweep().get().objects(), "younger than a day");
             assertEquals(2, bench.keys().size());
             // Two at a time, as on two nodes.
+            CompletableFuture<S3Sinks.Swept> one = bench.impatient().sweep();
             CompletableFuture<S3Sinks.Swept> other = bench.impatient().sweep();
-            assertEquals(FILES.size(), bench.impatient().sweep().get().objects().size());
-            other.get();
+            int most = Math.max(one.get().objects().size(), other.get().objects().size());
+            assertEquals(FILES.size(), most, "of the one that was first, or both");
             assertEquals(List.of(), bench.keys());
         }
     }
@@ -169,11 +170,11 @@ class FaultTest {
     void aFormThatIsNotVisibleInTimeIsTakenBack() throws Exception {
         try (Bench bench = new Bench(
                 MemoryBudget.of(128 << 20),
-                store -> store.attemptTimeout(Duration.ofSeconds(2)),
-                sinks -> sinks.maxAge(Duration.ofSeconds(3)))) {
+                store -> store.attemptTimeout(Duration.ofSeconds(6)),
+                sinks -> sinks.maxAge(Duration.ofSeconds(10)))) {
             bench.proxy.on(request -> request.matches(DELETE_NOTE), 1, 1, HANG);
             Throwable failure = bench.failure(List.of(new File("a", 10), new File("b", 10)));
-            assertEquals("the objects took longer than half of PT3S to become visible", failure.getMessage());
+            assertEquals("the objects took longer than half of PT10S to become visible", failure.getMessage());
             assertEquals(List.of(), bench.keys());
             assertEquals(2, bench.count(PUT_NOTE), "known again before the first is deleted");
         }

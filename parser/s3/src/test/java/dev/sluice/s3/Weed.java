@@ -77,7 +77,7 @@ public final class Weed {
         store.kill(name);
     }
 
-    /** Waits until the store works, half a minute at most. */
+    /** Waits until the store works, two minutes at most. */
     public static void await(Runnable attempt) throws InterruptedException {
         long since = System.nanoTime();
         for (; ; ) {
@@ -85,7 +85,7 @@ public final class Weed {
                 attempt.run();
                 return;
             } catch (RuntimeException | AssertionError e) {
-                if (System.nanoTime() - since > TimeUnit.SECONDS.toNanos(30)) {
+                if (System.nanoTime() - since > TimeUnit.MINUTES.toNanos(2)) {
                     throw e;
                 }
                 TimeUnit.MILLISECONDS.sleep(100);

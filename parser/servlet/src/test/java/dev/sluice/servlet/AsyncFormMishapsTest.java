@@ -171,13 +171,19 @@ class AsyncFormMishapsTest extends WithApp {
         GateSink gate = new GateSink().shut();
         serve(options -> options.decider(part -> PartDecision.to(gate)));
         try (RawHttp client = app.begin(FORM)) {
-            Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
+            awaitPause(gate);
             gate.open();
             dropped.get(10, TimeUnit.SECONDS);
             assertTrue(client.channel().isOpen());
             context.get().complete();
             app.assertNothingLeft("a request whose worker was dropped");
         }
+    }
+
+    /** Waits until the form has seen that its sink is not ready: what opens the gate earlier lets it go on by itself. */
+    private void awaitPause(GateSink gate) {
+        Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
+        Eventually.isTrue(() -> received.isDone() && received.join().intake().demand() == 0, "it has not paused");
     }
 
     /** Jetty fails a worker whose request is over: the application is told when it may be completed, and not before. */
@@ -187,7 +193,7 @@ class AsyncFormMishapsTest extends WithApp {
         Eventually.after(100);
         assertFalse(failure.isDone(), "the request would be completed under its worker");
         worker.run();
-        assertInstanceOf(CancellationException.class, failure.getNow(null).getCause());
+        assertInstanceOf(CancellationException.class, failure.get(10, TimeUnit.SECONDS).getCause());
         app.assertNothingLeft("a form that was cancelled");
     }
 
@@ -224,8 +230,7 @@ class AsyncFormMishapsTest extends WithApp {
         byte[] request = FORM.post("/");
         try (RawHttp client = app.connect()) {
             client.send(request, 0, request.length / 2);
-            Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
-            Eventually.isTrue(() -> received.isDone(), "the form is not there"); // and has seen that there is no demand
+            awaitPause(gate);
             gate.open();
             Objects.requireNonNull(workers.poll(10, TimeUnit.SECONDS)).run();
             assertEquals(List.of(), List.copyOf(workers));

@@ -275,12 +275,12 @@ class AsyncFormTest extends WithApp {
     @Test
     void theTimeInWhichASinkIsNotReadyIsNotTheClients() throws Exception {
         GateSink gate = new GateSink().shut();
-        app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofMillis(150)));
+        app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofSeconds(1)));
         serve(options -> options.decider(part -> PartDecision.to(gate)));
         try (RawHttp client = app.connect()) {
             client.send(new Form().field("a", "1").post("/"));
             Eventually.isTrue(() -> gate.bytes() > 0, "nothing comes in");
-            Eventually.after(500);
+            Eventually.after(2_500);
             gate.open();
             assertEquals("0 0", client.answer().body());
         }

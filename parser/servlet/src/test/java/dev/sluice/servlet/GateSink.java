@@ -29,8 +29,9 @@ public final class GateSink implements PartSink {
 
     @Override
     public Readiness write(ByteBuf data) {
+        Readiness now = gate.get();
         bytes.addAndGet(data.readableBytes());
-        return gate.get();
+        return now;
     }
 
     @Override

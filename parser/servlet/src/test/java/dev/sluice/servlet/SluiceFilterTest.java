@@ -478,11 +478,11 @@ class SluiceFilterTest extends WithApp {
 
     @Test
     void aClientThatIsTooSlowIs408() throws Exception {
-        app.options(options -> options.minBytesPerSecond(1_000_000).minRateGrace(Duration.ofMillis(50)));
+        app.options(options -> options.minBytesPerSecond(1_000_000).minRateGrace(Duration.ofSeconds(1)));
         app.on((request, response) -> request.getParts()).start();
         byte[] request = FORM.post("/");
         try (RawHttp client = app.begin(FORM, 1)) {
-            Eventually.after(500); // what it has sent pays for 150 ms
+            Eventually.after(1500); // what it has sent pays for 100 ms more
             client.send(request, request.length - 5000, request.length - 4999);
             RawHttp.Answer answer = client.answer();
             assertEquals(408, answer.status());

@@ -3,6 +3,7 @@ package dev.sluice.testkit;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
@@ -35,6 +37,11 @@ public final class Seaweed implements AutoCloseable {
             """;
 
     private final Path directory;
+    /** As many as a process may need: those that it has used come round again. */
+    private static final int PORTS = 50;
+
+    private static final AtomicInteger PORT = new AtomicInteger();
+
     private final Map<String, List<String>> commands = new LinkedHashMap<>();
     private final Map<String, Process> processes = new ConcurrentHashMap<>();
     private final int gateway;
@@ -117,17 +124,22 @@ public final class Seaweed implements AutoCloseable {
         return Files.createDirectories(directory.resolve(name)).toString();
     }
 
-    /** {@return ports of 127.0.0.1 that nobody listens on now} */
+    /**
+     * {@return ports of 127.0.0.1 that nobody listens on now: below those that the system hands out, and others in each
+     * process, so that nobody takes one before it is listened on}
+     */
     public static int[] freePorts(int count) throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
+        int first = 10_000 + (int) (ProcessHandle.current().pid() % 440) * PORTS;
         int[] ports = new int[count];
-        for (int i = 0; i < count; i++) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            sockets.add(socket);
-            ports[i] = socket.getLocalPort();
-        }
-        for (ServerSocket socket : sockets) {
-            socket.close();
+        for (int found = 0; found < count; ) {
+            int port = first + Math.floorMod(PORT.getAndIncrement(), PORTS);
+            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                ports[found++] = free.getLocalPort();
+            } catch (BindException e) {
+                if (PORT.get() > 100 * PORTS) {
+                    throw e;
+                }
+            }
         }
         return ports;
     }

@@ -159,7 +159,7 @@ class ContainerLifeTest extends WithApp {
             parse(request);
             Part part = request.getPart("f");
             AsyncContext context = request.startAsync();
-            context.setTimeout(100);
+            context.setTimeout(1_000);
             context.start(() -> {
                 try {
                     assertTrue(goOn.await(20, TimeUnit.SECONDS));

@@ -179,7 +179,7 @@ class EndpointsTest {
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
     void aClientThatSendsHardlyAnythingIsTooSlow(String endpoint) throws Exception {
-        start(config().with(options -> options.minRateGrace(Duration.ofMillis(300))));
+        start(config().with(options -> options.minRateGrace(Duration.ofSeconds(1))));
         ScheduledExecutorService drip = Executors.newSingleThreadScheduledExecutor();
         try (RawHttp connection = new RawHttp(server.port())) {
             connection

@@ -102,8 +102,8 @@ class BucketTest {
                 Weed.await(() -> assertEquals(1, unfinished(client)));
             }
             http.close();
-            assertEquals(0, unfinished(client));
-            assertEquals(before, keys(client));
+            Weed.await(() -> assertEquals(0, unfinished(client)));
+            Weed.await(() -> assertEquals(before, keys(client)));
         }
     }
 

@@ -95,11 +95,11 @@ final class BrowserTest {
                     driver.findElements(By.cssSelector("#queue .file")).size() == 2);
             type(browser, 0, "comment", "two files");
 
-            browser.limitUploadRate(RATE);
+            browser.limitUploadRate(RATE / 4);
             browser.find("#upload").click();
             browser.await(driver -> share(browser) > 0.3);
-            browser.screenshot("upload-progress");
             String rate = browser.find("#total .rate").getText();
+            browser.screenshot("upload-progress");
             assertTrue(rate.matches(".* of .*MB at .*MB/s, \\d+\\h+s left"), rate);
             browser.awaitState("done");
         }
