@@ -258,6 +258,11 @@ public final class ChunkMemory {
         return array != null || view != null;
     }
 
+    /** {@return whether it is flat, and {@code to} at most {@code last}, in the chunk and in the memory behind it} */
+    boolean isFlatUpTo(int to, int last) {
+        return isFlat() && to <= last - Math.max(0, shift);
+    }
+
     /** {@link ArrayKernel#pairs} on a flat chunk. */
     int pairs(int i, int limit, int distance, long first, long last) {
         byte[] heap = array;

@@ -47,7 +47,7 @@ public final class DelimiterSearch {
      */
     private static final int SPAN_PAUSE = 4 * SPAN;
 
-    /** The kernels add strides to indexes before they compare them. */
+    /** The kernels add strides to indexes before they compare them: those in the memory, and those in the chunk. */
     private static final int LAST_INDEX_OF_KERNELS = Integer.MAX_VALUE - 1024;
 
     private static final int BYTES_PER_ALARM = 512;
@@ -188,7 +188,7 @@ public final class DelimiterSearch {
         start = from;
         int at = lookalike == 0 ? from : resumeLookalike(chunk, from, to);
         if (lookalike == 0) {
-            boolean fast = chunk.isFlat() && to <= lastIndexOfKernels;
+            boolean fast = chunk.isFlatUpTo(to, lastIndexOfKernels);
             at = fast ? findByKernels(chunk, at, to) : compare(chunk, at, to, to);
         }
         searched += at - from;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -133,6 +135,57 @@ class DelimiterSearchTest {
             assertEquals(1100, within.find(opened.memory, 0, body.length));
             assertTrue(beyond.isComplete() && within.isComplete());
             assertTrue(beyond.steps() > 3 * within.steps(), beyond.steps() + " and " + within.steps());
+        }
+    }
+
+    /** The kernels count in the memory, where a part of a large array or buffer is further back than in the chunk. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theLastIndexOfTheKernelsIsOneInTheMemory(boolean direct) {
+        int offset = 1100;
+        byte[] body = new byte[1200];
+        byte[] text = text(BROWSER);
+        System.arraycopy(text, 0, body, body.length - text.length, text.length);
+        ByteBuf memory = direct
+                ? Unpooled.directBuffer().writeZero(offset).writeBytes(body)
+                : Unpooled.buffer().writeZero(offset).writeBytes(body);
+        checkLastIndexOfKernels(memory.slice(offset, body.length), offset + body.length);
+    }
+
+    /** So does what is found, which then becomes an index in the chunk again. */
+    @Test
+    void theLastIndexOfTheKernelsIsOneInTheChunkToo() {
+        byte[] body = new byte[1200];
+        byte[] text = text(BROWSER);
+        System.arraycopy(text, 0, body, body.length - text.length, text.length);
+        ByteBuf chunk = new UnpooledDirectByteBuf(UnpooledByteBufAllocator.DEFAULT, 2300, 2300) {
+            @Override
+            public boolean hasMemoryAddress() {
+                return false;
+            }
+
+            @Override
+            public ByteBuf unwrap() {
+                return Unpooled.EMPTY_BUFFER; // not a root: its view begins at its reader index
+            }
+        };
+        checkLastIndexOfKernels(chunk.writeZero(1100).writeBytes(body).skipBytes(1100), 2300);
+    }
+
+    /** The chunk ends with a delimiter; reading byte by byte takes a step for each. */
+    private static void checkLastIndexOfKernels(ByteBuf chunk, int last) {
+        Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
+        try (Opened opened = new Opened(chunk)) {
+            int from = opened.memory.start();
+            int to = opened.memory.end();
+            assertTrue(opened.memory.isFlat());
+            DelimiterSearch beyond = new DelimiterSearch(delimiter, false, 0, last - 1);
+            DelimiterSearch within = new DelimiterSearch(delimiter, false, 0, last);
+            assertEquals(to - delimiter.bytes().length, beyond.find(opened.memory, from, to));
+            assertEquals(to - delimiter.bytes().length, within.find(opened.memory, from, to));
+            assertTrue(beyond.isComplete() && within.isComplete());
+            assertTrue(beyond.steps() >= to - from, "steps: " + beyond.steps());
+            assertTrue(within.steps() < (to - from) / 2, "steps: " + within.steps());
         }
     }
 
