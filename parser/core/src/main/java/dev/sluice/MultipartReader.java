@@ -9,9 +9,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -90,6 +90,17 @@ public final class MultipartReader implements AutoCloseable {
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");
         return new MultipartReader(chunk -> read(in, chunk), true, boundary, options);
+    }
+
+    /** {@return the number of bytes written: all} */
+    private static int writeFully(WritableByteChannel out, ByteBuffer bytes) throws IOException {
+        int count = bytes.remaining();
+        while (bytes.hasRemaining()) {
+            if (out.write(bytes) == 0) {
+                throw new IOException("the channel takes no bytes");
+            }
+        }
+        return count;
     }
 
     private static int read(ReadableByteChannel in, ByteBuf chunk) throws IOException {
@@ -344,20 +355,33 @@ public final class MultipartReader implements AutoCloseable {
          *
          * @param out a channel in blocking mode
          * @return the number of bytes written
+         * @throws IllegalBlockingModeException if the channel is not in blocking mode: the body is as it was
+         * @throws IOException of the source or the channel, as it comes, or if the channel takes no bytes
          * @throws IllegalStateException if the body has been asked for before
          */
         public long transferTo(WritableByteChannel out) throws IOException {
+            if (out instanceof SelectableChannel selectable && !selectable.isBlocking()) {
+                throw new IllegalBlockingModeException(); // it would have to be asked again and again
+            }
             if (transferDecoder() != null) {
-                return transferTo(Channels.newOutputStream(out));
+                return transferDecoded(out);
             }
             take();
             long count = 0;
             for (ByteBuf bytes; (bytes = readable()) != null; ) {
-                ByteBuffer memory = bytes.nioBuffer();
-                while (memory.hasRemaining()) {
-                    count += out.write(memory);
-                }
+                count += writeFully(out, bytes.nioBuffer());
                 bytes.skipBytes(bytes.readableBytes());
+            }
+            return count;
+        }
+
+        private long transferDecoded(WritableByteChannel out) throws IOException {
+            long count = 0;
+            try (InputStream in = inputStream()) {
+                byte[] some = new byte[8 * 1024];
+                for (int length; (length = in.read(some)) >= 0; ) {
+                    count += writeFully(out, ByteBuffer.wrap(some, 0, length));
+                }
             }
             return count;
         }

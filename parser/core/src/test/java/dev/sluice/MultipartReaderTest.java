@@ -307,6 +307,50 @@ class MultipartReaderTest {
     }
 
     @Test
+    void aChannelThatDoesNotBlockIsRefusedAndOneThatTakesNothingFails() throws IOException {
+        String encoded = PART.replace("\r\n\r\n", BASE64) + "b25l\r\n";
+        for (String part : List.of(PART + "one\r\n", encoded)) {
+            Pipe pipe = Pipe.open();
+            try (MultipartReader reader = MultipartReader.create(stream(part.repeat(3) + "--x--"), X, COMPATIBLE);
+                    Pipe.SourceChannel source = pipe.source();
+                    Pipe.SinkChannel sink = pipe.sink()) {
+                sink.configureBlocking(false);
+                Part first = next(reader);
+                assertThrows(IllegalBlockingModeException.class, () -> first.transferTo(sink));
+                assertEquals("one", first.text(), "nothing has been read");
+                sink.configureBlocking(true);
+                assertEquals(3, next(reader).transferTo(sink));
+                assertEquals(3, source.read(ByteBuffer.allocate(9)));
+                Part last = next(reader);
+                IOException stuck = assertThrows(IOException.class, () -> last.transferTo(new StuckChannel()));
+                assertEquals("the channel takes no bytes", stuck.getMessage());
+                assertNull(reader.nextPart());
+            }
+        }
+    }
+
+    /** Takes nothing, and is not asked for ever. */
+    private static final class StuckChannel implements WritableByteChannel {
+        private int calls;
+
+        @Override
+        public int write(ByteBuffer bytes) {
+            if (++calls > 100) {
+                throw new AssertionError("it is asked again and again");
+            }
+            return 0;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
     void anExceptionOfTheTargetPassesUntouchedAndTheReaderGoesOn() throws IOException {
         IOException full = new IOException("disk full");
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {

@@ -138,6 +138,7 @@ public final class PartContent implements Closeable {
      * @throws FileAlreadyExistsException if the target exists and is not to be replaced; the content stays as it is
      * @throws IOException if it cannot be moved; the content stays as it is
      * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
+     * @throws UnsupportedOperationException for any other option; the content stays as it is
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
         boolean replace = replaces(options);

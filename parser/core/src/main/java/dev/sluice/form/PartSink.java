@@ -3,6 +3,7 @@ package dev.sluice.form;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.CopyOption;
 import java.nio.file.Path;
@@ -74,9 +75,10 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink that writes to {@code channel} as the bytes come}
+     * {@return a sink that writes to {@code channel} as the bytes come; one that takes none fails the form}
      *
      * @param channel in blocking mode; never closed, because closing may be what commits it
+     * @throws IllegalBlockingModeException if it is not in blocking mode
      */
     static PartSink to(WritableByteChannel channel) {
         return OutputSink.to(channel);
@@ -97,6 +99,7 @@ public interface PartSink extends AutoCloseable {
      * @param spool where it is written; best on the file system of the target
      * @param target a path chosen by the application, never by the client
      * @param options as for {@link PartContent#moveTo}
+     * @throws UnsupportedOperationException at once, for any other option
      */
     static PartSink toFile(SpoolDirectory spool, Path target, CopyOption... options) {
         return new FileSink(spool, List.of(target).iterator(), options);

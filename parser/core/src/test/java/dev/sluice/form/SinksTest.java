@@ -204,6 +204,19 @@ class SinksTest extends SpooledTest {
         }
     }
 
+    @Test
+    void anOptionThatIsNotSupportedIsRefusedBeforeAnythingIsReceived() {
+        Path target = root.resolve("target");
+        for (StandardCopyOption option : StandardCopyOption.values()) {
+            if (option != StandardCopyOption.REPLACE_EXISTING) {
+                assertThrows(
+                        UnsupportedOperationException.class,
+                        () -> PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING, option));
+            }
+        }
+        assertEquals(0, spool.files());
+    }
+
     /** Publishes, or fails to, when it is told; counts what is visible. */
     private static class Shown extends IdleSink {
         private final List<String> visible;
