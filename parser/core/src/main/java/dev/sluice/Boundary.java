@@ -32,8 +32,30 @@ public final class Boundary {
         this.deviations = deviations.list();
     }
 
+    /** {@return as {@link #formData(String, Preset)}, by {@link Preset#STANDARD}} */
+    public static Boundary formData(@Nullable String contentType) throws MultipartException {
+        return formData(contentType, Preset.STANDARD);
+    }
+
     /**
-     * Reads the boundary from the value of a {@code Content-Type} header field, by {@link Preset#STANDARD}.
+     * {@return as {@link #from(String, Preset)}, the boundary of a form}
+     *
+     * @param contentType the field value, or null where the request has none
+     * @param preset which deviations are accepted
+     * @throws MultipartException if there is none that can be used, or the type is not {@code multipart/form-data}; its
+     *     offset is -1
+     */
+    public static Boundary formData(@Nullable String contentType, Preset preset) throws MultipartException {
+        Boundary boundary = from(contentType, preset);
+        if (!boundary.isFormData()) {
+            throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
+        }
+        return boundary;
+    }
+
+    /**
+     * Reads the boundary from the value of a {@code Content-Type} header field, by {@link Preset#STANDARD}. Takes any
+     * multipart type, as {@link #from(String, Preset)} does; where a form is expected, use {@link #formData(String)}.
      *
      * @param contentType the field value, or null where the request has none
      * @return the boundary
@@ -44,7 +66,9 @@ public final class Boundary {
     }
 
     /**
-     * Reads the boundary from the value of a {@code Content-Type} header field.
+     * Reads the boundary from the value of a {@code Content-Type} header field. Takes any multipart type, and the
+     * sender chooses it: in all but {@code multipart/form-data} a part may have no name, in every preset. Where a
+     * form is expected, use {@link #formData(String, Preset)}.
      *
      * @param contentType the field value, or null where the request has none
      * @param preset which deviations are accepted

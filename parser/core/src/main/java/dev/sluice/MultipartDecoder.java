@@ -181,7 +181,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return a decoder for a body of this {@code Content-Type}}
+     * {@return a decoder for a body of this {@code Content-Type}, which may be any multipart type: in all but {@code
+     * multipart/form-data} a part may have no name. Where a form is expected, use {@link Boundary#formData}}
      *
      * @param options what is accepted
      * @throws MultipartException as {@link Boundary#from(String, Preset)}

@@ -57,16 +57,34 @@ public final class MultipartReader implements AutoCloseable {
         this.decoder = MultipartDecoder.create(boundary, options);
     }
 
+    /** {@return as {@link #create(InputStream, String, MultipartOptions)}, with the default options} */
+    public static MultipartReader create(InputStream in, @Nullable String contentType) throws MultipartException {
+        return create(in, contentType, MultipartOptions.defaults());
+    }
+
+    /**
+     * {@return a reader of a form}
+     *
+     * @param in the body; read to its end, not closed
+     * @param contentType of the body; null, where it has none, is refused with 415
+     * @param options what is accepted
+     * @throws MultipartException unless the type is {@code multipart/form-data}, with a boundary that can be used
+     */
+    public static MultipartReader create(InputStream in, @Nullable String contentType, MultipartOptions options)
+            throws MultipartException {
+        return create(in, Boundary.formData(contentType, options.preset()), options);
+    }
+
     /** {@return as {@link #create(InputStream, Boundary, MultipartOptions)}, with the default options} */
     public static MultipartReader create(InputStream in, Boundary boundary) {
         return create(in, boundary, MultipartOptions.defaults());
     }
 
     /**
-     * {@return a reader}
+     * {@return a reader of a body of the boundary's type: a part of {@code multipart/mixed}, for one, may have no name}
      *
      * @param in the body; read to its end, not closed
-     * @param boundary from the Content-Type of the body
+     * @param boundary from the Content-Type of the body: {@link Boundary#formData} insists on a form
      * @param options what is accepted
      */
     public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
@@ -80,11 +98,11 @@ public final class MultipartReader implements AutoCloseable {
     }
 
     /**
-     * {@return a reader}
+     * {@return a reader of a body of the boundary's type: a part of {@code multipart/mixed}, for one, may have no name}
      *
      * @param in the body, a channel in blocking mode (an {@link IllegalBlockingModeException} tells when it is not); read to its
      *     end, not closed
-     * @param boundary from the Content-Type of the body
+     * @param boundary from the Content-Type of the body: {@link Boundary#formData} insists on a form
      * @param options what is accepted
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {

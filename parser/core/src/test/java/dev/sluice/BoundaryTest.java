@@ -67,6 +67,28 @@ class BoundaryTest {
     }
 
     @Test
+    void aFormIsInsistedOnWhereItIsAskedFor() throws MultipartException {
+        assertEquals("x", Boundary.formData("Multipart/Form-Data; boundary=x").value());
+        for (String type : List.of("multipart/mixed", "multipart/form-datax", "multipart/form", "text/plain")) {
+            for (Preset preset : List.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)) {
+                MultipartException e = assertThrows(
+                        MultipartException.class, () -> Boundary.formData(type + "; boundary=x", preset), type);
+                assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());
+                assertEquals(415, e.httpStatus());
+                assertEquals(-1, e.offset());
+            }
+            assertThrows(MultipartException.class, () -> Boundary.formData(type + "; boundary=x"), type);
+        }
+        assertThrows(MultipartException.class, () -> Boundary.formData(null));
+        String odd = "multipart/form-data; boundary=*****";
+        assertEquals(1, Boundary.formData(odd).deviations().size());
+        assertEquals(
+                Reason.INVALID_BOUNDARY,
+                assertThrows(MultipartException.class, () -> Boundary.formData(odd, Preset.STRICT))
+                        .reason());
+    }
+
+    @Test
     void aRequestWithoutContentTypeIsAnUnsupportedMediaType() {
         MultipartException e = assertThrows(MultipartException.class, () -> Boundary.from(null, Preset.STANDARD));
         assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());

@@ -181,6 +181,33 @@ class MultipartReaderTest {
         }
     }
 
+    /** In another multipart type a part needs no name, and its sender may choose the type. */
+    @Test
+    void aFormIsInsistedOnUnlessABoundaryIsGiven() throws IOException {
+        String file = "--x\r\nContent-Disposition: attachment; filename=\"evil.jsp\"\r\n\r\n1\r\n--x--";
+        String mixed = "multipart/mixed; boundary=x";
+        for (Preset preset : List.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)) {
+            MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+            MultipartException refused =
+                    assertThrows(MultipartException.class, () -> MultipartReader.create(stream(file), mixed, options));
+            assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, refused.reason());
+            try (MultipartReader reader = MultipartReader.create(stream(file), Boundary.from(mixed), options)) {
+                assertNull(next(reader).name());
+            }
+        }
+        String none = null;
+        assertThrows(MultipartException.class, () -> MultipartReader.create(stream(file), mixed));
+        assertThrows(MultipartException.class, () -> MultipartReader.create(stream(file), none));
+        try (MultipartReader reader = MultipartReader.create(stream(BODY), "multipart/form-data; boundary=x")) {
+            assertEquals("one", next(reader).text());
+        }
+        MultipartOptions strict =
+                MultipartOptions.builder().preset(Preset.STRICT).build();
+        assertThrows(
+                MultipartException.class,
+                () -> MultipartReader.create(stream(BODY), "multipart/form-data; boundary=*****", strict));
+    }
+
     // ---- parts
 
     @Test

@@ -105,11 +105,8 @@ final class RequestHead extends HttpFilter {
     /** The multipart filter passes on what is not a form: here nothing else is of any use. */
     private static @Nullable ErrorAnswer typeFault(@Nullable String type, PresetName preset) {
         try {
-            if (Boundary.from(type, preset.preset()).isFormData()) {
-                return null;
-            }
-            return ErrorAnswer.of(MultipartException.because(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE)
-                    .build());
+            Boundary.formData(type, preset.preset());
+            return null;
         } catch (MultipartException e) {
             return ErrorAnswer.of(e);
         }

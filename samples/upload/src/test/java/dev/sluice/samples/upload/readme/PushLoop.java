@@ -12,6 +12,8 @@ import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +26,7 @@ final class PushLoop implements AutoCloseable {
     private WritableByteChannel file = Channels.newChannel(new ByteArrayOutputStream());
 
     PushLoop(String contentType) throws MultipartException {
-        this.decoder = MultipartDecoder.create(Boundary.from(contentType));
+        this.decoder = MultipartDecoder.create(Boundary.formData(contentType));
     }
 
     void chunk(ByteBuf chunk) throws IOException {
@@ -50,10 +52,11 @@ final class PushLoop implements AutoCloseable {
     }
 
     /** The same by the blocking reader. */
-    static PushLoop read(InputStream in, String contentType) throws IOException {
+    static PushLoop read(Path body, String contentType) throws IOException {
         PushLoop form = new PushLoop(contentType);
         // @start region="pull"
-        try (MultipartReader reader = MultipartReader.create(in, Boundary.from(contentType))) {
+        try (InputStream in = Files.newInputStream(body);
+                MultipartReader reader = MultipartReader.create(in, contentType)) { // a form: all else is refused
             MultipartReader.Part part;
             while ((part = reader.nextPart()) != null) {
                 try (WritableByteChannel file = form.open(part.name(), part.filename())) {

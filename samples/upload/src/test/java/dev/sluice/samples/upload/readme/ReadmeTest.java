@@ -1,11 +1,12 @@
 package dev.sluice.samples.upload.readme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
 import dev.sluice.samples.upload.Main;
 import io.netty.buffer.Unpooled;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -121,7 +123,7 @@ final class ReadmeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 1000})
-    void itsCodeWorks(int chunkSize) throws IOException {
+    void itsCodeWorks(int chunkSize, @TempDir Path directory) throws IOException {
         byte[] body = String.join(
                         "\r\n",
                         "--x",
@@ -143,9 +145,11 @@ final class ReadmeTest {
             loop.end();
             assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), loop.files());
         }
-        try (PushLoop read = PushLoop.read(new ByteArrayInputStream(body), "multipart/form-data; boundary=x")) {
+        Path file = Files.write(directory.resolve("body"), body);
+        try (PushLoop read = PushLoop.read(file, "multipart/form-data; boundary=x")) {
             assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), read.files());
         }
+        assertThrows(MultipartException.class, () -> PushLoop.read(file, "multipart/mixed; boundary=x"));
     }
 
     private static List<String> fenced(Path page, String language) throws IOException {
