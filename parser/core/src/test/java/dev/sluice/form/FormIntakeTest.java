@@ -310,6 +310,23 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void whatIsSmallerThanABlockOfTheDiskMakesNoRoom() throws IOException {
+        AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
+        FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
+                .maxInMemoryBytes(40_000)
+                .metrics(end::set)
+                .build();
+        Upload upload = new Upload();
+        for (int i = 0; i < 10; i++) {
+            upload.file("f", "f", "v".repeat(SpoolDirectory.BLOCK - 1000));
+        }
+        upload.field("n".repeat(2_000), ""); // for which three of them would do
+        MultipartException full = assertThrows(MultipartException.class, () -> upload.read(options));
+        assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
+        assertEquals(0, Objects.requireNonNull(end.get()).spilledParts());
+    }
+
+    @Test
     void aFormHasOnlySoManyFiles() throws IOException {
         FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                 .maxFiles(200)
