@@ -1,8 +1,11 @@
 package dev.sluice.samples.spring;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -46,7 +49,7 @@ public class UploadController {
                     file.getOriginalFilename(),
                     file.getContentType(),
                     file.getSize(),
-                    UploadController.sha256(file.getBytes()));
+                    UploadController.sha256(file));
         }
     }
 
@@ -101,9 +104,14 @@ public class UploadController {
         throw new IllegalArgumentException("no use for a file of " + file.getSize() + " bytes");
     }
 
-    private static String sha256(byte[] bytes) {
+    /** Not of {@code file.getBytes()}: that is all of the file in memory, for which no budget is asked. */
+    private static String sha256(MultipartFile file) throws IOException {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            try (InputStream in = new DigestInputStream(file.getInputStream(), sha256)) {
+                in.transferTo(OutputStream.nullOutputStream());
+            }
+            return HexFormat.of().formatHex(sha256.digest());
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

@@ -3,11 +3,20 @@ package dev.sluice.samples.spring;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.ConnectException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -18,6 +27,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
@@ -30,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.web.multipart.MultipartFile;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -52,10 +63,8 @@ class ApplicationTest {
         context = SpringApplication.run(
                 Application.class,
                 "--server.port=0",
-                "--server.address=127.0.0.1",
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=ERROR",
-                "--sluice.directory=" + directory.resolve("spool"),
                 "--uploads.directory=" + directory.resolve("kept"),
                 "--spring.servlet.multipart.max-request-size=" + MAX_BODY + "B");
         root = URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port"));
@@ -64,7 +73,7 @@ class ApplicationTest {
     @AfterAll
     static void stop() throws Exception {
         context.close();
-        try (Stream<Path> left = Files.list(directory.resolve("spool"))) {
+        try (Stream<Path> left = Files.list(directory.resolve("kept/.incoming"))) {
             assertEquals(List.of(), left.toList(), "what the application leaves in its spool");
         }
     }
@@ -198,6 +207,60 @@ class ApplicationTest {
             Path kept = directory.resolve("kept").resolve(answer.get("as").asString());
             assertArrayEquals(noise(size), Files.readAllBytes(kept));
             assertEquals(size, answer.get("size").asInt());
+        }
+    }
+
+    @Test
+    void aFileIsDigestedWithoutAllOfItInMemory() throws Exception {
+        byte[] content = noise(1000);
+        MultipartFile file = (MultipartFile) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {MultipartFile.class}, (self, method, arguments) -> {
+                    return switch (method.getName()) {
+                        case "getInputStream" -> new ByteArrayInputStream(content);
+                        case "getSize" -> (long) content.length;
+                        case "getName" -> "file";
+                        case "getBytes" -> throw new AssertionError("all of the file at once");
+                        default -> null;
+                    };
+                });
+        assertEquals(
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content)),
+                UploadController.Received.of(file).sha256());
+    }
+
+    @Test
+    void aPageOfAnotherOriginMayNotUpload() throws Exception {
+        byte[] body = new Body().file("file", "x.png", noise(5)).bytes();
+        assertEquals(200, stored(root.toString(), body));
+        List<String> before = kept();
+        assertEquals(403, stored("http://elsewhere.example", body));
+        assertEquals(403, stored("null", body));
+        assertEquals(before, kept());
+    }
+
+    private int stored(String origin, byte[] body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(root.resolve("/stored"))
+                .header("Content-Type", "multipart/form-data; boundary=" + Body.BOUNDARY)
+                .header("Origin", origin)
+                .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+                .build();
+        return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+    }
+
+    private static List<String> kept() throws IOException {
+        try (Stream<Path> files = Files.list(directory.resolve("kept"))) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Test
+    void otherMachinesDoNotReachIt() throws Exception {
+        for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+            for (InetAddress address : Collections.list(network.getInetAddresses())) {
+                if (address instanceof Inet4Address && !address.isLoopbackAddress()) {
+                    assertThrows(ConnectException.class, () -> new Socket(address, root.getPort()).close());
+                }
+            }
         }
     }
 
