@@ -4,10 +4,15 @@ import dev.sluice.testkit.Seaweed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,29 +42,61 @@ final class Cluster implements AutoCloseable {
     private static final long AWAY_MILLIS = 500;
 
     private final Path directory;
-    private final Seaweed store = new Seaweed();
+    private final Seaweed store;
     private final Map<String, Integer> ports = new LinkedHashMap<>();
     private final Map<String, Process> processes = new ConcurrentHashMap<>();
     private final List<String> watched = new ArrayList<>(List.of("volume1", "volume2", "volume3"));
     final boolean proxied;
     private volatile boolean closed;
 
+    /** A process, told from a later one of the same number by the moment at which it started. */
+    record Running(long pid, long startMillis) {
+        /** What is computed from the time of boot differs a little from one JVM to the next. */
+        private static final long SAME_MILLIS = 2000;
+
+        static Running of(ProcessHandle process) {
+            return new Running(process.pid(), start(process));
+        }
+
+        static Running parse(String text) {
+            int space = text.indexOf(' ');
+            return new Running(Long.parseLong(text.substring(0, space)), Long.parseLong(text.substring(space + 1)));
+        }
+
+        private static long start(ProcessHandle process) {
+            return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+        }
+
+        /** {@return the process, while it lives} */
+        Optional<ProcessHandle> handle() {
+            return ProcessHandle.of(pid)
+                    .filter(process -> startMillis > 0 && Math.abs(start(process) - startMillis) < SAME_MILLIS);
+        }
+
+        @Override
+        public String toString() {
+            return pid + " " + startMillis;
+        }
+    }
+
     /** What the file says. */
-    record Places(List<URI> doors, URI store, Map<String, Long> pids) {
+    record Places(List<URI> doors, URI store, Map<String, Running> processes) {
         static Places of(Path directory) throws IOException {
             Properties file = new Properties();
             try (InputStream in = Files.newInputStream(file(directory))) {
                 file.load(in);
+            } catch (NoSuchFileException e) {
+                throw new IOException("no cluster runs in " + directory, e);
             }
-            Map<String, Long> pids = new LinkedHashMap<>();
+            Map<String, Running> processes = new LinkedHashMap<>();
             file.stringPropertyNames().stream()
                     .sorted()
                     .filter(name -> name.startsWith("pid."))
-                    .forEach(name -> pids.put(name.substring(4), Long.valueOf(file.getProperty(name))));
+                    .forEach(name -> processes.put(name.substring(4), Running.parse(file.getProperty(name))));
             List<URI> doors = List.of(file.getProperty("doors").split(" ")).stream()
                     .map(URI::create)
                     .toList();
-            return new Places(doors, URI.create(file.getProperty("store")), pids);
+            return new Places(doors, URI.create(file.getProperty("store")), processes);
         }
     }
 
@@ -76,9 +113,12 @@ final class Cluster implements AutoCloseable {
      */
     Cluster(Path directory, int port, int nodes) throws IOException, InterruptedException {
         this.directory = Files.createDirectories(directory);
-        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         int[] free = Seaweed.freePorts(nodes + 1);
         ports.put("proxy", port == 0 ? free[nodes] : port);
+        assertFree(ports.get("proxy"));
+        Files.deleteIfExists(file(directory)); // of one that was killed
+        store = new Seaweed();
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         try (S3AsyncClient client = client(store.address())) {
             await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
         }
@@ -98,10 +138,22 @@ final class Cluster implements AutoCloseable {
         for (URI door : doors()) {
             await(() -> door.toURL().openConnection().getInputStream().readAllBytes());
         }
+        if (proxied && !process("proxy").isAlive()) {
+            throw new IOException("the proxy has ended: see " + directory.resolve("proxy.log"));
+        }
         write();
         Thread supervisor = new Thread(this::supervise, "supervisor");
         supervisor.setDaemon(true);
         supervisor.start();
+    }
+
+    /** Who listens there would be taken for the proxy. */
+    private static void assertFree(int port) throws IOException {
+        try (ServerSocket socket = new ServerSocket()) {
+            socket.bind(new InetSocketAddress("127.0.0.1", port));
+        } catch (BindException e) {
+            throw new IOException("port " + port + " is taken: pass another --port", e);
+        }
     }
 
     private void start(String name) throws IOException {
@@ -178,8 +230,7 @@ final class Cluster implements AutoCloseable {
                 for (String name : watched) {
                     if (!closed && !process(name).isAlive()) {
                         TimeUnit.MILLISECONDS.sleep(AWAY_MILLIS);
-                        start(name);
-                        write();
+                        again(name);
                     }
                 }
             } catch (IOException e) {
@@ -190,13 +241,20 @@ final class Cluster implements AutoCloseable {
         }
     }
 
+    private synchronized void again(String name) throws IOException {
+        if (!closed) {
+            start(name);
+            write();
+        }
+    }
+
     private void write() throws IOException {
         Properties file = new Properties();
         file.setProperty(
                 "doors", String.join(" ", doors().stream().map(URI::toString).toList()));
         file.setProperty("store", store.address().toString());
-        watched.forEach(name ->
-                file.setProperty("pid." + name, String.valueOf(process(name).pid())));
+        watched.forEach(name -> file.setProperty(
+                "pid." + name, Running.of(process(name).toHandle()).toString()));
         Path next = directory.resolve("cluster.next");
         try (OutputStream out = Files.newOutputStream(next)) {
             file.store(out, null);
@@ -231,8 +289,13 @@ final class Cluster implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         closed = true;
+        try {
+            Files.deleteIfExists(file(directory));
+        } catch (IOException e) {
+            e.printStackTrace();
+        }
         processes.values().forEach(Process::destroyForcibly);
         store.close();
     }

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -83,6 +84,9 @@ final class Proof {
     /** An object: the file that it says it is, and its SHA-256. */
     private record Found(String key, String name, String sha256) {}
 
+    /** What an earlier run has left in the store is none of this one's. */
+    private final String run = UUID.randomUUID().toString();
+
     private final Path directory;
     private final int forms;
     private final int kills;
@@ -140,7 +144,7 @@ final class Proof {
         for (int i = 1 + random.nextInt(3); i > 0; i--) {
             byte[] content = new byte[size(random)];
             random.nextBytes(content);
-            String name = seed + "-" + number + '-' + i;
+            String name = run + "-" + number + '-' + i;
             files.add(new Sent(name, sha256(content)));
             body.writeBytes(("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"" + name + "\"\r\n\r\n")
                     .getBytes(StandardCharsets.UTF_8));
@@ -203,13 +207,12 @@ final class Proof {
     }
 
     private int kill(String kind, Random random) throws IOException {
-        List<Map.Entry<String, Long>> pids = Cluster.Places.of(directory).pids().entrySet().stream()
-                .filter(pid -> pid.getKey().startsWith(kind))
+        List<Map.Entry<String, Cluster.Running>> all = Cluster.Places.of(directory).processes().entrySet().stream()
+                .filter(process -> process.getKey().startsWith(kind))
                 .toList();
-        Map.Entry<String, Long> process = pids.get(random.nextInt(pids.size()));
-        boolean alive = ProcessHandle.of(process.getValue())
-                .map(ProcessHandle::destroyForcibly)
-                .orElse(false);
+        Map.Entry<String, Cluster.Running> process = all.get(random.nextInt(all.size()));
+        boolean alive =
+                process.getValue().handle().map(ProcessHandle::destroyForcibly).orElse(false);
         out.println((alive ? "killed " : "is dead: ") + process.getKey() + " after " + done.get() + " forms");
         out.flush();
         return alive ? 1 : 0;

@@ -1,14 +1,18 @@
 package dev.sluice.samples.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.Seaweed;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +39,24 @@ class ClusterTest {
             assertTrue(result.isGood(), () -> result + "\n" + said);
             assertEquals(kills, result.kills());
             assertTrue(result.verdicts().get("answered, whole") > forms / 2, () -> result + "\n" + said);
+            Proof.Result again = new Proof(directory, 8, 0, 1, new PrintWriter(said)).run();
+            assertEquals(Map.of("answered, whole", 8), again.verdicts(), "what is there of the first run");
+
+            int taken = cluster.doors().get(0).getPort();
+            IOException refused =
+                    assertThrows(IOException.class, () -> new Cluster(directory.resolve("other"), taken, 1).close());
+            assertEquals("port " + taken + " is taken: pass another --port", refused.getMessage());
         }
+        IOException none = assertThrows(IOException.class, () -> Cluster.Places.of(directory));
+        assertEquals("no cluster runs in " + directory, none.getMessage());
+    }
+
+    @Test
+    void aNumberThatIsAnotherProcessByNowIsNotKilled() {
+        ProcessHandle self = ProcessHandle.current();
+        Cluster.Running running = Cluster.Running.of(self);
+        assertEquals(running, Cluster.Running.parse(running.toString()));
+        assertEquals(Optional.of(self), running.handle());
+        assertEquals(Optional.empty(), new Cluster.Running(self.pid(), running.startMillis() - 60_000).handle());
     }
 }
