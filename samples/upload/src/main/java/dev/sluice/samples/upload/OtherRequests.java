@@ -35,6 +35,9 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
         if (message instanceof HttpRequest request) {
             FullHttpResponse answer = answer(request);
+            if (HttpMethod.HEAD.equals(request.method())) {
+                answer.content().clear(); // the codec of HTTP/1.1 does so itself, that of HTTP/2 does not
+            }
             if (request.decoderResult().isSuccess()
                     && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
                 answer.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // not worth its body

@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.SSLContext;
@@ -58,13 +60,16 @@ class TlsTest {
     @TempDir
     Path directory;
 
+    private static HttpClient client(HttpClient.Version version) throws GeneralSecurityException {
+        SSLContext trust = SSLContext.getInstance("TLS");
+        trust.init(null, new TrustManager[] {new Localhost()}, null);
+        return HttpClient.newBuilder().sslContext(trust).version(version).build();
+    }
+
     @ParameterizedTest
     @EnumSource(HttpClient.Version.class)
     void formsAreStoredAndRefusedOverTls(HttpClient.Version version) throws Exception {
-        SSLContext trust = SSLContext.getInstance("TLS");
-        trust.init(null, new TrustManager[] {new Localhost()}, null);
-        HttpClient client =
-                HttpClient.newBuilder().sslContext(trust).version(version).build();
+        HttpClient client = client(version);
         byte[] content = TestForm.noise(3_000_000, 1);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory).withTls(true))) {
             assertEquals("https", server.uri().getScheme());
@@ -77,6 +82,31 @@ class TlsTest {
         }
         assertTrue(Files.mismatch(directory.resolve("a.bin"), directory.resolve("a-1.bin")) < 0);
         assertEquals(TestForm.sha256(content), TestForm.sha256(Files.readAllBytes(directory.resolve("a-2.bin"))));
+    }
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void theAnswerToHeadHasTheLengthOfThePageAndNoBody(HttpClient.Version version) throws Exception {
+        HttpClient client = client(version);
+        try (UploadServer server = UploadServer.start(ServerConfig.of(directory).withTls(true))) {
+            for (String path : List.of("/", "/nothing")) {
+                HttpRequest.Builder request =
+                        HttpRequest.newBuilder(server.uri().resolve(path));
+                HttpResponse<String> get = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+                HttpResponse<String> head = client.send(
+                        request.method("HEAD", HttpRequest.BodyPublishers.noBody())
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+                assertEquals(version, head.version());
+                assertEquals(get.statusCode(), head.statusCode());
+                assertEquals(get.body().getBytes(UTF_8).length, length(head));
+                assertEquals("", head.body());
+            }
+        }
+    }
+
+    private static long length(HttpResponse<?> response) {
+        return response.headers().firstValueAsLong("content-length").orElse(-1);
     }
 
     private static List<Object> post(HttpClient client, UploadServer server, byte[] body) throws Exception {
