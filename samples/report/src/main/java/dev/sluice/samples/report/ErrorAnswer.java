@@ -33,7 +33,7 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
     /** {@return why a form was not taken: its own fault, too little room, or trouble of the server} */
     public static ErrorAnswer of(Throwable failure) {
         if (failure instanceof MultipartException known) {
-            return known.httpStatus() == 507 ? diskFull() : of(known);
+            return known.reason() == Reason.DISK_FULL ? diskFull() : of(known);
         }
         // Others may have made room since, so that what is free now does not tell; the text is that of ENOSPC.
         return String.valueOf(failure.getMessage()).contains("No space left on device") ? diskFull() : storage();

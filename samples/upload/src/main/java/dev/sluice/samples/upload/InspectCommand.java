@@ -57,6 +57,8 @@ final class InspectCommand implements Callable<Integer> {
     /** The line of a delimiter at the start of a body. */
     private static final Pattern DELIMITER = Pattern.compile("(?:\r?\n)?--([^\r\n\"\\\\]{1,256}?)(?:--)?[ \t]*\r?\n");
 
+    private static final Pattern STEERS = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[\\u0000-\\uffff]]");
+
     @Option(
             names = "--content-type",
             paramLabel = "TYPE",
@@ -115,7 +117,10 @@ final class InspectCommand implements Callable<Integer> {
             String type = contentType == null ? guessed(in) : contentType;
             InspectionReport report = inspect(in, type, preset, picture);
             if (json) {
-                out.println(new String(Json.bytes(report), StandardCharsets.UTF_8));
+                String text = new String(Json.bytes(report), StandardCharsets.UTF_8);
+                // A terminal may obey what is no control to JSON.
+                out.println(STEERS.matcher(text)
+                        .replaceAll(c -> "\\\\u%04x".formatted((int) c.group().charAt(0))));
             }
             out.flush();
             if (report.error() == null) {
@@ -127,8 +132,9 @@ final class InspectCommand implements Callable<Integer> {
             }
             return ExitCode.SOFTWARE;
         } catch (FileNotFoundException e) {
-            err.println(
-                    "cannot read " + file + ": " + (Files.isDirectory(Path.of(file)) ? "a directory" : "no such file"));
+            Path path = Path.of(file);
+            String other = Files.exists(path) ? e.getMessage() : file + ": no such file"; // no permission, say
+            err.println("cannot read " + (Files.isDirectory(path) ? file + ": a directory" : other));
         } catch (IOException e) {
             err.println("cannot read " + file + ": " + e.getMessage());
         }
@@ -147,9 +153,9 @@ final class InspectCommand implements Callable<Integer> {
                 spec.commandLine(), "the body does not begin with a line '--boundary': pass --content-type=TYPE");
     }
 
-    /** {@return a preset that takes the file; null if there is none, or for standard input, which is gone} */
+    /** {@return a preset that takes the file; null if there is none, or for a pipe, whose bytes are gone} */
     private @Nullable PresetName taker(String type) throws IOException {
-        if (file.equals("-")) {
+        if (file.equals("-") || !Files.isRegularFile(Path.of(file))) {
             return null;
         }
         for (PresetName other : List.of(PresetName.standard, PresetName.compatible)) {

@@ -21,7 +21,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,8 +119,12 @@ final class ReceivedParts implements PartDecider, ProgressListener {
             stem = stem.substring(0, stem.offsetByCodePoints(stem.length(), -1));
         }
         String base = stem;
-        Iterator<Path> free = IntStream.range(0, MOST_NUMBERED)
-                .mapToObj(number -> resolve(store.directory(), base + (number == 0 ? "" : "-" + number) + extension))
+        Iterator<Path> free = Stream.concat(
+                        Stream.of(""),
+                        Stream.concat(
+                                IntStream.range(1, MOST_NUMBERED).mapToObj(number -> "-" + number),
+                                Stream.generate(() -> "-" + UUID.randomUUID()).limit(1)))
+                .map(suffix -> resolve(store.directory(), base + suffix + extension))
                 .peek(path -> part.storedAs = String.valueOf(path.getFileName()))
                 .iterator();
         return part.to(PartSink.toFile(store.spool(), free));

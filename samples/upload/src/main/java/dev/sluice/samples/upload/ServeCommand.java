@@ -4,6 +4,7 @@ import dev.sluice.samples.report.SizeConverter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -67,7 +68,8 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "URI",
             description =
                     "An object store that speaks the protocol of S3: files go there, with credentials of the environment"
-                            + " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Needs --bucket.")
+                            + " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Needs --bucket.",
+            converter = StoreAddress.class)
     private @Nullable URI s3;
 
     @Option(names = "--bucket", paramLabel = "NAME", description = "An existing bucket. Needs --s3.")
@@ -94,7 +96,10 @@ final class ServeCommand implements Callable<Integer> {
             spec.commandLine().getErr().println("cannot use the directory " + directory + ": " + e);
             return ExitCode.USAGE;
         } catch (IOException | IllegalArgumentException e) {
-            spec.commandLine().getErr().println(e.getMessage());
+            boolean unknown = e.getCause() instanceof UnresolvedAddressException; // which has no message
+            spec.commandLine()
+                    .getErr()
+                    .println(unknown ? "cannot listen on " + host + ": no such host" : e.getMessage());
             return ExitCode.USAGE;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));

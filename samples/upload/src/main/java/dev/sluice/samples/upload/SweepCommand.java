@@ -22,7 +22,12 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         sortOptions = false)
 final class SweepCommand implements Callable<Integer> {
-    @Option(names = "--s3", paramLabel = "URI", description = "The object store.", required = true)
+    @Option(
+            names = "--s3",
+            paramLabel = "URI",
+            description = "The object store.",
+            required = true,
+            converter = StoreAddress.class)
     private URI s3 = URI.create("");
 
     @Option(names = "--bucket", paramLabel = "NAME", description = "The bucket.", required = true)

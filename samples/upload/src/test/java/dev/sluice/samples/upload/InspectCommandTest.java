@@ -2,6 +2,7 @@ package dev.sluice.samples.upload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,13 +12,21 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -182,6 +191,47 @@ class InspectCommandTest {
     }
 
     @Test
+    void norDoesTheJsonSteerATerminal() throws Exception {
+        body("--xyz\r\nContent-Disposition: form-data; name=\"\u009b31m\u202e\u00fc\"\r\n\r\n\r\n--xyz--");
+        Run run = inspect("--json");
+
+        assertTrue(run.out().contains("\\u009b31m\\u202e\u00fc"), run.out());
+        assertEquals("\u009b31m\u202e\u00fc", run.json().at("/parts/0/name").asText());
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void aNamedPipeIsReadOnce() throws Exception {
+        file = directory.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+        CompletableFuture<Void> written = CompletableFuture.runAsync(() -> {
+            try {
+                body("--xyz\r\nA: b\r\n\r\n");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        assertEquals(
+                1,
+                assertTimeoutPreemptively(
+                        Duration.ofSeconds(20), () -> inspect().code()));
+        written.get();
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void aFileThatIsThereAndCannotBeOpenedIsNotCalledMissing() throws Exception {
+        file = directory.resolve("socket");
+        try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            socket.bind(UnixDomainSocketAddress.of(file));
+            assertEquals(2, inspect().code());
+            assertTrue(
+                    inspect().err().startsWith("cannot read " + file + " ("),
+                    inspect().err());
+        }
+    }
+
+    @Test
     void aBodyIsReadFromStandardInput() throws Exception {
         InputStream before = System.in;
         try {
@@ -271,6 +321,25 @@ class InspectCommandTest {
         for (String word : words.split(" ")) {
             assertTrue(run.out().contains(word), run.out());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"store.local", "localhost:8333", "http:/store", "ftp://store"})
+    void theAddressOfAStoreNeedsASchemeAndAHost(String address) {
+        for (String command : List.of("serve --port=0 --dir=" + directory, "sweep")) {
+            Run run = run((command + " --bucket=b --s3=" + address).split(" "));
+            assertEquals(2, run.code());
+            assertTrue(
+                    run.err().startsWith("Invalid value for option '--s3': '" + address + "' is not like http://"),
+                    run.err());
+        }
+    }
+
+    @Test
+    void aHostThatIsNotKnownIsNamed() {
+        Run run = run("serve", "--port=0", "--host=nosuch.invalid", "--dir=" + directory);
+        assertEquals(2, run.code());
+        assertEquals("cannot listen on nosuch.invalid: no such host", run.err().strip());
     }
 
     @ParameterizedTest

@@ -192,6 +192,19 @@ class UploadServerTest {
     }
 
     @Test
+    void aNameThatIsTakenAThousandTimesIsNoTroubleOfTheDisk() throws Exception {
+        for (int i = 0; i < 1000; i++) {
+            Files.createFile(directory.resolve("image" + (i == 0 ? "" : "-" + i) + ".jpg"));
+        }
+        for (int i = 1; i <= 2; i++) {
+            assertEquals(
+                    200,
+                    upload(new TestForm().file("f", "image.jpg", new byte[1])).status());
+            assertEquals(1000 + i, stored().size());
+        }
+    }
+
+    @Test
     void aLongNameIsShortenedToWhatFileSystemsTake() throws Exception {
         upload(new TestForm().file("f", "ü".repeat(2000) + ".jpeg", new byte[1]));
 
