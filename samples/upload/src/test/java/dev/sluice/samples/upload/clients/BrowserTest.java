@@ -5,15 +5,24 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.UploadServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
@@ -67,6 +76,8 @@ final class BrowserTest {
                 visit(browser, "names in any script and an empty file arrive", 1 << 30, this::names),
                 visit(browser, "a cancelled upload leaves nothing", 1 << 30, this::cancel),
                 visit(browser, "a refusal looks like one, in words a person uses", 100_000, this::refusal),
+                visit(browser, "a file that has changed, and a folder, are named as the cause", 1 << 30, this::changed),
+                visit(browser, "without an answer nothing is said of what was kept", 1 << 30, this::unanswered),
                 visit(browser, "what is over a limit is not sent", 100_000, this::limits),
                 visit(browser, "many files fit a phone, without a mouse", 1 << 30, this::phone)));
     }
@@ -171,6 +182,90 @@ final class BrowserTest {
         }
     }
 
+    private void changed(Browser browser, UploadServer server) throws Exception {
+        try (Scratch scratch = Scratch.create()) {
+            Path file = Files.writeString(scratch.directory().resolve("a.txt"), "as chosen");
+            browser.drop(browser.find("#drop"), List.of(file, Files.createDirectory(file.resolveSibling("folder"))));
+            browser.await(driver -> browser.find("#error").getText().startsWith("A folder cannot be sent"));
+            assertEquals("1 file, 9 B", browser.find("#status").getText().replace('\u00a0', ' '));
+            Files.writeString(file, "changed, and longer");
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10))); // browsers look at seconds
+            browser.find("#upload").click();
+            browser.awaitState("broken");
+            assertTrue(
+                    browser.find("#error").getText().contains("A file that was changed, moved or deleted"),
+                    browser.find("#error").getText());
+            assertEquals("not kept", browser.find("#total .pct").getText());
+        }
+        assertEquals(Set.of(), Received.names(server.directory()));
+    }
+
+    /** Serves the page, takes a form, and answers with a proxy's page, with nothing, or not at all. */
+    private void unanswered(Browser browser, UploadServer server) throws Exception {
+        byte[] page = server.uri().toURL().openStream().readAllBytes();
+        AtomicInteger forms = new AtomicInteger();
+        CountDownLatch over = new CountDownLatch(1);
+        HttpServer mute = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        mute.setExecutor(threads);
+        mute.createContext("/", exchange -> {
+            exchange.getRequestBody().readAllBytes();
+            boolean get = exchange.getRequestMethod().equals("GET");
+            if (get || forms.incrementAndGet() == 1) {
+                exchange.sendResponseHeaders(get ? 200 : 502, page.length);
+                exchange.getResponseBody().write(page);
+            } else {
+                await(over);
+            }
+            exchange.close();
+        });
+        mute.start();
+        try {
+            browser.driver().get("http://127.0.0.1:" + mute.getAddress().getPort() + "/");
+            browser.run(DROP_FROM_SCRIPT, List.of(List.of("a.txt", "text/plain", "x".repeat(10_000))));
+            browser.find("#upload").click();
+            browser.awaitState("broken");
+            assertNotKnown(browser, "The answer is not that of an upload server");
+
+            for (String state : List.of("cancelled", "broken")) {
+                browser.find("#upload").click();
+                browser.await(driver -> "waiting".equals(browser.find("#status").getAttribute("data-state")));
+                if (state.equals("cancelled")) {
+                    browser.find("#cancel").click();
+                } else {
+                    over.countDown();
+                }
+                browser.awaitState(state);
+                assertNotKnown(
+                        browser,
+                        state.equals("cancelled")
+                                ? "Stopped waiting for the answer"
+                                : "The connection broke before the answer came");
+            }
+        } finally {
+            over.countDown();
+            mute.stop(0);
+            threads.shutdownNow();
+        }
+    }
+
+    private static void await(CountDownLatch latch) throws IOException {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private static void assertNotKnown(Browser browser, String title) {
+        assertEquals(title, browser.find("#status").getText());
+        assertEquals(
+                List.of(title, "The server may have kept this upload, or not. Look before you send it again."),
+                browser.find("#error").getText().lines().limit(2).toList());
+        assertEquals("not known", browser.find("#total .pct").getText());
+        assertEquals("not known", browser.find(".file .pct").getText());
+    }
+
     private void refusal(Browser browser, UploadServer server) throws Exception {
         browser.run(DROP_FROM_SCRIPT, List.of(List.of("just-too-large.bin", "", "x".repeat(99_990))));
         browser.find("#upload").click();
@@ -233,6 +328,8 @@ final class BrowserTest {
             browser.run("document.querySelector('.field-name').focus()");
             browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER); // sends, as a form does
             browser.awaitState("done");
+            assertEquals(
+                    "upload", browser.driver().switchTo().activeElement().getAttribute("id"), "what has the focus");
             assertEquals("0", String.valueOf(browser.run("return document.querySelectorAll('.file').length")));
             assertEquals(99, Received.names(server.directory()).size());
             browser.find("#upload").click(); // an empty field is left: nothing is sent twice
