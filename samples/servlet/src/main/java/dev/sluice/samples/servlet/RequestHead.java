@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ final class RequestHead extends HttpFilter {
     private static final long serialVersionUID = 1L;
     private static final long MAX_DRAIN_BYTES = 1 << 20;
     private static final long MAX_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long DRAIN_POLL_MILLIS = 10;
     private static final String PRESET = RequestHead.class.getName() + ".preset";
 
     private final PresetName byDefault;
@@ -63,17 +65,31 @@ final class RequestHead extends HttpFilter {
         if (drains) {
             // A connection that is closed over unread bytes is reset, and the client would lose the answer.
             response.flushBuffer();
-            drain(request.getInputStream());
+            drain(request.getInputStream(), request.getContentLengthLong());
         }
     }
 
-    /** Reads what is on its way; whoever takes his time over it is not waited for. */
-    private static void drain(InputStream in) throws IOException {
+    /** Reads what is on its way; whoever takes his time over it is not waited for, as a read would. */
+    private static void drain(InputStream in, long length) throws IOException {
         long until = System.nanoTime() + MAX_DRAIN_NANOS;
         byte[] scrap = new byte[8192];
-        long left = MAX_DRAIN_BYTES;
-        for (int count = 0; count >= 0 && left > 0 && System.nanoTime() - until < 0; left -= count) {
-            count = in.read(scrap);
+        long left = length;
+        while (left > 0 && System.nanoTime() - until < 0) {
+            int count = Math.min(in.available(), scrap.length);
+            if (count > 0) {
+                count = in.read(scrap, 0, count);
+                if (count < 0) {
+                    return;
+                }
+                left -= count;
+                continue;
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(DRAIN_POLL_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
         }
     }
 
@@ -86,10 +102,13 @@ final class RequestHead extends HttpFilter {
         if (!request.getMethod().equals("POST")) {
             return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "this takes POST only");
         }
-        String[] given = request.getParameterValues("preset");
+        List<String> types = Collections.list(request.getHeaders("Content-Type"));
+        // Asked for parameters, a container reads all of such a body; it is refused for its type below.
+        boolean urlEncoded =
+                types.stream().anyMatch(type -> type.toLowerCase(Locale.ROOT).contains("x-www-form-urlencoded"));
+        String[] given = urlEncoded ? null : request.getParameterValues("preset");
         PresetName preset = given == null ? byDefault : PresetName.of(List.of(given));
         request.setAttribute(PRESET, preset);
-        List<String> types = Collections.list(request.getHeaders("Content-Type"));
         ErrorAnswer fault = HeadRules.fault(
                 preset,
                 request.getHeader("Origin"),

@@ -80,6 +80,7 @@ final class BrowserTest {
                                     + ".map(row => row.textContent)",
                             endpoint));
         }
+        assertEquals("send", browser.driver().switchTo().activeElement().getAttribute("id"), "what has the focus");
         browser.screenshot("servlet-result");
         browser.driver().manage().window().setSize(new Dimension(500, 900));
         browser.screenshot("servlet-result-narrow");

@@ -113,6 +113,34 @@ class EndpointsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"text/plain", "application/x-www-form-urlencoded"})
+    void aRefusedClientThatDoesNotSendItsBodyIsNotWaitedFor(String type) throws Exception {
+        start(config());
+        long since = System.nanoTime();
+        try (RawHttp connection = new RawHttp(server.port())) {
+            connection.send("POST /parts HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + type
+                    + "\r\nContent-Length: 100\r\n\r\n1234567890");
+            assertEquals(415, connection.answer().status());
+            connection.awaitEnd();
+        }
+        Duration waited = Duration.ofNanos(System.nanoTime() - since);
+        assertTrue(waited.toSeconds() < 15, waited.toString()); // Jetty waits for 30 s for the next byte
+    }
+
+    @Test
+    void aConnectionIsKeptOverARefusedBodyThatComes() throws Exception {
+        start(config());
+        try (RawHttp connection = new RawHttp(server.port())) {
+            for (int i = 0; i < 3; i++) {
+                connection.send("POST /parts HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain"
+                        + "\r\nContent-Length: 100000\r\n\r\n");
+                connection.send(new byte[100_000]);
+                assertEquals(415, connection.answer().status());
+            }
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
     void aFieldOfTheBodyThatIsCalledPresetChangesNothing(String endpoint) throws Exception {
         start(config());
