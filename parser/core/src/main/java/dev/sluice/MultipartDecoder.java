@@ -220,6 +220,7 @@ public final class MultipartDecoder implements AutoCloseable {
      *     {@link Event#NEED_INPUT}), after {@link #finish()} and after {@link #close()}
      */
     public void feed(ByteBuf input) {
+        Objects.requireNonNull(input, "input");
         if (state == State.RELEASED || finished || chunk.isOpen()) {
             input.release();
             throw misuse(finished ? "no input after finish(): make one decoder per body" : UNREAD + "feed()");

@@ -252,6 +252,7 @@ class MisuseTest {
                 () -> MultipartDecoder.create(Boundary.of("x"), null),
                 () -> MultipartReader.create((InputStream) null, Boundary.of("x")),
                 () -> MultipartReader.create((ReadableByteChannel) null, Boundary.of("x")),
+                () -> MultipartDecoder.create(Boundary.of("x")).feed(null),
                 () -> Boundary.of(null),
                 () -> Boundary.from("multipart/form-data; boundary=x", null),
                 () -> MultipartOptions.builder().preset(null),

@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -50,7 +52,7 @@ final class SpoolHome implements Closeable {
 
     /** {@return a new home in {@code root}, which is made if need be} */
     static SpoolHome create(Path root, Supplier<String> names) throws IOException {
-        Files.createDirectories(root, privateDirectory(root));
+        makeRoot(root);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Path directory = root.resolve(ThisProcess.PREFIX + names.get());
             SpoolHome home = new SpoolHome(directory, root.resolve(directory.getFileName() + LOCK));
@@ -67,6 +69,19 @@ final class SpoolHome implements Closeable {
             home.lock.close();
         }
         throw new IOException("no lock could be had in the spool directory after " + ATTEMPTS + " attempts");
+    }
+
+    /** The messages of a file system are a path as a rule, and no word of what is wrong with it. */
+    private static void makeRoot(Path root) throws IOException {
+        try {
+            Files.createDirectories(root, privateDirectory(root));
+        } catch (FileSystemException e) {
+            String wrong = e instanceof AccessDeniedException
+                    ? "no permission"
+                    : e instanceof FileAlreadyExistsException ? "not a directory" : e.getReason();
+            throw new IOException(
+                    "the spool directory " + root + " cannot be made: " + (wrong == null ? e.toString() : wrong), e);
+        }
     }
 
     /** {@return whether the lock is held, and no sweeper was faster} */

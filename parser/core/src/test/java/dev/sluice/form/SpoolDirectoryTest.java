@@ -294,7 +294,9 @@ class SpoolDirectoryTest {
     @Test
     void aDirectoryThatCannotBeMadeIsToldAtOnceAndLeavesNothingOpen() throws IOException {
         Path file = Files.writeString(root.resolve("file"), "");
-        assertThrows(IOException.class, () -> SpoolDirectory.open(file));
+        assertEquals(
+                "the spool directory " + file + " cannot be made: not a directory",
+                assertThrows(IOException.class, () -> SpoolDirectory.open(file)).getMessage());
         assertThrows(IOException.class, () -> SpoolDirectory.open(file.resolve("below")));
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         for (int call = 0; call < 6; call++) {

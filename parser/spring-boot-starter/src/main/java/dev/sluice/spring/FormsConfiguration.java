@@ -25,7 +25,7 @@ class FormsConfiguration {
             return properties.spool().open();
         } catch (IOException e) {
             throw new UncheckedIOException(
-                    "uploads cannot be stored: " + properties.directoryProperty() + " or sluice.directory, "
+                    "uploads cannot be stored (" + properties.directoryProperty() + " or sluice.directory): "
                             + e.getMessage(),
                     e);
         }

@@ -544,7 +544,9 @@ class StarterTest {
         String all = Stream.iterate((Throwable) failure, Objects::nonNull, Throwable::getCause)
                 .map(Throwable::toString)
                 .collect(Collectors.joining());
-        assertTrue(all.contains("spring.servlet.multipart.location or sluice.directory, " + file), all);
+        String expected = "(spring.servlet.multipart.location or sluice.directory): the spool directory " + file
+                + " cannot be made: not a directory";
+        assertTrue(all.contains(expected), all);
     }
 
     @Test

@@ -43,9 +43,10 @@ final class Losses {
     private Losses(Map<String, Run> runs, Predicate<Row> own, BiPredicate<Row, Row> rivals) {
         runs.forEach((name, run) -> run.rows().stream()
                 .filter(own)
-                .filter(row -> row.score() != null)
+                .filter(row -> row.score() != null && !row.vague())
                 .forEach(row -> run.rows().stream()
-                        .filter(other -> other.score() != null && !own.test(other) && rivals.test(row, other))
+                        .filter(other ->
+                                other.score() != null && !other.vague() && !own.test(other) && rivals.test(row, other))
                         .forEach(other -> add(name, row, other))));
         losses.sort(Comparator.comparingDouble(Loss::ratio).reversed());
     }

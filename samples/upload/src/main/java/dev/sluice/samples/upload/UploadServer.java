@@ -71,6 +71,7 @@ public final class UploadServer implements AutoCloseable {
         this.config = config;
         this.spool = SpoolDirectory.builder(directory().resolve(INCOMING))
                 .unlimitedSpoolBytes()
+                .unlimitedSpoolFiles()
                 .keepFreeBytes(config.keepFreeBytes())
                 .open();
         this.objectStore = config.bucket() == null ? null : open(config.bucket());
