@@ -24,6 +24,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -169,13 +170,24 @@ final class FormExchange implements FormSource {
         Runnable work = due;
         due = null;
         if (work != null) {
+            Runnable once = once(work);
             try {
-                Objects.requireNonNull(shared.executor()).execute(work);
-            } catch (RejectedExecutionException e) {
+                Objects.requireNonNull(shared.executor()).execute(once);
+            } catch (RuntimeException | Error e) { // there may be no thread to be had
                 Objects.requireNonNull(intake).abort(e);
-                work.run(); // ends it, and has nothing else to do
+                once.run(); // ends it, and has nothing else to do
             }
         }
+    }
+
+    /** An executor may have put it into its queue before it fails, and run it later. */
+    private static Runnable once(Runnable work) {
+        AtomicBoolean begun = new AtomicBoolean();
+        return () -> {
+            if (begun.compareAndSet(false, true)) {
+                work.run();
+            }
+        };
     }
 
     void checkPace() {
@@ -189,10 +201,11 @@ final class FormExchange implements FormSource {
         aborted = true;
         if (form != null) {
             Executor workers = shared.executor() == null ? Runnable::run : shared.executor();
+            Runnable once = once(() -> form.abort(reason)); // which deletes files
             try {
-                workers.execute(() -> form.abort(reason)); // which deletes files
-            } catch (RejectedExecutionException e) {
-                form.abort(reason);
+                workers.execute(once);
+            } catch (RuntimeException | Error e) {
+                once.run();
             }
         }
     }

@@ -3,6 +3,7 @@ package dev.sluice.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -70,6 +71,11 @@ final class Inflow {
     @Nullable
     Object first() {
         return held.peek();
+    }
+
+    /** {@return whether the end of a body is held} */
+    boolean holdsEnd() {
+        return held.stream().anyMatch(LastHttpContent.class::isInstance);
     }
 
     /** {@return the first message: <em>transferred</em>} */

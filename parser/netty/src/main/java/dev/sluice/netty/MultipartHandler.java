@@ -142,7 +142,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     private void proceed(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inflow.first() == null;
-        if (inputShutdown && isEmpty && !request.isComplete() && !form.isOver()) {
+        if (inputShutdown && !request.isComplete() && !form.isOver() && !inflow.holdsEnd()) {
             form.cutOff(); // answered: half of it may be open
         }
         form.handOver(); // once for all that has come: a worker is woken for it

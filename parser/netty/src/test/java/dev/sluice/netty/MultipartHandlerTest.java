@@ -619,14 +619,31 @@ class MultipartHandlerTest {
         assertEquals(0, upload.published);
     }
 
-    @Test
-    void anExecutorThatTakesNothingEndsTheForm() {
-        open(onWorkers(task -> {
-            throw new RejectedExecutionException("full");
-        }));
-        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
-        assertAnswer(500, false);
-        assertEquals(0, upload.published);
+    /** A pool without threads may keep what it fails to start. */
+    @ParameterizedTest
+    @ValueSource(classes = {RejectedExecutionException.class, IllegalStateException.class, OutOfMemoryError.class})
+    void anExecutorThatTakesNothingEndsTheForm(Class<? extends Throwable> type) throws Exception {
+        Throwable none = type.getConstructor().newInstance();
+        for (boolean keeps : new boolean[] {false, true}) {
+            open(onWorkers(task -> {
+                if (keeps) {
+                    workers.execute(task);
+                }
+                if (none instanceof Error e) {
+                    throw e;
+                }
+                throw (RuntimeException) none;
+            }));
+            channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+            assertAnswer(500, false);
+            workers.run();
+            assertEquals(0, upload.published);
+            CompletableFuture<Void> done =
+                    handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture();
+            channel.runPendingTasks();
+            assertTrue(done.isDone());
+            channel.finishAndReleaseAll();
+        }
     }
 
     @Test
@@ -657,6 +674,29 @@ class MultipartHandlerTest {
         assertInstanceOf(ClosedChannelException.class, told.getCause());
         channel.runPendingTasks();
         assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void aClientThatClosesItsHalfWhileTheFormIsPausedIsAnsweredThoughBytesAreHeld() {
+        open(onLoop().bytesPerTurn(4 << 20));
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        assertAnswer(400, true);
+        assertEquals(Reason.TRUNCATED, reason());
+        channel.runPendingTasks();
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void aBodyThatIsHeldToItsEndIsTakenThoughItsClientHasClosedItsHalf() {
+        open(onLoop().bytesPerTurn(4 << 20));
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        upload.open();
+        channel.runPendingTasks();
+        assertAnswer(200, true);
     }
 
     @ParameterizedTest

@@ -43,8 +43,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     private static final int MAX_CHUNK_BYTES = 64 << 10;
     private static final int MAX_STREAMS = 100;
 
-    /** Of a connection, beside what one stream has: a stream whose sink is slow must not stop the others. */
-    private static final int MORE_WINDOW = 1 << 20;
+    /** Of a connection, beside what one stream has: streams whose sinks are slow must not stop the others. */
+    private static final int MORE_WINDOW = (MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
     private static final Logger LOG = LoggerFactory.getLogger(Protocols.class);
 
