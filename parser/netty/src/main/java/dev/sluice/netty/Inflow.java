@@ -30,6 +30,7 @@ final class Inflow {
 
     private long received;
     private boolean reading;
+    private boolean askedWithin;
     private boolean probing;
 
     Inflow(Connections shared) {
@@ -100,6 +101,19 @@ final class Inflow {
     void read(ChannelHandlerContext ctx) {
         probing = false;
         ask(ctx);
+    }
+
+    /** Asks for the handlers behind, who may do so within a read, for the next. */
+    void readForOthers(ChannelHandlerContext ctx) {
+        askedWithin |= reading;
+        read(ctx);
+    }
+
+    /** {@return whether they have, since the last call} */
+    boolean wasAskedWithin() {
+        boolean asked = askedWithin;
+        askedWithin = false;
+        return asked;
     }
 
     private void ask(ChannelHandlerContext ctx) {

@@ -111,13 +111,16 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     public void channelReadComplete(ChannelHandlerContext ctx) {
         inflow.readIsOver();
         ctx.fireChannelReadComplete();
+        if (inflow.wasAskedWithin()) {
+            read(ctx);
+        }
         proceed(ctx);
     }
 
     @Override
     public void read(ChannelHandlerContext ctx) {
         if (!closing.hasBegun() && request.isWithOthers()) { // otherwise it is not for those behind to ask
-            inflow.read(ctx);
+            inflow.readForOthers(ctx);
         }
     }
 

@@ -42,6 +42,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
@@ -314,6 +315,30 @@ class MultipartHandlerTest {
         channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
         assertAnswer(200, false);
         assertEquals(1 << 20, upload.bytes.get());
+    }
+
+    /** As proxies do, who read from one side when the other has taken what came. */
+    @Test
+    void whatTheHandlersBehindAskForWithinAReadIsReadAfterIt() {
+        open(onLoop(), new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                ctx.channel().config().setAutoRead(false);
+            }
+        });
+        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ReferenceCountUtil.release(message);
+                ctx.read();
+            }
+        });
+        channel.writeInbound(head("/other"));
+        int before = reads.count;
+        for (int i = 1; i <= 3; i++) {
+            channel.writeInbound(content(new byte[50]));
+            assertEquals(before + i, reads.count);
+        }
     }
 
     @Test
