@@ -23,8 +23,7 @@ public final class DelimiterSearch {
     private static final int WARM_UP = 16 * 1024;
 
     /**
-     * Bytes for which grams are left alone after they pointed too often at nothing: the body is made against them, or
-     * unlucky.
+     * Bytes for which grams are left alone after they pointed too often at nothing: an attacker may have made the body so.
      */
     private static final int PAUSE = 64 * 1024;
 

@@ -101,7 +101,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private static final int OWN_LINE_END = 2;
 
     private static final long NONE = -1;
-    private static final String CLOSED = "the decoder is closed: make one per body";
+    private static final String USED_UP = "the decoder is closed: make one per body";
     private static final String UNREAD = "input is unread: call next() until NEED_INPUT before ";
 
     /** The bytes that a message shows of the beginning of a body. */
@@ -253,7 +253,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     private IllegalStateException misuse(String message) {
-        return new IllegalStateException(state == State.RELEASED ? CLOSED : message);
+        return new IllegalStateException(state == State.RELEASED ? USED_UP : message);
     }
 
     /**
@@ -320,7 +320,7 @@ public final class MultipartDecoder implements AutoCloseable {
             case BODY_FULL -> throw partTooLarge();
             case ENDED -> Event.END;
             case FAILED -> throw failure();
-            case RELEASED -> throw new IllegalStateException(CLOSED);
+            case RELEASED -> throw new IllegalStateException(USED_UP);
             default -> endOfChunk();
         };
     }

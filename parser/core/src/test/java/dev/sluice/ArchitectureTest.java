@@ -115,6 +115,26 @@ class ArchitectureTest {
         assertEquals(Set.of("Wrappers.java"), asking);
     }
 
+    /** So that whoever adds one asks whether it is needed, and says what for. */
+    @Test
+    void eachPublicTypeStandsInTheListOfItsPackage() throws IOException {
+        for (String directory : new String[] {"dev/sluice", "dev/sluice/form"}) {
+            Path folder = Path.of("src/main/java", directory);
+            String told = Files.readString(folder.resolve("package-info.java"));
+            try (Stream<Path> files = Files.list(folder)) {
+                List<String> missing = files.filter(path -> path.toString().endsWith(".java"))
+                        .filter(path ->
+                                lines(path).anyMatch(line -> line.matches("public .*(class|interface|enum|record) .*")))
+                        .map(path -> path.getFileName().toString().replace(".java", ""))
+                        .filter(name -> !Pattern.compile("\\." + name + "\\b")
+                                .matcher(told)
+                                .find())
+                        .toList();
+                assertEquals(List.of(), missing, directory);
+            }
+        }
+    }
+
     @Test
     void theBufferModuleIsForTheCoreAlone() throws URISyntaxException {
         ModuleDescriptor buffer = descriptor(Delimiter.class);

@@ -66,7 +66,7 @@ public final class FormIntake {
     private volatile @Nullable Readiness blocked;
     private volatile long blockedSince;
 
-    // Of whoever works.
+    // Of the one thread that decodes.
     private @Nullable FormAssembler assembler;
     private int charged;
     private long decodedInTurn;

@@ -7,8 +7,11 @@
  * dev.sluice.form.PartSink}, which tells its {@link dev.sluice.form.Readiness}; a {@link dev.sluice.form.PartPipe} is one
  * to read from. To write an adapter: a {@link dev.sluice.form.FormSource} drives a {@link dev.sluice.form.FormIntake};
  * these two are experimental.
- * What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link dev.sluice.form.MemoryBudget}. To watch:
- * {@link dev.sluice.form.FormMetrics} and {@link dev.sluice.form.ProgressListener}.
+ * {@link dev.sluice.form.FormHead} is what it is told of a request, {@link dev.sluice.form.ClientPace} ends slow clients,
+ * {@link dev.sluice.form.FormAdmission} says when a form may begin. What a part leaves: {@link dev.sluice.form.PartContent}, or a
+ * {@link dev.sluice.form.RefusedPart}. What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link dev.sluice.form.MemoryBudget}. To watch:
+ * {@link dev.sluice.form.FormMetrics}, which gets a {@link dev.sluice.form.FormSummary} of each form, and {@link
+ * dev.sluice.form.ProgressListener}, which gets {@link dev.sluice.form.Progress}.
  *
  * <p>Everything a form holds is given back on every path (end, error of the client, of a sink or of the disk, abort)
  * without waiting for the garbage collector, and nothing of a form that failed is ever visible.

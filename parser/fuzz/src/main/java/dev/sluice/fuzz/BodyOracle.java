@@ -103,7 +103,7 @@ final class BodyOracle {
             result = call.call();
         } catch (IOException | RuntimeException e) {
             if (isPlain(e)) {
-                require(!free || destroyed, "the form is not to be had: " + e);
+                require(!free || destroyed, "the form cannot be had: " + e);
             } else {
                 require(free && !destroyed, "somebody else has the form: " + e);
                 refused = true;
@@ -180,7 +180,7 @@ final class BodyOracle {
         try (InputStream in = part.getInputStream()) {
             require(Arrays.equals(expected.content(), in.readAllBytes()), "other content of " + part);
         } catch (IOException e) {
-            require(verdict.hasDiskFailed(), "content is not to be had: " + e);
+            require(verdict.hasDiskFailed(), "content cannot be had: " + e);
         }
     }
 
@@ -281,7 +281,7 @@ final class BodyOracle {
             require(verdict.decoded() == null && e.offset() < 0, "a type is refused that is none to refuse: " + e);
             throw e;
         } catch (IllegalStateException e) {
-            require(!free, "the body is not to be had: " + e);
+            require(!free, "the body cannot be had: " + e);
             throw e;
         }
         DecodedBody decoded = Objects.requireNonNull(verdict.decoded(), "a type that is refused");
@@ -302,7 +302,7 @@ final class BodyOracle {
         try {
             in = request.getInputStream();
         } catch (IllegalStateException e) {
-            require(use == Use.READER, "the body is not to be had: " + e);
+            require(use == Use.READER, "the body cannot be had: " + e);
             throw e;
         }
         require(use != Use.READER, "somebody else has the body");

@@ -243,7 +243,7 @@ final class FilterApplication implements FilterChain {
                 require(stream.read() == (content.length == 0 ? -1 : content[0] & 0xFF), "another byte");
             }
         } catch (IOException e) {
-            require(verdict.hasDiskFailed(), "content is not to be had: " + e);
+            require(verdict.hasDiskFailed(), "content cannot be had: " + e);
         }
     }
 

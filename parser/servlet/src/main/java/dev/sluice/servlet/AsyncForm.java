@@ -39,7 +39,7 @@ public final class AsyncForm {
     private final AsyncContext context;
     private final ServletInputStream in;
     private final FormIntake intake;
-    private final AtomicReference<@Nullable Throwable> abortion = new AtomicReference<>();
+    private final AtomicReference<@Nullable Throwable> abortedFor = new AtomicReference<>();
 
     /** Counts calls for attention: whoever makes it 1 reads until it is 0 again; at first that is {@link #begin()}. */
     private final AtomicInteger calls = new AtomicInteger(1);
@@ -53,7 +53,7 @@ public final class AsyncForm {
     /** The container will call: nothing is to be read before. */
     private volatile boolean awaiting = true;
 
-    // Of whoever reads.
+    // Of the thread that reads the body.
     private long received;
     private boolean waitsForJobs;
 
@@ -146,7 +146,7 @@ public final class AsyncForm {
     }
 
     private void abort(Throwable reason) {
-        abortion.compareAndSet(null, reason);
+        abortedFor.compareAndSet(null, reason);
         intake.abort(reason);
         call();
     }
@@ -175,7 +175,7 @@ public final class AsyncForm {
 
     /** {@return false if there is nothing to do before somebody calls} */
     private boolean readOn() {
-        if (intake.isOver() && (abortion.get() != null || intake.demand() == 0)) {
+        if (intake.isOver() && (abortedFor.get() != null || intake.demand() == 0)) {
             return end();
         } else if (intake.demand() == 0) {
             return false;
@@ -220,7 +220,7 @@ public final class AsyncForm {
                 if (form != null) {
                     state.complete(state.whole(form, received));
                 } else if (failure instanceof IOException refusal
-                        && (failure != abortion.get() || MultipartRequestException.isOfContainer(failure))) {
+                        && (failure != abortedFor.get() || MultipartRequestException.isOfContainer(failure))) {
                     throw state.refusal(refusal, received, !intake.isAtEnd());
                 } else {
                     if (failure instanceof IOException) {

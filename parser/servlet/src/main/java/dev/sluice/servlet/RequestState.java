@@ -481,9 +481,9 @@ final class RequestState implements AsyncListener {
     }
 
     /** A form comes in while no thread waits for it. */
-    void receives(FormOptions changed, Consumer<Throwable> abortion) {
+    void receives(FormOptions changed, Consumer<Throwable> whenAborted) {
         options = changed;
-        abort = abortion;
+        abort = whenAborted;
         if (service.isClosed()) { // whoever closed it may have looked for the form before it was there
             shutDown();
         }

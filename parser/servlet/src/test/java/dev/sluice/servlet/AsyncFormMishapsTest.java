@@ -193,7 +193,8 @@ class AsyncFormMishapsTest extends WithApp {
         Eventually.after(100);
         assertFalse(failure.isDone(), "the request would be completed under its worker");
         worker.run();
-        assertInstanceOf(CancellationException.class, failure.get(10, TimeUnit.SECONDS).getCause());
+        assertInstanceOf(
+                CancellationException.class, failure.get(10, TimeUnit.SECONDS).getCause());
         app.assertNothingLeft("a form that was cancelled");
     }
 
