@@ -6,7 +6,6 @@ import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -132,19 +131,15 @@ final class Note {
 
     // ---- of processes that were killed
 
-    /** Removes the objects of which notes tell that are not younger than {@code limit}. {@return their keys} */
-    static CompletableFuture<List<String>> sweep(ObjectStore store, String prefix, Instant limit) {
-        List<String> removed = new ArrayList<>(); // one answer after the other, so one thread at a time
+    /** Removes the objects of which notes tell that are not younger than {@code limit}; adds their keys to {@code removed}. */
+    static CompletableFuture<Void> sweep(ObjectStore store, String prefix, Instant limit, List<String> removed) {
         String folder = prefix + FOLDER;
-        return store.oldObjects(folder, limit).thenCompose(notes -> {
-            CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-            for (String note : notes) {
-                done = done.thenCompose(before -> store.read(note))
-                        .thenCompose(
-                                text -> remove(store, target(prefix, note.substring(folder.length())), text, removed));
-            }
-            return done.thenApply(all -> List.copyOf(removed));
-        });
+        return store.oldObjects(folder, limit)
+                .thenCompose(notes -> S3Sinks.each(
+                        notes,
+                        note -> store.read(note)
+                                .thenCompose(text -> remove(
+                                        store, target(prefix, note.substring(folder.length())), text, removed))));
     }
 
     private static CompletableFuture<Void> remove(
@@ -155,18 +150,23 @@ final class Note {
         if (lines.isEmpty() || !lines.get(0).equals(FIRST_LINE)) {
             return CompletableFuture.completedFuture(null); // another sweep was first, or it is not ours
         }
-        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-        for (String line : lines.subList(1, lines.size())) {
-            String[] fields = line.split(" ", -1);
-            String key = URLDecoder.decode(fields[0], StandardCharsets.UTF_8);
-            String upload = URLDecoder.decode(fields[2], StandardCharsets.UTF_8);
-            if (!upload.isEmpty()) {
-                done = done.thenCompose(before -> store.abort(new ObjectStore.Upload(key, upload)));
-            }
-            done = done.thenCompose(before ->
-                            store.retract(new ObjectStore.Target(key, fields[1], true, note.contentType(), Map.of())))
-                    .thenRun(() -> removed.add(key));
+        return S3Sinks.each(lines.subList(1, lines.size()), line -> remove(store, note, line, removed))
+                .thenCompose(all -> store.retract(note)); // last: a sweep that dies before leaves it to the next
+    }
+
+    private static CompletableFuture<Void> remove(
+            ObjectStore store, ObjectStore.Target note, String line, List<String> removed) {
+        String[] fields = line.split(" ", -1);
+        if (fields.length != 3) {
+            return CompletableFuture.failedFuture(new IOException("the note " + note.key() + " is damaged: " + line));
         }
-        return done.thenCompose(all -> store.retract(note)); // last: a sweep that dies before leaves it to the next
+        String key = URLDecoder.decode(fields[0], StandardCharsets.UTF_8);
+        String upload = URLDecoder.decode(fields[2], StandardCharsets.UTF_8);
+        CompletableFuture<Void> ended = upload.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : store.abort(new ObjectStore.Upload(key, upload));
+        return ended.thenCompose(done ->
+                        store.retract(new ObjectStore.Target(key, fields[1], true, note.contentType(), Map.of())))
+                .thenRun(() -> removed.add(key));
     }
 }

@@ -261,6 +261,11 @@ public final class S3Form implements PartDecider, FormAdmission {
         return sinks.budget.hasRoom(bytes + sinks.budget.capacity() / LEFT) && account.tryReserve(bytes);
     }
 
+    /** {@return the room that there has to be for a form} */
+    static long least(MemoryBudget budget) {
+        return 2 * Segment.memory(S3Sinks.LEAST_SEGMENT) + budget.capacity() / LEFT;
+    }
+
     /** {@return a segment for the piece of that number, or null if there is none now: {@code whenFree} follows} */
     @Nullable
     Segment open(int piece, Runnable whenFree) {

@@ -6,6 +6,7 @@ import dev.sluice.form.MemoryBudget;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 public final class S3Sinks {
     /** The least size of a piece that is not the last. */
     static final int LEAST_SEGMENT = 5 << 20;
+
+    /** Three quarters of it are two segments and the sixteenth that forms are left. */
+    private static final int LEAST_BUDGET = 16_205_265;
 
     private static final int USUAL_SEGMENT = 8 << 20;
     private static final int LARGEST_SEGMENT = 64 << 20;
@@ -89,17 +94,40 @@ public final class S3Sinks {
      * Builder#maxAge}, and the objects of forms that were becoming visible that long ago. Live forms end or fail within half
      * of that time, so none in use is removed. Any number of processes may sweep at the same time.
      *
-     * @return what was removed; if it fails, some of it may have been
+     * <p>What cannot be removed does not keep the rest from it.
+     *
+     * @return what was removed; it fails in the end, with the first failure and the others suppressed, if something could not
+     *     be
      */
     public CompletableFuture<Swept> sweep() {
         Instant limit = Instant.now().minus(maxAge);
-        return store.idleUploads(prefix, limit).thenCompose(found -> {
-            CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
-            for (ObjectStore.Upload upload : found) {
-                ended = ended.thenCompose(before -> store.abort(upload));
+        List<ObjectStore.Upload> ended = new ArrayList<>(); // one answer after the other, so one thread at a time
+        List<String> removed = new ArrayList<>();
+        List<Supplier<CompletableFuture<Void>>> steps = List.of(
+                () -> store.idleUploads(prefix, limit)
+                        .thenCompose(idle ->
+                                each(idle, upload -> store.abort(upload).thenRun(() -> ended.add(upload)))),
+                () -> Note.sweep(store, prefix, limit, removed));
+        return each(steps, Supplier::get).thenApply(all -> new Swept(List.copyOf(ended), List.copyOf(removed)));
+    }
+
+    /** Takes {@code step} with each, one after the other, whatever becomes of those before. {@return complete in the end} */
+    static <T> CompletableFuture<Void> each(List<T> all, Function<T, CompletableFuture<Void>> step) {
+        List<Throwable> failures = new ArrayList<>();
+        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+        for (T one : all) {
+            done = done.thenCompose(before -> step.apply(one)).exceptionally(failure -> {
+                failures.add(Retries.unwrap(failure));
+                return null;
+            });
+        }
+        return done.thenCompose(tried -> {
+            if (failures.isEmpty()) {
+                return CompletableFuture.completedFuture(null);
             }
-            return ended.thenCompose(all -> Note.sweep(store, prefix, limit))
-                    .thenApply(objects -> new Swept(found, objects));
+            Throwable first = failures.get(0);
+            failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
+            return CompletableFuture.failedFuture(first);
         });
     }
 
@@ -297,8 +325,18 @@ public final class S3Sinks {
             return value;
         }
 
-        /** {@return the sinks} */
+        /**
+         * {@return the sinks}
+         *
+         * @throws IllegalArgumentException if the budget is too small for the two segments of a form
+         */
         public S3Sinks build() {
+            if (!budget.hasRoom(S3Form.least(budget) - budget.used())) {
+                throw new IllegalArgumentException("a budget of " + budget.capacity()
+                        + " bytes is too small: beside its share for small requests a form needs "
+                        + S3Form.least(budget)
+                        + ", so MemoryBudget.of(" + LEAST_BUDGET + ") is the least");
+            }
             return new S3Sinks(this);
         }
     }

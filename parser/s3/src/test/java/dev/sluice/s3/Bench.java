@@ -148,11 +148,12 @@ final class Bench implements AutoCloseable {
     /** No upload in the store, nothing charged, no buffer held. */
     void assertNothingLeft() throws Exception {
         sinks.whenIdle().get(30, TimeUnit.SECONDS);
-        Weed.await(() -> { // who sends may hold a chunk that is no longer wanted
-            assertEquals(List.of(), uploads());
-            assertEquals(0, budget.used());
-            assertEquals(List.of(), allocator.unreleased());
-        });
+        Weed.await(
+                () -> { // who sends may hold a chunk that is no longer wanted
+                    assertEquals(List.of(), uploads());
+                    assertEquals(0, budget.used());
+                    assertEquals(List.of(), allocator.unreleased());
+                });
         assertTrue(budget.peak() <= budget.capacity(), "charged: " + budget.peak());
     }
 

@@ -9,6 +9,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.ProofSize;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +86,21 @@ class BudgetTest {
             }
             bench.stored(files);
             assertEquals(3, bench.count("PUT [^?.]*"));
+        }
+    }
+
+    @Test
+    void aBudgetThatIsTooSmallForAnyFormIsRefused() throws Exception {
+        try (S3ObjectStore store = NodeTest.store(URI.create("http://127.0.0.1:1"))) {
+            S3Sinks.builder(store, MemoryBudget.of(16_205_265)).build();
+            MemoryBudget less = MemoryBudget.of(16_205_264);
+            try (MemoryBudget.Account inUse = less.open()) {
+                inUse.reserve(10 * MIB);
+                IllegalArgumentException refusal =
+                        assertThrows(IllegalArgumentException.class, S3Sinks.builder(store, less)::build);
+                assertTrue(
+                        refusal.getMessage().endsWith("MemoryBudget.of(16205265) is the least"), refusal::getMessage);
+            }
         }
     }
 }

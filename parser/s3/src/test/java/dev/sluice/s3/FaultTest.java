@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
 
 /** What stores and networks do at the n-th request: the form is whole, or it has left nothing. */
 @ExtendWith(Weed.IsThere.class)
@@ -160,7 +162,8 @@ class FaultTest {
             // Two at a time, as on two nodes.
             CompletableFuture<S3Sinks.Swept> one = bench.impatient().sweep();
             CompletableFuture<S3Sinks.Swept> other = bench.impatient().sweep();
-            int most = Math.max(one.get().objects().size(), other.get().objects().size());
+            int most =
+                    Math.max(one.get().objects().size(), other.get().objects().size());
             assertEquals(FILES.size(), most, "of the one that was first, or both");
             assertEquals(List.of(), bench.keys());
         }
@@ -194,6 +197,45 @@ class FaultTest {
             assertEquals(1, bench.impatient().sweep().get().uploads().size());
             bench.assertNothingLeft();
         }
+    }
+
+    @Test
+    void whatCannotBeSweptDoesNotKeepTheRestFromIt() throws Exception {
+        try (Bench bench = bench(new On(ABORT, 1, 1, error(403, "AccessDenied")))) {
+            for (String key : List.of("left", "left too")) {
+                bench.client
+                        .createMultipartUpload(
+                                request -> request.bucket(Weed.BUCKET).key(bench.prefix + key))
+                        .join();
+            }
+            String notes = bench.prefix + ".sluice/";
+            put(bench, notes + "0".repeat(32), "sluice 1\ndamaged");
+            put(bench, notes + "1".repeat(32), "sluice 1\n" + bench.prefix + "object token ");
+            put(bench, bench.prefix + "object", "text");
+            ExecutionException failure =
+                    assertThrows(ExecutionException.class, bench.impatient().sweep()::get);
+            assertEquals(
+                    "AbortMultipartUpload was answered with 403 AccessDenied",
+                    failure.getCause().getMessage());
+            assertEquals(
+                    "the note " + notes + "0".repeat(32) + " is damaged: damaged",
+                    failure.getCause().getSuppressed()[0].getMessage());
+            assertEquals(1, bench.uploads().size());
+            assertEquals(List.of(notes + "0".repeat(32)), bench.keys());
+        }
+    }
+
+    private static void put(Bench bench, String key, String text) {
+        bench.client
+                .putObject(
+                        request -> request.bucket(Weed.BUCKET).key(key).metadata(Map.of("sluice-token", token(key))),
+                        AsyncRequestBody.fromString(text))
+                .join();
+    }
+
+    /** {@return that of a note, which is its name, or "token"} */
+    private static String token(String key) {
+        return key.contains("/.") ? key.substring(key.lastIndexOf('/') + 1) : "token";
     }
 
     @Test
