@@ -266,14 +266,21 @@ public final class S3Form implements PartDecider, FormAdmission {
         return 2 * Segment.memory(S3Sinks.LEAST_SEGMENT) + budget.capacity() / LEFT;
     }
 
-    /** {@return a segment for the piece of that number, or null if there is none now: {@code whenFree} follows} */
+    /**
+     * {@return a segment for the piece of that number, or null if there is none now: {@code whenFree} follows}
+     *
+     * @param whenFree of this call alone; also called when memory is short, and the segment should be sent as it is
+     */
     @Nullable
     Segment open(int piece, Runnable whenFree) {
         long wanted = sinks.segmentBytes(piece);
         if (wanted > slotBytes || freeSlots == 0) {
             if (!sinks.isShort() && take(Segment.memory(wanted))) {
                 begun();
-                return new Segment(wanted, () -> freed(wanted, whenFree));
+                Segment extra = new Segment(wanted, () -> freed(wanted, whenFree));
+                extra.isExtra = true;
+                sinks.extras.add(whenFree);
+                return extra;
             }
             if (freeSlots == 0) {
                 return null;
@@ -292,6 +299,7 @@ public final class S3Form implements PartDecider, FormAdmission {
                 freeSlots++;
             } else {
                 account.release(Segment.memory(extra));
+                sinks.extras.remove(whenFree);
             }
         } finally {
             lock.unlock();

@@ -165,11 +165,16 @@ final class S3Sink implements PartSink {
             long before = open.size();
             open.add(data, crc);
             size += open.size() - before;
-            if (open.isFull() && !send()) {
+            if (isToGo(open) && !send() && open.isFull()) {
                 return !data.isReadable();
             }
         }
         return true;
+    }
+
+    /** {@return whether it is full, or holds enough for a piece and memory that others wait for} */
+    private boolean isToGo(Segment open) {
+        return open.isFull() || open.isExtra && open.size() >= S3Sinks.LEAST_SEGMENT && form.sinks.isShort();
     }
 
     /** Sends what is filled, unless enough is under way. {@return whether that was done} */
@@ -252,7 +257,7 @@ final class S3Sink implements PartSink {
             if (closed || failure != null || !admitted) {
                 return;
             }
-            if (filling != null && filling.isFull()) {
+            if (filling != null && isToGo(filling)) {
                 send();
             }
             if (rest != null && (filling == null || !filling.isFull()) && take(rest)) {

@@ -9,7 +9,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -42,6 +44,9 @@ public final class S3Sinks {
     private volatile CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
     private boolean polled;
     private volatile boolean someWait;
+
+    /** What to call so that segments beside the two of their forms are sent as they are: their clients may be silent. */
+    final Set<Runnable> extras = ConcurrentHashMap.newKeySet();
 
     final ObjectStore store;
     final MemoryBudget budget;
@@ -176,6 +181,7 @@ public final class S3Sinks {
             } else {
                 queue.add(new Waiting(form, granted, System.nanoTime()));
                 someWait = true;
+                CompletableFuture.runAsync(() -> extras.forEach(Runnable::run)); // each takes the lock of its form
             }
         } finally {
             lock.unlock();

@@ -27,6 +27,10 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private static final int MOST_GATHERED = 64 << 10;
 
     private final long capacity;
+
+    /** Whether it is one beside the two of its form: then others can have its memory when it was sent. */
+    boolean isExtra;
+
     private Runnable whenFree;
     private final List<ByteBuf> buffers = new ArrayList<>();
     private final List<ByteBuffer> views = new ArrayList<>();

@@ -9,14 +9,22 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.ProofSize;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.SequenceInputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @ExtendWith(Weed.IsThere.class)
 class BudgetTest {
@@ -86,6 +94,34 @@ class BudgetTest {
             }
             bench.stored(files);
             assertEquals(3, bench.count("PUT [^?.]*"));
+        }
+    }
+
+    @ParameterizedTest(name = "{0} MiB, then others wait, then {1}")
+    @CsvSource({"6, 0", "4, 2"})
+    void aSegmentThatIsLargeEnoughIsSentEarlyWhereOthersWait(int before, int after) throws Exception {
+        try (Bench bench = new Bench(
+                MemoryBudget.of(64 * MIB),
+                store -> store,
+                sinks -> sinks.segmentBytes(24 * MIB).maxWait(Duration.ofSeconds(20)))) {
+            byte[] body = Uploads.body(List.of(new File("slow", 10 * MIB))).readAllBytes();
+            PipedInputStream rest = new PipedInputStream(MIB);
+            PipedOutputStream slow = new PipedOutputStream(rest);
+            Uploads.Sending first = Uploads.send(
+                    bench.forms,
+                    bench.sinks.newForm().options(bench.forms.options()),
+                    new SequenceInputStream(new ByteArrayInputStream(body, 0, before * MIB + 300), rest),
+                    bench.allocator);
+            Weed.await(() -> assertTrue(bench.allocator.unreleased().size() >= before * 16));
+            List<File> files = List.of(new File("b", 6 * MIB));
+            S3Form objects = bench.sinks.newForm();
+            Uploads.Sending second = bench.send(objects, files);
+            slow.write(body, before * MIB + 300, after * MIB);
+            second.form().get(1, TimeUnit.MINUTES).close();
+            bench.assertStored(objects, files);
+            first.intake().abort(new IOException("gone"));
+            slow.close();
+            assertEquals("gone", bench.failure(first).getMessage());
         }
     }
 
