@@ -176,26 +176,24 @@ public final class S3ObjectStore implements ObjectStore {
                         .checksumCRC32(piece.crc32())
                         .build())
                 .toList();
-        return settled(
-                target,
-                size,
-                crc32,
-                retries.trying(
+        CompletableFuture<Stored> made = retries.trying(
                         "CompleteMultipartUpload",
                         () -> client.completeMultipartUpload(request -> request.bucket(bucket)
-                                        .key(target.key())
-                                        .uploadId(id)
-                                        .multipartUpload(upload -> upload.parts(parts))
-                                        .checksumCRC32(crc32)
-                                        .checksumType(ChecksumType.FULL_OBJECT)
-                                        .ifNoneMatch(onlyNew ? "*" : null)
-                                        .overrideConfiguration(this::eachTime))
-                                .thenApply(answer -> {
-                                    if (answer.checksumType() == ChecksumType.FULL_OBJECT) {
-                                        ChecksumException.requireSame(crc32, answer.checksumCRC32());
-                                    }
-                                    return new Stored(target.key(), answer.eTag(), answer.versionId(), size, crc32);
-                                })));
+                                .key(target.key())
+                                .uploadId(id)
+                                .multipartUpload(upload -> upload.parts(parts))
+                                .checksumCRC32(crc32)
+                                .checksumType(ChecksumType.FULL_OBJECT)
+                                .ifNoneMatch(onlyNew ? "*" : null)
+                                .overrideConfiguration(this::eachTime)))
+                .thenApply(
+                        answer -> { // not tried again: the upload is over, and NoSuchUpload would hide this
+                            if (answer.checksumType() == ChecksumType.FULL_OBJECT) {
+                                ChecksumException.requireSame(crc32, answer.checksumCRC32());
+                            }
+                            return new Stored(target.key(), answer.eTag(), answer.versionId(), size, crc32);
+                        });
+        return settled(target, size, crc32, made);
     }
 
     @Override

@@ -1,0 +1,102 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.s3.Uploads.File;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import software.amazon.awssdk.core.SdkResponse;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.ChecksumType;
+import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.PutObjectResponse;
+import software.amazon.awssdk.services.s3.model.UploadPartResponse;
+
+/** A store that says that it has other bytes than were sent. */
+@ExtendWith(Weed.IsThere.class)
+class ChecksumTest {
+    private static final String OTHER = "AAAAAQ==";
+
+    /** Changes the answers of one kind. */
+    private static final class Changing<T extends SdkResponse> implements ExecutionInterceptor {
+        private final Class<T> kind;
+        private final UnaryOperator<T> change;
+        private final int from;
+        private final AtomicInteger answers = new AtomicInteger();
+
+        Changing(Class<T> kind, UnaryOperator<T> change, int from) {
+            this.kind = kind;
+            this.change = change;
+            this.from = from;
+        }
+
+        @Override
+        public SdkResponse modifyResponse(Context.ModifyResponse context, ExecutionAttributes attributes) {
+            SdkResponse answer = context.response();
+            return kind.isInstance(answer) && answers.incrementAndGet() >= from
+                    ? change.apply(kind.cast(answer))
+                    : answer;
+        }
+    }
+
+    private static void assertFails(Changing<?> changing) throws Exception {
+        try (S3AsyncClient client = S3AsyncClient.builder()
+                        .endpointOverride(Weed.running().address())
+                        .region(Region.US_EAST_1)
+                        .forcePathStyle(true)
+                        .credentialsProvider(Weed.CREDENTIALS)
+                        .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                        .overrideConfiguration(all -> all.addExecutionInterceptor(changing))
+                        .build();
+                Bench bench = new Bench(
+                        MemoryBudget.of(256 << 20),
+                        store -> store.client(client).attempts(2),
+                        sinks -> sinks)) {
+            Throwable failure = bench.failure(List.of(new File("a", 20 << 20), new File("b", 10)));
+            assertTrue(changing.answers.get() >= changing.from, "no such answer");
+            String message = failure.getMessage();
+            assertTrue(message.startsWith("the store has other bytes than were sent: " + OTHER + ", not "), message);
+            assertEquals(List.of(), bench.keys());
+        }
+    }
+
+    @Test
+    void aPieceThatTheStoreHasOtherwiseFailsTheForm() throws Exception {
+        assertFails(new Changing<>(
+                UploadPartResponse.class,
+                answer -> answer.toBuilder().checksumCRC32(OTHER).build(),
+                1));
+    }
+
+    @Test
+    void aLargeObjectThatTheStoreHasOtherwiseFailsTheForm() throws Exception {
+        Changing<CompleteMultipartUploadResponse> changing = new Changing<>(
+                CompleteMultipartUploadResponse.class,
+                answer -> answer.toBuilder()
+                        .checksumType(ChecksumType.FULL_OBJECT)
+                        .checksumCRC32(OTHER)
+                        .build(),
+                1);
+        assertFails(changing);
+        assertEquals(1, changing.answers.get(), "a second one may be NoSuchUpload, and the object is there");
+    }
+
+    /** The first answer is about the note. */
+    @Test
+    void aSmallObjectThatTheStoreHasOtherwiseFailsTheForm() throws Exception {
+        assertFails(new Changing<>(
+                PutObjectResponse.class,
+                answer -> answer.toBuilder().checksumCRC32(OTHER).build(),
+                2));
+    }
+}
