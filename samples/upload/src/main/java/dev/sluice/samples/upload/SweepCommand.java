@@ -6,12 +6,16 @@ import dev.sluice.s3.S3Sinks;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.core.exception.SdkException;
 
 /** {@code sweep}: removes what servers have left behind in a bucket. */
 @Command(
@@ -58,7 +62,25 @@ final class SweepCommand implements Callable<Integer> {
             out.println("uploads ended: " + swept.uploads().size() + ", objects removed: "
                     + swept.objects().size());
             out.flush();
+        } catch (CompletionException | SdkException e) { // of the store, or of the client's own settings
+            spec.commandLine().getErr().println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + reason(e));
+            return ExitCode.USAGE;
         }
         return ExitCode.OK;
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        String message = Objects.toString(cause.getMessage(), cause.toString());
+        if (message.contains("Unable to load credentials")) { // and a line for each place where they could be
+            return "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+        } else if (message.contains("NoSuchBucket")) {
+            return "there is no such bucket";
+        } else if (message.matches(".*\\b40[13]\\b.*")) {
+            return message + " (are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right?)";
+        }
+        return message.lines().findFirst().orElse(message)
+                + (cause.getCause() instanceof SdkClientException ? " (is it running?)" : "");
     }
 }

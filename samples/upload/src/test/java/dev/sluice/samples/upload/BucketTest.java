@@ -147,6 +147,31 @@ class BucketTest {
     }
 
     @Test
+    void aSweepThatCannotBeSaysWhyInALine() throws Exception {
+        System.setProperty("aws.accessKeyId", "tests");
+        System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        String there = Weed.running().address().toString();
+        assertWhy("http://127.0.0.1:1", "b", ".*refused.* \\(is it running\\?\\)");
+        assertWhy(there, "no-such-bucket", "there is no such bucket");
+        System.setProperty("aws.secretAccessKey", "another");
+        try {
+            assertWhy(there, Weed.BUCKET, ".*403.* \\(are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right\\?\\)");
+        } finally {
+            System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        }
+    }
+
+    private static void assertWhy(String store, String bucket, String why) {
+        StringWriter err = new StringWriter();
+        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
+                .execute("sweep", "--s3", store, "--bucket", bucket);
+        assertEquals(2, code);
+        String start = "cannot sweep the bucket " + bucket + " at " + store + ": ";
+        assertTrue(err.toString().startsWith(start), err.toString());
+        assertTrue(err.toString().substring(start.length()).matches(why + "\n"), err.toString());
+    }
+
+    @Test
     void aStoreWithoutABucketIsWrongUse() {
         StringWriter err = new StringWriter();
         int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err)).execute("serve", "--s3", "http://x");
