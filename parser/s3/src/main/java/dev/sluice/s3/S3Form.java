@@ -10,6 +10,7 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -34,6 +35,9 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     /** This part of the budget is not for segments. */
     private static final int LEFT = 16;
+
+    /** More than until a form that waits is told that there is no memory for it. */
+    private static final Duration ANSWER = Duration.ofSeconds(10);
 
     private static final String UNKNOWN_TYPE = "application/octet-stream";
 
@@ -62,12 +66,18 @@ public final class S3Form implements PartDecider, FormAdmission {
     }
 
     /**
-     * {@return these options for this form alone: it begins when it has its memory, and files go to the store}
+     * {@return these options for this form alone: it begins when it has its memory, and files go to the store; {@code
+     * maxSinkWait} is longer than {@link S3Sinks.Builder#maxWait}}
      *
      * @param defaults those of all forms
      */
     public FormOptions options(FormOptions defaults) {
-        return defaults.toBuilder().admission(this).decider(this).build();
+        Duration least = Duration.ofNanos(sinks.maxWaitNanos).plus(ANSWER);
+        return defaults.toBuilder()
+                .admission(this)
+                .decider(this)
+                .maxSinkWait(defaults.maxSinkWait().compareTo(least) < 0 ? least : defaults.maxSinkWait())
+                .build();
     }
 
     /** {@inheritDoc} Ready when its two segments are reserved, of the usual size or of 5 MiB each. */
@@ -134,7 +144,8 @@ public final class S3Form implements PartDecider, FormAdmission {
      *
      * @param contentType the media type of the object
      * @param key its name, of the application and never of the client; the {@linkplain S3Sinks.Builder#prefix prefix} is not
-     *     added
+     *     added, but it should begin with it: a sweep sees no other uploads. An object that is replaced does not come
+     *     back if the form fails: see {@link S3ObjectStore.Builder#onlyNew}
      */
     public PartSink sink(PartHead part, String contentType, String key) {
         return sink(part, contentType, key, false);

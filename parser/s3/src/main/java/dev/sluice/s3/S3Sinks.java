@@ -59,7 +59,7 @@ public final class S3Sinks {
     final boolean clientContentType;
     final int sniffedBytes;
     final @Nullable Function<byte[], String> sniffer;
-    private final long maxWaitNanos;
+    final long maxWaitNanos;
 
     private S3Sinks(Builder builder) {
         this.store = builder.store;
@@ -286,16 +286,20 @@ public final class S3Sinks {
             return this;
         }
 
-        /** {@return this builder; a form waits {@code value} for its first two segments, then it is refused with 503; 30 s by default} */
+        /**
+         * {@return this builder; a form waits {@code value} for its first two segments, then it is refused with 503; 30 s
+         * by default. No longer than {@code maxSinkWait} of the form's options, which {@link S3Form#options} raises}
+         */
         public Builder maxWait(Duration value) {
             this.maxWait = Objects.requireNonNull(value, "maxWait");
             return this;
         }
 
         /**
-         * {@return this builder; an upload of which nothing is younger than {@code value} is swept. An upload whose client is
-         * silent for half of that time fails, and so does a form whose objects take that long to become visible. 1 day by
-         * default. Use one value for all processes that share a prefix; their clocks may not differ by half of it}
+         * {@return this builder; an upload of which nothing is younger than {@code value} is swept. An upload of which no
+         * piece has arrived for half of that time fails, also where its file is complete and the form goes on, and so does
+         * a form whose objects take that long to become visible: set more than twice the time of the longest form. 1 day
+         * by default. Use one value for all processes that share a prefix; their clocks may not differ by half of it}
          */
         public Builder maxAge(Duration value) {
             this.maxAge = Objects.requireNonNull(value, "maxAge");

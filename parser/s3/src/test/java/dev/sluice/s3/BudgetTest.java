@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.ProofSize;
@@ -122,6 +123,22 @@ class BudgetTest {
             first.intake().abort(new IOException("gone"));
             slow.close();
             assertEquals("gone", bench.failure(first).getMessage());
+        }
+    }
+
+    @Test
+    void aFormMayWaitAsLongAsTheBuilderSays() throws Exception {
+        Duration maxWait = Duration.ofMinutes(3);
+        try (S3ObjectStore store = NodeTest.store(URI.create("http://127.0.0.1:1"))) {
+            FormOptions options =
+                    FormOptions.inMemory(MemoryBudget.of(64 * MIB)).build();
+            S3Sinks sinks = S3Sinks.builder(store, MemoryBudget.of(64 * MIB))
+                    .maxWait(maxWait)
+                    .build();
+            assertTrue(sinks.newForm().options(options).maxSinkWait().compareTo(maxWait) > 0);
+            FormOptions patient =
+                    options.toBuilder().maxSinkWait(Duration.ofMinutes(9)).build();
+            assertEquals(patient.maxSinkWait(), sinks.newForm().options(patient).maxSinkWait());
         }
     }
 
