@@ -1,5 +1,9 @@
 package dev.sluice.samples.spring;
 
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Size;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -12,8 +16,14 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.web.bind.MethodArgumentNotValidException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -53,6 +63,10 @@ public class UploadController {
         }
     }
 
+    /** A form of one file and one field. */
+    public record Titling(
+            @NotBlank @Size(max = 80) String title, @NotNull MultipartFile file) {}
+
     /** What one file and one field make. */
     public record Titled(String title, Received file) {}
 
@@ -65,11 +79,21 @@ public class UploadController {
     /** Where a file went, under a name that this application made. */
     public record Stored(String as, long size) {}
 
-    /** One file and a field. */
+    /** One file and a field, bound to an object that says what is valid. */
     @PostMapping("/titled")
-    public Titled titled(@RequestParam("title") String title, @RequestParam("file") MultipartFile file)
-            throws IOException {
-        return new Titled(title, Received.of(file));
+    public Titled titled(@Valid @ModelAttribute Titling form) throws IOException {
+        return new Titled(form.title(), Received.of(form.file()));
+    }
+
+    /** Says which field is not valid, for the page to show. */
+    @ExceptionHandler
+    ProblemDetail invalid(MethodArgumentNotValidException invalid) {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.BAD_REQUEST,
+                invalid.getFieldErrors().stream()
+                        .map(error -> error.getField() + " " + error.getDefaultMessage())
+                        .sorted()
+                        .collect(Collectors.joining(", ")));
     }
 
     /** Many files of one name; PUT, for which containers parse no form. */

@@ -155,7 +155,7 @@ class ApplicationTest {
     }
 
     @Test
-    void aFileAndAFieldAreBoundByRequestParam() throws Exception {
+    void aFileAndAFieldAreBoundToAnObject() throws Exception {
         byte[] content = noise(300_000);
         JsonNode answer = sent(
                 "POST",
@@ -319,9 +319,52 @@ class ApplicationTest {
     }
 
     @Test
+    void whatIsNotValidIsNamed() throws Exception {
+        String[][] forms = {{" ", "title "}, {"t".repeat(81), "title "}, {"t", "file "}, {"", "file ", ", title "}};
+        for (String[] form : forms) {
+            Body body = new Body().field("title", form[0]);
+            if (form[1].equals("title ")) {
+                body.file("file", "x.png", noise(100_000));
+            }
+            HttpResponse<String> response = send("POST", "/titled", body.bytes());
+            assertEquals(400, response.statusCode(), response.body());
+            String detail = JSON.readTree(response.body()).get("detail").asString();
+            assertTrue(detail.startsWith(form[1]), detail);
+            assertEquals(form.length == 3, detail.contains(", title "), detail);
+        }
+    }
+
+    /** As the page's button to stop does, and as a connection does that breaks. */
+    @Test
+    void anUploadThatIsStoppedLeavesNothing() throws Exception {
+        SpoolDirectory spool = context.getBean(SpoolDirectory.class);
+        byte[] body = new Body()
+                .field("title", "t")
+                .file("file", "x.png", noise(600_000))
+                .bytes();
+        for (int linger : new int[] {-1, 0}) { // ends the connection, or resets it
+            try (Socket socket = new Socket(root.getHost(), root.getPort())) {
+                String head = "POST /titled HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary="
+                        + Body.BOUNDARY + "\r\nContent-Length: " + body.length + "\r\n\r\n";
+                socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+                socket.getOutputStream().write(body, 0, body.length / 2);
+                long deadline = System.nanoTime() + 30_000_000_000L;
+                while (spool.files() == 0 && System.nanoTime() < deadline) {
+                    Thread.sleep(10);
+                }
+                assertEquals(1, spool.files());
+                if (linger == 0) {
+                    socket.setSoLinger(true, 0);
+                }
+            }
+            nothingIsLeftOfARequest();
+        }
+    }
+
+    @Test
     void aPartThatIsMissingIsABadRequest() throws Exception {
         HttpResponse<String> response =
-                send("POST", "/titled", new Body().field("title", "t").bytes());
+                send("POST", "/stored", new Body().field("title", "t").bytes());
         assertEquals(400, response.statusCode(), response.body());
         assertFalse(response.body().contains("at dev.sluice"), response.body());
     }
