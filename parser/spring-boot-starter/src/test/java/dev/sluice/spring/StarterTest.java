@@ -34,7 +34,9 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -55,6 +57,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.http.MediaType;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockMultipartFile;
@@ -355,6 +358,54 @@ class StarterTest {
             assertTrue(answer.startsWith("HTTP/1.1 400"), answer);
         }
         assertFalse(output.getAll().contains("a form was not taken"), output::getAll);
+    }
+
+    /** One whose rest comes is answered; one that is abandoned ends with the time for it. */
+    @ParameterizedTest
+    @CsvSource({"true, false", "false, false", "false, true"})
+    void uploadsUnderWayAreFinishedOrEndedByAShutdown(boolean finished, boolean lazy, CapturedOutput output)
+            throws Exception {
+        start(
+                List.of(Uploads.class),
+                "--server.shutdown=graceful",
+                "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "30s" : "1s"),
+                "--spring.servlet.multipart.resolve-lazily=" + lazy);
+        SpoolDirectory spool = context.getBean(SpoolDirectory.class);
+        MemoryBudget memory = context.getBean(MemoryBudget.class);
+        AtomicBoolean stops = new AtomicBoolean();
+        context.addApplicationListener(event -> stops.compareAndSet(false, event instanceof ContextClosedEvent));
+        String body = form("one", 500_000);
+        int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            socket.setSoTimeout(30_000);
+            String head = "POST /upload HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+                    + "Content-Type: multipart/form-data; boundary=" + BOUNDARY + "\r\nContent-Length: "
+                    + body.length() + "\r\n\r\n";
+            socket.getOutputStream().write((head + body.substring(0, 300_000)).getBytes(StandardCharsets.ISO_8859_1));
+            until(() -> spool.files() == 1);
+            Thread stopping = new Thread(context::close);
+            stopping.start();
+            if (finished) {
+                until(stops::get);
+                socket.getOutputStream().write(body.substring(300_000).getBytes(StandardCharsets.ISO_8859_1));
+                String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.contains("one f.txt 500000 500000"), answer);
+            }
+            stopping.join();
+            try (Stream<Path> left = Files.list(directory)) {
+                assertEquals(List.of(), left.toList(), "once the application has stopped");
+            }
+        }
+        until(() -> spool.files() == 0 && memory.used() == 0);
+        assertFalse(output.getAll().contains("ERROR"), output::getAll);
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + 30_000_000_000L;
+        while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
+            Thread.sleep(10);
+        }
+        assertTrue(condition.getAsBoolean());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.sluice.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.MemoryBudget;
@@ -25,7 +26,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,14 +37,18 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.embedded.netty.NettyReactiveWebServerFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.codec.multipart.FilePart;
@@ -63,7 +70,7 @@ import reactor.core.publisher.Sinks;
 
 /** Applications with WebFlux on Reactor Netty that know nothing of Sluice; every buffer of client and server is tracked. */
 @Timeout(60)
-@ExtendWith(LeakCheck.class)
+@ExtendWith({LeakCheck.class, OutputCaptureExtension.class})
 class WebFluxTest {
     private static final int MIB = 1 << 20;
     private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
@@ -212,11 +219,13 @@ class WebFluxTest {
                 "--server.port=0",
                 "--server.address=127.0.0.1",
                 "--spring.main.banner-mode=off",
-                "--logging.level.root=OFF",
                 "--spring.reactor.netty.shutdown-quiet-period=0s",
                 "--spring.webflux.multipart.file-storage-directory=" + directory,
                 "--management.endpoints.web.exposure.include=metrics",
                 NO_SECURITY));
+        if (all.stream().noneMatch(property -> property.startsWith("--logging.level.root"))) {
+            all.add("--logging.level.root=OFF");
+        }
         context = new SpringApplicationBuilder(Uploads.class)
                 .web(WebApplicationType.REACTIVE)
                 .run(all.toArray(String[]::new));
@@ -242,8 +251,11 @@ class WebFluxTest {
         assertEquals(0, kept());
     }
 
-    /** {@return files and bytes of memory; none where Sluice is turned off} */
+    /** {@return files and bytes of memory; none where Sluice is turned off, and where the test has stopped it} */
     private long kept() {
+        if (!context.isActive()) {
+            return 0;
+        }
         return context.getBeanProvider(SpoolDirectory.class).stream()
                         .mapToLong(SpoolDirectory::files)
                         .sum()
@@ -411,6 +423,53 @@ class WebFluxTest {
             }
         }
         assertNothingIsKept();
+    }
+
+    /** One whose rest comes is answered; one that is abandoned ends with the time for it. */
+    @ParameterizedTest
+    @CsvSource({"/upload, true", "/upload, false", "/parts, false", "/events, true", "/events, false"})
+    void uploadsUnderWayAreFinishedOrEndedByAShutdown(String path, boolean finished, CapturedOutput output)
+            throws Exception {
+        start(
+                "--server.shutdown=graceful",
+                "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "30s" : "1s"),
+                "--logging.level.root=ERROR");
+        String body = form("one", MIB);
+        SpoolDirectory spool = context.getBean(SpoolDirectory.class);
+        MemoryBudget memory = context.getBean(MemoryBudget.class);
+        boolean files = !path.equals("/events");
+        AtomicBoolean stops = new AtomicBoolean();
+        context.addApplicationListener(event -> stops.compareAndSet(false, event instanceof ContextClosedEvent));
+        try (Socket socket = connect()) {
+            send(socket, path, "multipart/form-data", body.length(), body.substring(0, body.length() / 2));
+            until(() -> files ? spool.files() == 1 : memory.used() > 0);
+            Thread stopping = new Thread(context::close);
+            stopping.start();
+            if (finished) {
+                until(stops::get);
+                socket.getOutputStream().write(body.substring(body.length() / 2).getBytes(StandardCharsets.ISO_8859_1));
+                assertEnds(files ? "one f.txt " + MIB : "events " + (MIB + 3), answer(socket));
+            }
+            stopping.join();
+            assertEquals(List.of(), SpooledFiles.below(directory), "once the application has stopped");
+            if (!finished) {
+                try {
+                    assertEquals("", answer(socket));
+                } catch (SocketException e) {
+                    // Reset, for what was not read.
+                }
+            }
+        }
+        until(() -> spool.files() == 0 && memory.used() == 0);
+        assertFalse(output.getAll().contains("ERROR"), output::getAll);
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
+            Thread.sleep(10);
+        }
+        assertTrue(condition.getAsBoolean());
     }
 
     /** Spring #31217: the file of a handler that is cancelled because its client has gone. Spring's own reader leaves it. */
