@@ -20,6 +20,7 @@ import jakarta.servlet.MultipartConfigElement;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.CookieManager;
 import java.net.Socket;
 import java.net.URI;
@@ -67,6 +68,7 @@ import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
 import org.springframework.util.FileSystemUtils;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.ModelAttribute;
@@ -143,6 +145,11 @@ class StarterTest {
         @RequestMapping("/other")
         String other(HttpServletRequest request) {
             return request.getMethod() + " of " + request.getContentLength() + " bytes";
+        }
+
+        @DeleteMapping("/deleted")
+        String deleted(@RequestParam("title") String title, @RequestParam("file") MultipartFile file) {
+            return title + " " + file.getSize();
         }
 
         @PostMapping("/parameter")
@@ -315,6 +322,44 @@ class StarterTest {
     }
 
     @Test
+    void aBodyInACodingIsAProblemToo() throws Exception {
+        start(List.of(Uploads.class));
+        HttpResponse<String> answer = send(
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
+                        .header("Content-Encoding", "gzip")
+                        .POST(HttpRequest.BodyPublishers.ofString(form("one", 10))),
+                "/upload");
+        assertEquals(415, answer.statusCode());
+        assertEquals(
+                "application/problem+json",
+                answer.headers().firstValue("Content-Type").orElse(""));
+        assertTrue(answer.body().contains("\"reason\":\"unsupported_media_type\""), answer.body());
+    }
+
+    @Test
+    void aClientThatIsTooSlowIsToldOfItAsAProblem() throws Exception {
+        start(List.of(Uploads.class), "--sluice.min-rate-grace=100ms");
+        int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            socket.setSoTimeout(30_000);
+            String head = "POST /upload HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+                    + "Content-Type: multipart/form-data; boundary=" + BOUNDARY + "\r\nContent-Length: 1000\r\n\r\n";
+            OutputStream out = socket.getOutputStream();
+            out.write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
+            for (int sent = 0; sent < 300 && socket.getInputStream().available() == 0; sent++) {
+                Thread.sleep(100);
+                out.write('x'); // the pace is judged when something is read
+            }
+            socket.shutdownOutput(); // Tomcat closes when it has the rest, or waits no longer for it
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
+            assertTrue(answer.contains("application/problem+json"), answer);
+            assertTrue(answer.contains("\"reason\":\"client_too_slow\""), answer);
+        }
+    }
+
+    @Test
     void handlersOfTheApplicationGoFirst() throws Exception {
         start(
                 List.of(Uploads.class, Handlers.class),
@@ -440,11 +485,34 @@ class StarterTest {
             HttpResponse<String> answer = other(other[1], other[2]);
             assertEquals(other[0], String.valueOf(answer.statusCode()));
             assertTrue(answer.body().contains("\"status\":" + other[0]), answer.body());
+            assertEquals(
+                    other[0].equals("405") ? "POST, PUT, PATCH" : "",
+                    answer.headers().firstValue("Allow").orElse(""));
         }
         context.close();
         start(List.of(Uploads.class), "--sluice.refuse-other-multipart=false");
         for (String[] other : others) {
             assertEquals(other[1] + " of 2 bytes", other(other[1], other[2]).body());
+        }
+    }
+
+    @Test
+    void deleteIsServedWhereThatIsSet() throws Exception {
+        for (boolean served : new boolean[] {false, true}) {
+            start(List.of(Uploads.class), "--sluice.serve-delete=" + served);
+            HttpResponse<String> answer = send(
+                    HttpRequest.newBuilder()
+                            .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
+                            .method("DELETE", HttpRequest.BodyPublishers.ofString(form("one", 100_000))),
+                    "/deleted");
+            assertEquals(served ? 200 : 405, answer.statusCode());
+            assertEquals(
+                    served ? "" : "POST, PUT, PATCH",
+                    answer.headers().firstValue("Allow").orElse(""));
+            if (served) {
+                assertEquals("one 100000", answer.body());
+            }
+            context.close();
         }
     }
 
