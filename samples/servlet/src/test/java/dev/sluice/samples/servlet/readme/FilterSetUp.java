@@ -17,7 +17,7 @@ final class FilterSetUp implements ServletContextListener {
         FilterRegistration.Dynamic filter = context.addFilter("multipart", SluiceFilter.class);
         filter.setInitParameter("maxBodyBytes", "100MiB");
         filter.setAsyncSupported(true);
-        filter.addMappingForUrlPatterns(EnumSet.allOf(DispatcherType.class), false, "/upload");
+        filter.addMappingForUrlPatterns(EnumSet.allOf(DispatcherType.class), false, "/*");
         // @end
     }
 }
