@@ -11,6 +11,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -25,6 +26,13 @@ import org.junit.jupiter.api.Test;
  * the bytes [j, k) in one chunk to a decoder in D(j) gives D(k), then by induction each of the 2^(n-1) partitions of the body ends in D(n).
  * States are compared by {@link StateHash}; {@link StateHashTest} sees to it that no field is forgotten.
  *
+ * <p>A failed decoder takes no more input: with the failed byte at f, D(k) is D(f) for all k &gt; f. So it is where the second
+ * chunk begins before that byte and ends behind it.
+ *
+ * <p>Of a part there is handed out: events, with size, offsets and the number of deviations; names; raw headers, which are those
+ * of the body. Its head takes long to compare. That is done where the first cut goes through its header section, for all chunks
+ * from the start (j = 0), and for all to the end of the body (k = n).
+ *
  * <p>Which of its ways the search takes through a chunk depends on how much came before. So small bodies are never searched by
  * grams or by passes over spans, unless the search is {@linkplain HeldSearch held} there. With it held, feeding [j, k) must give the
  * D(k) of the search that is not: so it does not matter either which way is taken through which chunk.
@@ -34,7 +42,10 @@ class SplitProofTest {
     private static final int LARGEST = ProofSize.of("sluice.splitProof.largest", 512, 2048);
     private static final int LARGEST_HELD = ProofSize.of("sluice.splitProof.largestHeld", 200, 512);
 
-    /** With limits, and with the search held, only every so many ends of the second chunk are looked at. */
+    /**
+     * With limits, and with the search held, only every so many ends of the second chunk are looked at; behind a failure as many
+     * times fewer again.
+     */
     private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 8, 1);
 
     /** From which length of a delimiter on it is searched by grams: over an array, and over memory where passes gain nothing. */
@@ -216,7 +227,7 @@ class SplitProofTest {
         List<Run> everyCut(Way way) {
             ByteBuf direct = direct();
             List<Run> runs = IntStream.range(0, body.length)
-                    .mapToObj(j -> new Run(options(), way, direct, j, body.length))
+                    .mapToObj(j -> new Run(options(), way, direct, new long[body.length + 1], j, body.length))
                     .toList();
             direct.release();
             return runs;
@@ -230,25 +241,24 @@ class SplitProofTest {
             MultipartOptions options = options();
             ByteBuf direct = direct();
             long[] whole = new long[body.length + 1];
+            long[] heads = new long[body.length + 1];
             int failedAt = body.length + 1;
             for (int k = 0; k <= body.length; k++) {
-                Run run = new Run(options, Way.AS_IT_COMES, direct, 0, k);
+                Run run = new Run(options, Way.AS_IT_COMES, direct, heads, 0, k);
                 whole[k] = run.hash;
                 if (failedAt > body.length && run.failed) {
                     failedAt = k;
                 }
                 if (k > failedAt && whole[k] != whole[failedAt]) {
-                    throw new AssertionError(
-                            id + " " + preset + ": the failure at " + failedAt + " is another one at " + k);
+                    throw wrong(way, "the failure at " + failedAt + " is another one at " + k);
                 }
             }
             long pairs = 0;
-            int last = Math.min(failedAt, body.length); // a failed decoder takes no more input
-            for (int k = 2; k <= last; k += stride) {
-                for (int j = way.held ? 0 : 1; j < k; j++) {
-                    if (new Run(options, way, direct, j, k).hash != whole[k]) {
-                        throw new AssertionError(id + " " + preset + " " + way + ": [0," + j + ")[" + j + "," + k
-                                + ") differs from [0," + k + ")");
+            for (int k : ends(stride, failedAt)) {
+                int last = Math.min(failedAt, k - 1); // a failed decoder takes no more input
+                for (int j = way.held ? 0 : 1; j <= last; j++) {
+                    if (new Run(options, way, direct, heads, j, k).hash != whole[k]) {
+                        throw wrong(way, "[0," + j + ")[" + j + "," + k + ") differs from [0," + k + ")");
                     }
                     pairs++;
                 }
@@ -258,11 +268,28 @@ class SplitProofTest {
             return pairs;
         }
 
+        /** {@return where second chunks end: each stride, at a failure and one byte behind it, and at the end of the body} */
+        private int[] ends(int stride, int failedAt) {
+            return IntStream.rangeClosed(2, body.length)
+                    .filter(k -> (k - 2) % (k > failedAt ? stride * stride : stride) == 0
+                            || k == failedAt
+                            || k == failedAt + 1
+                            || k == body.length)
+                    .toArray();
+        }
+
+        private AssertionError wrong(Way way, String what) {
+            return new AssertionError(id + " " + preset + " " + way + ": " + what);
+        }
+
         /** One decoder fed with one or two chunks. */
         private final class Run {
             private final StateHash handedOut = new StateHash();
             private final Way way;
             private final ByteBuf direct;
+            private final long[] heads;
+            private final int j;
+            private final int k;
             private final MultipartDecoder decoder;
             private final HeldSearch search;
             private final boolean failed;
@@ -270,9 +297,13 @@ class SplitProofTest {
             private int passesThatMet;
             private int passesThatCleared;
 
-            Run(MultipartOptions options, Way way, ByteBuf direct, int j, int k) {
+            /** @param heads the hash of each head that was seen, at the offset of its part; 0 where none was */
+            Run(MultipartOptions options, Way way, ByteBuf direct, long[] heads, int j, int k) {
                 this.way = way;
                 this.direct = direct;
+                this.heads = heads;
+                this.j = j;
+                this.k = k;
                 decoder = MultipartDecoder.create(boundary, options);
                 search = HeldSearch.of(decoder);
                 if (j > 0) {
@@ -280,7 +311,11 @@ class SplitProofTest {
                 }
                 feed(j, k);
                 failed = decoder.state == State.FAILED;
-                hash = handedOut.add(decoder).value();
+                hash = handedOut
+                        .add(decoder)
+                        .add(decoder.offset())
+                        .add(decoder.partOffset())
+                        .value();
                 decoder.close();
             }
 
@@ -294,12 +329,7 @@ class SplitProofTest {
                         if (event == Event.DATA) {
                             checkData(decoder.data());
                         } else {
-                            handedOut
-                                    .add(event.ordinal())
-                                    .add(decoder.partSize())
-                                    .add(decoder.partIndex())
-                                    .add(decoder.partOffset());
-                            handedOut.add(text(decoder.name())).add(text(decoder.filename()));
+                            addPart(event);
                         }
                     }
                 } catch (MultipartException e) {
@@ -321,8 +351,55 @@ class SplitProofTest {
                 return event;
             }
 
-            private long text(String text) {
+            private static long text(String text) {
                 return text == null ? -1 : text.hashCode();
+            }
+
+            private void addPart(Event event) {
+                handedOut
+                        .add(event.ordinal())
+                        .add(decoder.offset())
+                        .add(decoder.partSize())
+                        .add(decoder.partIndex())
+                        .add(decoder.partOffset())
+                        .add(decoder.deviationCount());
+                handedOut.add(text(decoder.name())).add(text(decoder.filename()));
+                ByteBuf section = decoder.rawHeaders();
+                int size = section.readableBytes();
+                handedOut.add(size);
+                int end = (int) decoder.partOffset();
+                int from = section.arrayOffset() + section.readerIndex();
+                if (!Arrays.equals(section.array(), from, from + size, body, end - size, end)) {
+                    throw wrong(way, "other headers before " + end + " than the body has there");
+                }
+                boolean cutInSection = event == Event.PART_BEGIN && end - size < j && j < end;
+                if (cutInSection || j == 0 || k == body.length) {
+                    checkHead();
+                }
+            }
+
+            private void checkHead() {
+                PartHead head = decoder.head();
+                StateHash hash = new StateHash()
+                        .add(head.index())
+                        .add(head.offset())
+                        .add(head.headerBytes())
+                        .add(text(head.name()))
+                        .add(text(head.filename()))
+                        .add(text(head.plainFilename()))
+                        .add(text(head.extendedFilename()))
+                        .add(text(head.contentType()))
+                        .add(text(head.transferEncoding()))
+                        .add(text(decoder.contentType()));
+                for (PartHead.Header field : head.headers()) {
+                    hash.add(text(field.name())).add(text(field.value()));
+                }
+                int at = (int) decoder.partOffset();
+                if (heads[at] == 0) {
+                    heads[at] = hash.value();
+                } else if (heads[at] != hash.value()) {
+                    throw wrong(way, "another head of the part at " + at + " for [0," + j + ")[" + j + "," + k + ")");
+                }
             }
 
             /**
@@ -336,8 +413,7 @@ class SplitProofTest {
                         ? bytes.arrayOffset() + bytes.readerIndex() == at
                         : ByteBufUtil.equals(bytes, bytes.readerIndex(), direct, at, bytes.readableBytes());
                 if (!right) {
-                    throw new AssertionError(
-                            id + " " + preset + " " + way + ": other data at " + at + " than the body has there");
+                    throw wrong(way, "other data at " + at + " than the body has there");
                 }
             }
         }
