@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that send a byte a second, two thousand of them with {@code -Pfull}, cost the server neither its threads nor its other clients. */
+/**
+ * Clients that send a byte a second, two thousand of them with {@code -Pfull}, have no thread each, and do not keep others from
+ * uploading. How much slower these become depends on the machine: a 50th of the rate is enough.
+ */
 @Timeout(240)
 @Tag("sized")
 class SlowClientsTest {
