@@ -69,7 +69,8 @@ final class InspectCommand implements Callable<Integer> {
     @Option(
             names = "--preset",
             paramLabel = "PRESET",
-            description = "What is accepted: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+            description = "What is accepted: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}). "
+                    + "As in forms, compatible takes the parts of a nested multipart/mixed.",
             defaultValue = "standard")
     private PresetName preset = PresetName.standard;
 
@@ -186,10 +187,11 @@ final class InspectCommand implements Callable<Integer> {
         } catch (MultipartException e) {
             return picture.end(List.of(), 0, ErrorAnswer.of(e));
         }
-        picture.begin(boundary);
         MultipartOptions options =
                 MultipartOptions.builder().preset(accepted.preset()).build();
-        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
+        picture.begin(boundary, options);
+        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options);
+                picture) {
             try {
                 for (byte[] bytes; (bytes = in.readNBytes(chunk)).length > 0; ) {
                     picture.read(bytes);
