@@ -25,8 +25,8 @@ import picocli.CommandLine.Help.Ansi.Style;
 
 /**
  * Draws a multipart body for a person while it is decoded: offsets, delimiters, header sections, sizes and digests, and
- * what is around an error. A nested {@code multipart/mixed} is drawn as its parts where forms take these: in a preset that
- * decodes.
+ * what is around an error. A nested {@code multipart/mixed} is drawn as its parts where forms take these: in a preset
+ * that decodes.
  */
 final class BodyPicture implements AutoCloseable {
     private static final int PREVIEW_BYTES = 48;
@@ -158,7 +158,7 @@ final class BodyPicture implements AutoCloseable {
         return outer == null ? decoder.head() : decoder.head().within(outer);
     }
 
-    /** {@return whether a form takes the parts of this one instead: one level deep, and a part with a file name is a file} */
+    /** {@return whether a form takes the parts of this one instead: one level deep, and not of a file} */
     private boolean isNested(PartHead head) {
         String encoding = head.transferEncoding();
         return outer == null
