@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_16BE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -48,6 +49,21 @@ class TextTest {
                 assertEquals(records, LeakDetection.recorded());
             }
             buffer.release();
+        }
+    }
+
+    @Test
+    void knowsTheCharsetsOfThePlatformByNameAndAlias() {
+        for (Charset charset : Charset.availableCharsets().values()) {
+            assertEquals(charset, Text.charset(charset.name()));
+            for (String alias : charset.aliases()) {
+                assertEquals(Charset.forName(alias), Text.charset(alias), alias);
+            }
+        }
+        assertEquals(UTF_8, Text.charset("uTf-8"));
+        assertEquals(SHIFT_JIS, Text.charset("SHIFT_jis"));
+        for (String none : List.of("klingon", "no name!", "")) {
+            assertNull(Text.charset(none));
         }
     }
 

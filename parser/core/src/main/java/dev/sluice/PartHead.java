@@ -1,9 +1,8 @@
 package dev.sluice;
 
+import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
-import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
-import java.nio.charset.UnsupportedCharsetException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -150,11 +149,7 @@ public final class PartHead {
      */
     public @Nullable Charset charset() {
         String named = contentTypeParameter("charset");
-        try {
-            return named == null ? null : Charset.forName(named);
-        } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
-            return null;
-        }
+        return named == null ? null : Text.charset(named);
     }
 
     /** {@return the {@code Content-Transfer-Encoding} as the client sent it, or null} */

@@ -3,8 +3,6 @@ package dev.sluice;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
-import java.nio.charset.IllegalCharsetNameException;
-import java.nio.charset.UnsupportedCharsetException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -287,11 +285,8 @@ final class PartRules {
 
     /** {@return whether visible ASCII is itself in a charset; also where the platform does not know it} */
     private static boolean keepsAscii(String charset) {
-        try {
-            return Text.keepsAscii(Charset.forName(charset));
-        } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
-            return true;
-        }
+        Charset named = Text.charset(charset);
+        return named == null || Text.keepsAscii(named);
     }
 
     private @Nullable Refusal checkContentLength() {

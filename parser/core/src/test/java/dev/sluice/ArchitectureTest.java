@@ -26,6 +26,7 @@ import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -167,6 +168,19 @@ class ArchitectureTest {
     private static ModuleDescriptor descriptor(Class<?> type) throws URISyntaxException {
         URI place = type.getProtectionDomain().getCodeSource().getLocation().toURI();
         return ModuleFinder.of(Path.of(place)).findAll().iterator().next().descriptor();
+    }
+
+    /** It asks all providers for each name that it does not know: a tenth of a millisecond, for each part if a client likes. */
+    @Test
+    void noNameOfAClientIsGivenToCharsetForName() {
+        noClasses()
+                .that()
+                .doNotHaveFullyQualifiedName(Setting.class.getName())
+                .should()
+                .callMethod(Charset.class, "forName", String.class)
+                .orShould()
+                .callMethod(Charset.class, "isSupported", String.class)
+                .check(CORE);
     }
 
     @Test

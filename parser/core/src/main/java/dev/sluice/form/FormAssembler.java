@@ -7,6 +7,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
+import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -221,7 +222,7 @@ final class FormAssembler {
         headerBytes += head.headerBytes();
         tally.count(head, headerBytes);
         String charset = head.filename() == null ? head.contentTypeParameter("charset") : null;
-        if (charset != null && !TextRules.isKnown(charset)) {
+        if (charset != null && Text.charset(charset) == null) {
             met(Deviation.UNKNOWN_CHARSET, head);
         }
     }

@@ -4,7 +4,6 @@ import dev.sluice.Deviation;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
-import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -37,27 +36,20 @@ final class TextRules {
         if (value.length > MAX_CHARSET_NAME) {
             return Deviation.UNKNOWN_CHARSET;
         }
-        boolean known = isKnown(name);
-        if (known && !Text.keepsAscii(Charset.forName(name))) {
+        Charset named = Text.charset(name);
+        if (named != null && !Text.keepsAscii(named)) {
             return Deviation.CHARSET_WITHOUT_ASCII;
         }
         if (formCharsetName == null) {
             formCharsetName = name;
         }
-        return known ? null : Deviation.UNKNOWN_CHARSET;
+        return named != null ? null : Deviation.UNKNOWN_CHARSET;
     }
 
     /** {@return the charset that counts; UTF-8 where the one that counts is unknown} */
     Charset charsetOf(@Nullable String ofPart) {
         String name = ofPart != null ? ofPart : formCharsetName;
-        return name != null && isKnown(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
-    }
-
-    static boolean isKnown(String name) {
-        try {
-            return Charset.isSupported(name);
-        } catch (IllegalCharsetNameException e) {
-            return false;
-        }
+        Charset named = name == null ? null : Text.charset(name);
+        return named != null ? named : StandardCharsets.UTF_8;
     }
 }
