@@ -3,8 +3,6 @@ package dev.sluice.samples.upload;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
-import dev.sluice.MultipartOptions;
-import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.report.ErrorAnswer;
@@ -17,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
@@ -25,10 +22,9 @@ import picocli.CommandLine.Help.Ansi.Style;
 
 /**
  * Draws a multipart body for a person while it is decoded: offsets, delimiters, header sections, sizes and digests, and
- * what is around an error. A nested {@code multipart/mixed} is drawn as its parts where forms take these: in a preset
- * that decodes.
+ * what is around an error.
  */
-final class BodyPicture implements AutoCloseable {
+final class BodyPicture {
     private static final int PREVIEW_BYTES = 48;
     private static final int DUMP_WIDTH = 16;
     private static final int DUMP_AROUND = 2 * DUMP_WIDTH;
@@ -37,22 +33,13 @@ final class BodyPicture implements AutoCloseable {
     /** What is no character to be seen: controls, formats, separators of lines, and what is not assigned. */
     private static final Pattern STEERING = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
 
-    /** The transfer encodings that change nothing. */
-    private static final List<String> UNENCODED = List.of("7bit", "8bit", "binary");
-
     private static final Style[] ERROR = {Style.bold, Style.fg_red};
 
     private final PrintWriter out;
     private final Ansi ansi;
     private final int lookBack;
-
-    /** The part that this body is in, or null. */
-    private final @Nullable PartHead outer;
-
     private final List<InspectionReport.Part> parts = new ArrayList<>();
-    private final List<ReportedDeviation> ofNested = new ArrayList<>();
     private String delimiter = "--";
-    private MultipartOptions options = MultipartOptions.defaults();
 
     /** The last bytes that were read, before {@link #end}. */
     private final ByteBuf recent = Unpooled.buffer();
@@ -64,19 +51,12 @@ final class BodyPicture implements AutoCloseable {
     private final Digest digest = new Digest();
     private String what = "";
     private long partOffset = -1;
-    private @Nullable BodyPicture nested;
-    private @Nullable MultipartDecoder nestedDecoder;
 
     /** @param lookBack more bytes than are read at once, and than a header section or an epilogue may have */
     BodyPicture(PrintWriter out, Ansi ansi, int lookBack) {
-        this(out, ansi, lookBack, null);
-    }
-
-    private BodyPicture(PrintWriter out, Ansi ansi, int lookBack, @Nullable PartHead outer) {
         this.out = out;
         this.ansi = ansi;
         this.lookBack = lookBack;
-        this.outer = outer;
     }
 
     /** Takes bytes that are about to be decoded. */
@@ -97,10 +77,8 @@ final class BodyPicture implements AutoCloseable {
         return end - recent.readableBytes();
     }
 
-    /** @param with what the body is decoded */
-    void begin(Boundary boundary, MultipartOptions with) {
+    void begin(Boundary boundary) {
         delimiter += boundary.value();
-        options = with;
         out.println(in("boundary ", Style.faint)
                 + in(visible(boundary.value()), Style.bold)
                 + in(", " + boundary.mediaType(), Style.faint));
@@ -117,7 +95,6 @@ final class BodyPicture implements AutoCloseable {
                     int shown = Math.min(preview.writableBytes(), data.readableBytes());
                     preview.writeBytes(data, data.readerIndex(), shown);
                     digest.add(data);
-                    addNested(data);
                 }
                 case PART_END -> endPart(decoder);
                 case NEED_INPUT, END -> {
@@ -127,12 +104,11 @@ final class BodyPicture implements AutoCloseable {
         }
     }
 
-    private void beginPart(MultipartDecoder decoder) throws MultipartException {
+    private void beginPart(MultipartDecoder decoder) {
         byte[] headers = ByteBufUtil.getBytes(decoder.rawHeaders());
-        PartHead head = headOf(decoder);
-        String filename = head.filename();
-        String safe = head.safeFilename();
-        what = "  (part " + head.index() + ": "
+        String filename = decoder.filename();
+        String safe = decoder.head().safeFilename();
+        what = "  (part " + decoder.partIndex() + ": "
                 + (filename == null ? "field" : "file " + visible(filename))
                 + (filename == null || filename.equals(safe) ? ")" : ", safe name " + safeName(safe) + ")");
         partOffset = decoder.partOffset();
@@ -148,62 +124,6 @@ final class BodyPicture implements AutoCloseable {
             }
             at += raw.length();
         }
-        if (isNested(head)) {
-            beginNested(head);
-        }
-    }
-
-    /** {@return the head as it is in the body that is fed} */
-    private PartHead headOf(MultipartDecoder decoder) {
-        return outer == null ? decoder.head() : decoder.head().within(outer);
-    }
-
-    /** {@return whether a form takes the parts of this one instead: one level deep, and not of a file} */
-    private boolean isNested(PartHead head) {
-        String encoding = head.transferEncoding();
-        return outer == null
-                && options.preset().decodes()
-                && head.filename() == null
-                && "multipart/mixed".equals(head.mediaType())
-                && (encoding == null || UNENCODED.contains(encoding.toLowerCase(Locale.ROOT)));
-    }
-
-    private void beginNested(PartHead head) throws MultipartException {
-        line(partOffset, in("nested multipart/mixed", Style.bold) + in("  (part " + head.index() + ")", Style.faint));
-        what = "";
-        try {
-            Boundary boundary = Boundary.from(head.contentType(), options.preset());
-            BodyPicture picture = new BodyPicture(out, ansi, lookBack, head);
-            picture.delimiter += boundary.value();
-            nested = picture;
-            nestedDecoder = MultipartDecoder.create(boundary, options);
-        } catch (MultipartException e) {
-            throw within(head, e);
-        }
-    }
-
-    private void addNested(ByteBuf data) throws MultipartException {
-        if (nested != null && nestedDecoder != null) {
-            nested.read(ByteBufUtil.getBytes(data));
-            nestedDecoder.feed(data.retain());
-            addAllNested(nested, nestedDecoder);
-        }
-    }
-
-    private static void addAllNested(BodyPicture picture, MultipartDecoder decoder) throws MultipartException {
-        try {
-            picture.addAll(decoder);
-        } catch (MultipartException e) {
-            throw within(Objects.requireNonNull(picture.outer), e);
-        }
-    }
-
-    private static MultipartException within(PartHead outer, MultipartException e) {
-        return e.toBuilder()
-                .within("a nested body")
-                .part(outer.index(), outer.name())
-                .at(outer.offset() + Math.max(e.offset(), 0))
-                .build();
     }
 
     /** Back over the line end and the transport padding of the delimiter's line. */
@@ -218,42 +138,12 @@ final class BodyPicture implements AutoCloseable {
         return at - delimiter.length();
     }
 
-    private void endPart(MultipartDecoder decoder) throws MultipartException {
-        if (nested != null && nestedDecoder != null) {
-            nestedDecoder.finish();
-            addAllNested(nested, nestedDecoder);
-            nested.line(nested.closeDelimiter(), in(visible(nested.delimiter) + "--", Style.fg_yellow));
-            leaveNested();
-            return;
-        }
+    private void endPart(MultipartDecoder decoder) {
         printBody("");
         String sha256 = digest.hex();
-        out.println(margin() + in("sha256 ", Style.faint) + sha256);
+        out.println(INDENT + in("sha256 ", Style.faint) + sha256);
         what = "";
-        parts.add(InspectionReport.Part.of(headOf(decoder), digest.size(), sha256));
-    }
-
-    /** Takes what was found in the nested body, if there is one. */
-    private void leaveNested() {
-        if (nested != null && nestedDecoder != null) {
-            PartHead head = Objects.requireNonNull(nested.outer);
-            parts.addAll(nested.parts);
-            for (ReportedDeviation met : nestedDecoder.deviations()) {
-                long at = head.offset() + Math.max(met.offset(), 0);
-                ofNested.add(new ReportedDeviation(met.kind(), head.index(), at));
-            }
-            close();
-            nested = null;
-        }
-    }
-
-    /** Releases what is held of a nested body that was not read to its end. */
-    @Override
-    public void close() {
-        if (nestedDecoder != null) {
-            nestedDecoder.close();
-            nestedDecoder = null;
-        }
+        parts.add(InspectionReport.Part.of(decoder.head(), digest.size(), sha256));
     }
 
     private void printBody(String remark) {
@@ -269,21 +159,17 @@ final class BodyPicture implements AutoCloseable {
             }
         }
         if (size > 0) {
-            out.println(margin() + text + (size > shown ? " ..." : ""));
+            out.println(INDENT + text + (size > shown ? " ..." : ""));
         }
     }
 
     /** Draws the end, or an error. {@return what was drawn, without a part that was not complete} */
     InspectionReport end(List<ReportedDeviation> deviations, long bodySize, @Nullable ErrorAnswer error) {
-        BodyPicture last = nested == null ? this : nested;
-        if (!last.what.isEmpty()) {
-            last.printBody(", cut short");
-        }
-        leaveNested();
-        List<ReportedDeviation> all = new ArrayList<>(deviations);
-        all.addAll(ofNested);
         InspectionReport report = new InspectionReport(
-                List.copyOf(parts), InspectionReport.Deviation.of(all), Math.max(0, bodySize), error);
+                List.copyOf(parts), InspectionReport.Deviation.of(deviations), Math.max(0, bodySize), error);
+        if (!what.isEmpty()) {
+            printBody(", cut short");
+        }
         if (error == null) {
             line(closeDelimiter(), in(visible(delimiter) + "--", Style.fg_yellow));
             line(bodySize, in("end", Style.faint));
@@ -354,14 +240,7 @@ final class BodyPicture implements AutoCloseable {
     }
 
     private void line(long offset, String text) {
-        long base = outer == null ? 0 : outer.offset();
-        out.println(in(String.format(Locale.ROOT, "%10d  ", base + offset), Style.faint)
-                + margin().substring(INDENT.length())
-                + text);
-    }
-
-    private String margin() {
-        return outer == null ? INDENT : INDENT + "  ";
+        out.println(in(String.format(Locale.ROOT, "%10d  ", offset), Style.faint) + text);
     }
 
     private String in(String text, Style... styles) {

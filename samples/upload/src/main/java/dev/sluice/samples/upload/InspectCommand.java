@@ -69,8 +69,7 @@ final class InspectCommand implements Callable<Integer> {
     @Option(
             names = "--preset",
             paramLabel = "PRESET",
-            description = "What is accepted: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}). "
-                    + "As in forms, compatible takes the parts of a nested multipart/mixed.",
+            description = "What is accepted: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
             defaultValue = "standard")
     private PresetName preset = PresetName.standard;
 
@@ -187,11 +186,10 @@ final class InspectCommand implements Callable<Integer> {
         } catch (MultipartException e) {
             return picture.end(List.of(), 0, ErrorAnswer.of(e));
         }
+        picture.begin(boundary);
         MultipartOptions options =
                 MultipartOptions.builder().preset(accepted.preset()).build();
-        picture.begin(boundary, options);
-        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options);
-                picture) {
+        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
             try {
                 for (byte[] bytes; (bytes = in.readNBytes(chunk)).length > 0; ) {
                     picture.read(bytes);

@@ -2,20 +2,11 @@ package dev.sluice.samples.upload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.sluice.MultipartException;
-import dev.sluice.PartHead;
-import dev.sluice.Preset;
-import dev.sluice.form.FormOptions;
-import dev.sluice.form.FormPart;
-import dev.sluice.form.Forms;
-import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.MultipartForm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,29 +23,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class InspectCommandTest {
     private static final String BODY = "--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"
             + "--xyz \r\nContent-Disposition: form-data; name=\"f\"; filename=\"\u00fc.bin\"\r\nX: 1\r\n 2\r\n\r\n"
             + "\u0001\u0002\r\n--xyz--\r\nepilogue";
-
-    /** As curl sends {@code -F 'f=@a.txt,b.txt' -F c=1}. */
-    private static final String NESTED = "--xyz\r\nContent-Disposition: form-data; name=\"f\"\r\n"
-            + "Content-Type: multipart/mixed; boundary=----in\r\n\r\n"
-            + "------in\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n"
-            + "Content-Type: text/plain\r\n\r\nfirst\r\n"
-            + "------in \r\nContent-Disposition: attachment; filename=\"b.txt\"\r\n\r\nthe second\r\n"
-            + "------in--\r\n"
-            + "--xyz\r\nContent-Disposition: form-data; name=\"c\"\r\n\r\n1\r\n--xyz--\r\n";
 
     @TempDir
     Path directory;
@@ -311,123 +291,6 @@ class InspectCommandTest {
         assertTrue(
                 inspect().out().contains("(part 1: file .., safe name none)"),
                 inspect().out());
-    }
-
-    @Test
-    void compatibleTakesThePartsOfANestedBodyAsAFormDoes() throws Exception {
-        body(NESTED);
-        Run run = inspect("--preset=compatible", "--json");
-        assertEquals(0, run.code(), run.out());
-        List<String> parts = new ArrayList<>();
-        for (JsonNode part : run.json().get("parts")) {
-            String name = part.get("index").asText() + ' ' + part.get("name").asText();
-            parts.add(name + ' ' + part.get("filename").asText() + ' ' + part.get("offset"));
-            assertEquals(TestForm.sha256(content(part)), part.get("sha256").asText());
-        }
-        List<String> ofForm = new ArrayList<>();
-        try (MultipartForm form = form()) {
-            for (FormPart part : form.parts()) {
-                PartHead head = part.head();
-                ofForm.add(head.index() + " " + head.name() + ' ' + head.filename() + ' ' + head.offset());
-            }
-            assertEquals(form.deviations().size(), run.json().get("deviations").size());
-        }
-        assertEquals(ofForm, parts);
-        assertEquals(3, parts.size());
-    }
-
-    private MultipartForm form() throws IOException {
-        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
-                .preset(Preset.COMPATIBLE)
-                .build();
-        try (InputStream in = Files.newInputStream(file)) {
-            return Forms.of(options).read(in, "multipart/form-data; boundary=xyz");
-        }
-    }
-
-    private static byte[] content(JsonNode part) {
-        int from = part.get("offset").asInt();
-        return NESTED.substring(from, from + part.get("size").asInt()).getBytes(StandardCharsets.US_ASCII);
-    }
-
-    @Test
-    void thePartsOfANestedBodyAreDrawnIndentedAtTheirOffsets() throws Exception {
-        body(NESTED);
-        List<String> lines =
-                inspect("--preset=compatible", "--color=never").out().lines().toList();
-        for (String line : List.of(
-                "%10d  nested multipart/mixed  (part 0)".formatted(NESTED.indexOf("------in")),
-                "%10d    ------in".formatted(NESTED.indexOf("------in")),
-                "%10d    ------in".formatted(NESTED.indexOf("------in \r")),
-                "%10d    5 bytes  (part 0: file a.txt)".formatted(NESTED.indexOf("first")),
-                "              \"the second\"",
-                "              sha256 " + TestForm.sha256("first".getBytes(StandardCharsets.US_ASCII)),
-                "%10d    ------in--".formatted(NESTED.indexOf("------in--")),
-                "%10d  1 byte  (part 1: field)".formatted(NESTED.lastIndexOf("1\r\n")),
-                "good      3 parts, " + NESTED.length() + " bytes")) {
-            assertTrue(lines.contains(line), line + " in " + String.join("\n", lines));
-        }
-    }
-
-    @Test
-    void standardShowsANestedBodyAsOnePartAndReportsIt() throws Exception {
-        body(NESTED);
-        JsonNode report = inspect("--json").json();
-        assertEquals(2, report.get("parts").size());
-        assertEquals("NESTED_MULTIPART", report.at("/deviations/0/kind").asText());
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "mixed; boundary=----in\r\nContent-Transfer-Encoding: base64",
-                "digest; boundary=----in",
-            })
-    void anEncodedOrOtherNestedBodyIsOnePart(String type) throws Exception {
-        body(NESTED.replace("mixed; boundary=----in", type));
-        JsonNode report = inspect("--preset=compatible", "--json").json();
-        assertEquals(2, report.get("parts").size(), report.toString());
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"--json", "--color=never"})
-    void aNestedBodyIsTheSameForEveryChunkSize(String option) throws Exception {
-        body(NESTED);
-        assertSameForEveryChunkSize(option);
-    }
-
-    private void assertSameForEveryChunkSize(String option) {
-        String whole = inspect("--preset=compatible", option).out();
-        for (String chunk : List.of("1", "2", "3", "7", "64")) {
-            assertEquals(
-                    whole,
-                    inspect("--preset=compatible", option, "--chunk", chunk).out(),
-                    chunk);
-        }
-    }
-
-    static Stream<String> anErrorInANestedBodyIsThatOfAForm() {
-        return Stream.of(
-                NESTED.replace("Content-Disposition: attachment; filename=\"b", ": x"),
-                NESTED.substring(0, NESTED.indexOf("second")),
-                NESTED.replace("------in--\r\n", ""),
-                NESTED.replace("; boundary=----in", ""),
-                NESTED.replace("boundary=----in", "boundary=other"));
-    }
-
-    @ParameterizedTest
-    @MethodSource
-    void anErrorInANestedBodyIsThatOfAForm(String body) throws Exception {
-        body(body);
-        Run run = inspect("--preset=compatible", "--json");
-        assertEquals(1, run.code(), run.out());
-        JsonNode error = run.json().get("error");
-        MultipartException refused = assertThrows(MultipartException.class, () -> form().close());
-        assertEquals(refused.getMessage(), error.get("message").asText());
-        assertEquals(refused.offset(), error.get("offset").asLong());
-        assertEquals(refused.partIndex(), error.get("part").asInt());
-        assertSameForEveryChunkSize("--json");
-        assertSameForEveryChunkSize("--color=never");
     }
 
     @Test
