@@ -12,7 +12,6 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.CountingAllocator;
 import dev.sluice.testkit.LeakCheck;
-import dev.sluice.testkit.LeakDetection;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -29,7 +28,6 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -407,51 +405,6 @@ class ReadersTest {
                         .delaySubscription(Duration.ofNanos(round * 3000L))
                         .block(LONG);
             }
-        }
-    }
-
-    /** A filter of the application moved the body to a thread of its own: what waits there is dropped by a cancel or an error. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void buffersThatWaitBeforeTheReaderAreReleased(boolean fails) throws Exception {
-        for (int read = 0; read < 3; read++) {
-            CountDownLatch waiting =
-                    new CountDownLatch(2); // for the first to be on its thread, and for all to be there
-            CountDownLatch held = new CountDownLatch(1);
-            Flux<DataBuffer> all = body(form(3000), 100, POOLED);
-            Flux<DataBuffer> body = (fails ? all.concatWith(Flux.error(new IOException("gone"))) : all)
-                    .doOnTerminate(waiting::countDown)
-                    .publishOn(Schedulers.single(), !fails, 256)
-                    .doOnNext(any -> {
-                        waiting.countDown();
-                        awaitFor(held);
-                    });
-            Flux<?> reading =
-                    List.of(parts(body), byName(body).flux(), events(body)).get(read);
-            Disposable.Composite request = Disposables.composite();
-            Disposable subscribed = reading.onErrorComplete()
-                    .contextWrite(Context.of(SluiceWebFlux.class, request))
-                    .subscribe();
-            awaitFor(waiting);
-            if (!fails) {
-                subscribed.dispose();
-            }
-            held.countDown();
-            Mono.fromRunnable(() -> {}).subscribeOn(Schedulers.single()).block(LONG); // behind what was held
-            request.dispose();
-        }
-        long deadline = System.nanoTime() + LONG.toNanos();
-        while (LeakDetection.open() > 0 && System.nanoTime() < deadline) {
-            Thread.onSpinWait(); // released by workers
-        }
-        assertEquals(0, LeakDetection.open());
-    }
-
-    private static void awaitFor(CountDownLatch latch) {
-        try {
-            assertTrue(latch.await(LONG.toSeconds(), TimeUnit.SECONDS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
