@@ -441,7 +441,7 @@ class WebFluxTest {
 
     /** One whose rest comes is answered; one that is abandoned ends with the time for it. */
     @ParameterizedTest
-    @CsvSource({"/upload, true", "/upload, false", "/parts, false", "/events, true"})
+    @CsvSource({"/upload, true", "/upload, false", "/events, true"})
     void uploadsUnderWayAreFinishedOrEndedByAShutdown(String path, boolean finished, CapturedOutput output)
             throws Exception {
         start(

@@ -90,10 +90,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
                     + 1;
             timer.update(Schedulers.parallel()
                     .schedulePeriodically(() -> opened.checkPace(System.nanoTime()), pace, pace, TimeUnit.NANOSECONDS));
-            // Filters of the application may hold buffers in queues, which end with a cancel.
-            message.getBody()
-                    .doOnDiscard(DataBuffer.class, DataBufferUtils::release)
-                    .subscribe(this);
+            message.getBody().subscribe(this);
         }
     }
 
