@@ -80,7 +80,8 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Opens a spool with a quota of 1 GiB and of 10,000 files that keeps 256 MiB of the disk free, and deletes what killed processes left.
+     * Opens a spool with a quota of 1 GiB and of 10,000 files that keeps 256 MiB of the disk free, and deletes what killed
+     * processes left.
      *
      * @param directory created if missing; best on the file system where the files go in the end, so that they are renamed,
      *     not copied
@@ -217,7 +218,10 @@ public final class SpoolDirectory implements Closeable {
         written.addAndGet(count);
     }
 
-    /** Asks the file system once per {@value #CHECK_EVERY} bytes charged to all requests, which is once per 256 small files, and always after a refusal. */
+    /**
+     * Asks the file system once per {@value #CHECK_EVERY} bytes charged to all requests, which is once per 256 small files, and
+     * always after a refusal.
+     */
     private void checkFreeSpace(long count) throws IOException {
         if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
             return;

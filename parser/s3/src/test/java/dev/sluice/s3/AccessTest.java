@@ -220,14 +220,7 @@ class AccessTest {
 
     private static Set<String> encryption(UnaryOperator<S3ObjectStore.Builder> set) throws Exception {
         Encryption encryption = new Encryption();
-        try (S3AsyncClient client = S3AsyncClient.builder()
-                        .endpointOverride(Weed.running().address())
-                        .region(Region.US_EAST_1)
-                        .forcePathStyle(true)
-                        .credentialsProvider(Weed.CREDENTIALS)
-                        .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
-                        .overrideConfiguration(all -> all.addExecutionInterceptor(encryption))
-                        .build();
+        try (S3AsyncClient client = Weed.client(Weed.running().address(), encryption);
                 Bench bench = new Bench(
                         MemoryBudget.of(256 << 20), store -> set.apply(store.client(client)), sinks -> sinks)) {
             bench.stored(FILES);

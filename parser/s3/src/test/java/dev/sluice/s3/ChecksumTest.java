@@ -11,11 +11,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import software.amazon.awssdk.core.SdkResponse;
-import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadResponse;
@@ -50,14 +48,7 @@ class ChecksumTest {
     }
 
     private static void assertFails(Changing<?> changing) throws Exception {
-        try (S3AsyncClient client = S3AsyncClient.builder()
-                        .endpointOverride(Weed.running().address())
-                        .region(Region.US_EAST_1)
-                        .forcePathStyle(true)
-                        .credentialsProvider(Weed.CREDENTIALS)
-                        .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
-                        .overrideConfiguration(all -> all.addExecutionInterceptor(changing))
-                        .build();
+        try (S3AsyncClient client = Weed.client(Weed.running().address(), changing);
                 Bench bench = new Bench(
                         MemoryBudget.of(256 << 20),
                         store -> store.client(client).attempts(2),

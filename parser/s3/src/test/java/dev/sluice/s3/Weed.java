@@ -3,6 +3,7 @@ package dev.sluice.s3;
 import dev.sluice.testkit.Seaweed;
 import java.io.IOException;
 import java.net.URI;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -11,6 +12,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
@@ -103,13 +105,14 @@ public final class Weed {
     }
 
     /** {@return a client to look with} */
-    public static S3AsyncClient client(URI address) {
+    public static S3AsyncClient client(URI address, ExecutionInterceptor... interceptors) {
         return S3AsyncClient.builder()
                 .endpointOverride(address)
                 .region(Region.US_EAST_1)
                 .forcePathStyle(true)
                 .credentialsProvider(CREDENTIALS)
                 .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                .overrideConfiguration(all -> List.of(interceptors).forEach(all::addExecutionInterceptor))
                 .build();
     }
 }
