@@ -24,11 +24,7 @@ final class Anatomy {
 
     /** A body part. */
     static final class Piece {
-        String padding = "";
         final List<Field> fields = new ArrayList<>();
-        /** Whether the header section ends in a blank line before the delimiter's line end. */
-        boolean ownBlankLine = true;
-
         String content = "";
     }
 
@@ -63,10 +59,8 @@ final class Anatomy {
         for (Outcome.Part part : outcome.parts()) {
             Piece piece = new Piece();
             int line = text.indexOf("\r\n", at);
-            piece.padding = text.substring(at, line);
             int end = part.bodyOffset() + part.body().length;
             piece.content = text.substring(part.bodyOffset(), end);
-            piece.ownBlankLine = text.startsWith("\r\n" + dash, end);
             for (at = line + 2; !text.startsWith("\r\n", at); ) {
                 int lineEnd = text.indexOf("\r\n", at);
                 int colon = text.indexOf(':', at);
@@ -74,7 +68,7 @@ final class Anatomy {
                 at = lineEnd + 2;
             }
             pieces.add(piece);
-            at = end + (piece.ownBlankLine ? 2 : 0) + dash.length();
+            at = end + 2 + dash.length();
         }
         tail = text.substring(at + 2);
     }
@@ -83,14 +77,11 @@ final class Anatomy {
     Sample toSample(Sample.Origin origin) {
         StringBuilder text = new StringBuilder(lead);
         for (Piece piece : pieces) {
-            text.append("--").append(boundary).append(piece.padding).append("\r\n");
+            text.append("--").append(boundary).append("\r\n");
             for (Field field : piece.fields) {
                 text.append(field.name).append(':').append(field.rest).append("\r\n");
             }
-            if (piece.ownBlankLine) {
-                text.append("\r\n").append(piece.content);
-            }
-            text.append("\r\n");
+            text.append("\r\n").append(piece.content).append("\r\n");
         }
         text.append("--").append(boundary).append("--").append(tail);
         return new Sample(origin, contentType, text.toString().getBytes(StandardCharsets.ISO_8859_1));

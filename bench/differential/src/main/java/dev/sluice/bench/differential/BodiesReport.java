@@ -132,16 +132,14 @@ record BodiesReport(
         return origins.stream().mapToLong(count).sum();
     }
 
-    /** Disagreements for which there is no explanation, or one that says that Sluice is wrong. */
+    /** Disagreements for which there is no explanation. */
     List<Disagreement> unexplained() {
         return unexplained(disagreements);
     }
 
     static List<Disagreement> unexplained(List<Disagreement> disagreements) {
         return disagreements.stream()
-                .filter(each -> Explanations.of(each.signature())
-                        .filter(explanation -> explanation.fault() != Explanations.Fault.SLUICE)
-                        .isEmpty())
+                .filter(each -> Explanations.of(each.signature()).isEmpty())
                 .toList();
     }
 }

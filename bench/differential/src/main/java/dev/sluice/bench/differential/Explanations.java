@@ -24,18 +24,6 @@ final class Explanations {
     /** Of errors at cuts, by the titles of parsers. */
     private final Map<String, String> splits = new HashMap<>();
 
-    enum Fault {
-        PEER("theirs"),
-        OPEN("open: the standards allow both"),
-        SLUICE("ours");
-
-        final String title;
-
-        Fault(String title) {
-            this.title = title;
-        }
-    }
-
     /**
      * Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right.
      *
@@ -45,7 +33,6 @@ final class Explanations {
             Set<Contender> contenders,
             Set<Difference> differences,
             Set<Feature> features,
-            Fault fault,
             String text,
             String rule,
             @Nullable Sample minimal) {
@@ -71,13 +58,7 @@ final class Explanations {
                 String rule = lines.get(at++).strip();
                 boolean foreign = Contender.foreign().containsAll(contenders);
                 table.all.add(new Explanation(
-                        contenders,
-                        differences,
-                        features,
-                        Fault.valueOf(words[3]),
-                        text,
-                        rule,
-                        foreign ? minimal(lines.get(at++)) : null));
+                        contenders, differences, features, text, rule, foreign ? minimal(lines.get(at++)) : null));
             }
         }
         return table;

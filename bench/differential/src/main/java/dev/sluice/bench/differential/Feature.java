@@ -17,16 +17,12 @@ import java.util.regex.Pattern;
 enum Feature {
     // Framing
     LEADING_LINE_END("a line end before the first delimiter", anatomy -> anatomy.lead = ""),
-    PADDING("blanks after a delimiter", anatomy -> anatomy.pieces.forEach(piece -> piece.padding = "")),
     CLOSE_PADDING("blanks after the close-delimiter", anatomy -> anatomy.tail = anatomy.tail.strip() + "\r\n"),
     NO_LAST_LINE_END("nothing after the close-delimiter", anatomy -> {
         if (anatomy.tail.isEmpty()) {
             anatomy.tail = "\r\n";
         }
     }),
-    SHARED_BLANK_LINE(
-            "a part whose blank line is the line end of the next delimiter",
-            anatomy -> anatomy.pieces.forEach(piece -> piece.ownBlankLine = true)),
     NO_PARTS("only the close-delimiter", anatomy -> {
         if (anatomy.pieces.isEmpty()) {
             Piece piece = new Piece();
@@ -134,9 +130,6 @@ enum Feature {
     FILENAME("a file name at all", without(parameter -> parameter.is("filename"))),
 
     // Content
-    LINE_FEED_DASH_BOUNDARY(
-            "LF and the dash-boundary within content",
-            contents((content, dash) -> content.replace("\n" + dash, "\n" + "_".repeat(dash.length())))),
     DASH_BOUNDARY(
             "the dash-boundary within content",
             contents((content, dash) -> content.replace(dash, "_".repeat(dash.length())))),
@@ -210,12 +203,8 @@ enum Feature {
 
     /** @param change is told the dash-boundary */
     private static Consumer<Anatomy> contents(BinaryOperator<String> change) {
-        return anatomy -> anatomy.pieces.forEach(piece -> {
-            String content = change.apply(piece.content, "--" + anatomy.boundary);
-            // Content that has come into being needs a blank line before it.
-            piece.ownBlankLine |= !content.isEmpty();
-            piece.content = content;
-        });
+        return anatomy ->
+                anatomy.pieces.forEach(piece -> piece.content = change.apply(piece.content, "--" + anatomy.boundary));
     }
 
     private static String ascii(String text) {

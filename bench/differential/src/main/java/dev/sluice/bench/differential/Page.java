@@ -58,7 +58,8 @@ final class Page {
             A body that STRICT accepts is read by every other parser in one piece, and the lists of (name, file name, \
             content) are compared in order. A parser may refuse the body; if it accepts it, it should read the same. \
             Where it does not, the cause is found by experiment: single features of the body are taken away until \
-            both agree. Each pair of cause and effect has to have an explanation, or the command fails.
+            both agree. Each pair of cause and effect has to be explained as a defect of the other parser, by a \
+            sentence of a standard, or the command fails.
 
             """);
         text.append(report.provenance());
@@ -91,8 +92,8 @@ final class Page {
 
             %d kinds of disagreement, %s. A body with several counts in several lines.
 
-            | Because of | Parser | bodies | it reads | Whose fault | What it does | By |
-            |---|---|---:|---|---|---|---|
+            | Because of | Parser | bodies | it reads | What it does | The standard |
+            |---|---|---:|---|---|---|
             """.formatted(report.disagreements().size(), explained(report)));
         Map<String, List<BodiesReport.Disagreement>> byCause = report.disagreements().stream()
                 .sorted(Comparator.comparing(each -> each.feature))
@@ -200,7 +201,6 @@ final class Page {
                 peers,
                 least == most ? number(most) : number(least) + " to " + number(most),
                 effects,
-                explanation.map(found -> found.fault().title).orElse("**not known**"),
                 explanation.map(Explanations.Explanation::text).orElse("**not explained**"),
                 explanation.map(Explanations.Explanation::rule).orElse("")));
     }
