@@ -29,6 +29,7 @@ import org.springframework.http.ReactiveHttpInputMessage;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
@@ -51,7 +52,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     BodySource(ReactiveHttpInputMessage message, @Nullable Scheduler workers, ContextView context) {
         this.message = message;
         this.workers = workers;
-        this.context = Context.of(context);
+        this.context = releasing(Context.of(context));
         HttpHeaders headers = message.getHeaders();
         String codings = String.join(", ", headers.getValuesAsList(HttpHeaders.CONTENT_ENCODING));
         this.head = new FormHead(
@@ -59,6 +60,20 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
                 codings.isEmpty() ? null : codings,
                 headers.getContentLength(),
                 "100-continue".equalsIgnoreCase(headers.getFirst(HttpHeaders.EXPECT)));
+    }
+
+    /**
+     * Operators that the application put in front of this have queues, which they drop at a cancel or an error. In place of a
+     * hook of those behind this, such as Spring's own writers, not before it: both would release one and the same buffer.
+     */
+    private static Context releasing(Context behind) {
+        return Operators.enableOnDiscard(behind, dropped -> {
+            if (dropped instanceof DataBuffer buffer) {
+                DataBufferUtils.release(buffer);
+            } else {
+                Operators.onDiscard(dropped, behind);
+            }
+        });
     }
 
     /**

@@ -408,6 +408,53 @@ class ReadersTest {
         }
     }
 
+    /**
+     * Filters of the application gathered the body and moved it to a thread of their own: what waits there is dropped at a
+     * cancel and at an error. One of them keeps what passes, with references of its own. What follows may release what is
+     * dropped too, as Spring's writers do.
+     */
+    @ParameterizedTest
+    @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+    void whatWaitsInFrontOfAReaderIsReleasedOnce(boolean fails, boolean followed) {
+        for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
+            Queue<Runnable> thread = new ArrayDeque<>();
+            Queue<DataBuffer> kept = new ArrayDeque<>();
+            Disposable.Swap reading = Disposables.swap();
+            CountingAllocator buffers = new CountingAllocator();
+            Flux<DataBuffer> body = body(form(3000), 100, new NettyDataBufferFactory(buffers))
+                    .doOnNext(buffer -> kept.add(DataBufferUtils.retain(buffer)))
+                    .buffer(3)
+                    .concatMapIterable(gathered -> gathered)
+                    .concatWith(fails ? Flux.error(new IOException("gone")) : Flux.never())
+                    .publishOn(Schedulers.fromExecutor(thread::add), false, 256)
+                    .index((passed, buffer) -> {
+                        if (passed == 2) {
+                            reading.dispose();
+                        }
+                        return buffer;
+                    });
+            Flux<?> read = reader(sluice(o -> o), type, FORM_DATA).read(type, new Request(FORM_DATA, body), Map.of());
+            reading.update((followed ? read.doOnDiscard(DataBuffer.class, DataBufferUtils::release) : read)
+                    .onErrorComplete()
+                    .subscribe());
+            run(thread);
+            assertEquals(33, kept.size());
+            long deadline = System.nanoTime() + LONG.toNanos();
+            while (references(kept) > kept.size() && System.nanoTime() < deadline) {
+                Thread.onSpinWait(); // released by workers
+            }
+            assertEquals(kept.size(), references(kept), type::toString);
+            kept.forEach(DataBufferUtils::release);
+            assertEquals(List.of(), buffers.unreleased());
+        }
+    }
+
+    private static int references(Queue<DataBuffer> buffers) {
+        return buffers.stream()
+                .mapToInt(buffer -> NettyDataBufferFactory.toByteBuf(buffer).refCnt())
+                .sum();
+    }
+
     /** As where the request has ended, or another source of a {@code zip} has failed: nothing is told of it before it begins. */
     @Test
     void aCancelBeforeTheFirstByteLeavesNothing() {
