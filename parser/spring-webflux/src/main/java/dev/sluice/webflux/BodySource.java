@@ -111,7 +111,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
 
     private void failure(Throwable reason) {
         pending.set(reason);
-        if (intake().demand() == 0) {
+        if (isDisposed() || intake().demand() == 0) { // nothing more comes, or nothing is worth dropping
             tellOfFailure();
         }
     }

@@ -53,7 +53,7 @@ final class PartReader extends FormMessageReader<Object> {
         }
         return form(message)
                 .flatMapIterable(ReceivedForm::parts)
-                .doOnDiscard(ReceivedPart.class, ReceivedPart::discard)
+                .doOnDiscard(ReceivedPart.class, part -> part.delete().subscribe())
                 .doOnDiscard(ReceivedForm.class, ReceivedForm::dispose)
                 .cast(Object.class);
     }

@@ -63,7 +63,7 @@ class ReceivedPart implements Part {
         return part.isInMemory() ? delete : delete.subscribeOn(form.workers());
     }
 
-    void discard() {
+    private void discard() {
         if (deleted.compareAndSet(false, true)) {
             part.delete();
             form.partDeleted();

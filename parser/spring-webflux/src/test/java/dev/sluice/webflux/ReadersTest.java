@@ -28,9 +28,11 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -74,6 +76,7 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
@@ -102,6 +105,7 @@ class ReadersTest {
 
     @AfterEach
     void nothingIsLeft() throws IOException {
+        Schedulers.resetFactory();
         long deadline = System.nanoTime() + LONG.toNanos();
         while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
             Thread.onSpinWait(); // deleted by workers
@@ -447,6 +451,59 @@ class ReadersTest {
             kept.forEach(DataBufferUtils::release);
             assertEquals(List.of(), buffers.unreleased());
         }
+    }
+
+    /** {@return what Reactor's workers would do from now on, to be run by the test} */
+    private static Queue<Runnable> workers() {
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        Schedulers.setFactory(new Schedulers.Factory() {
+            @Override
+            public Scheduler newBoundedElastic(int threads, int queued, ThreadFactory factory, int seconds) {
+                return Schedulers.fromExecutor(tasks::add);
+            }
+        });
+        return tasks;
+    }
+
+    /** Bytes that are worth dropping are waited for, but not of a body that has failed. */
+    @Test
+    void aFormThatIsRefusedAfterItsBodyHasFailedEnds() {
+        Queue<Runnable> workers = workers();
+        SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).noMinimumRate());
+        AtomicReference<Throwable> told = new AtomicReference<>();
+        reader(small, PART, FORM_DATA)
+                .read(
+                        PART,
+                        new Request(
+                                FORM_DATA,
+                                body(form(3000), 10_000, POOLED).concatWith(Flux.error(new IOException("gone")))),
+                        Map.of())
+                .subscribe(part -> {}, told::set);
+        run(workers);
+        assertInstanceOf(ResponseStatusException.class, told.get());
+    }
+
+    /** An event loop may drop them, where a client has gone; it does not wait for a disk. */
+    @Test
+    void theFilesOfDroppedPartsAreDeletedByWorkers() {
+        Queue<Runnable> workers = workers();
+        BaseSubscriber<Part> one = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+                request(1);
+            }
+
+            @Override
+            protected void hookOnNext(Part part) {
+                part.delete().subscribe();
+            }
+        };
+        parts(body(form(3000), 100, POOLED)).subscribe(one);
+        run(workers);
+        one.cancel();
+        assertEquals(1, spool.files());
+        run(workers);
+        assertEquals(0, spool.files());
     }
 
     private static int references(Queue<DataBuffer> buffers) {
