@@ -219,8 +219,10 @@ class ReadersTest {
         assertEquals(1, spool.files());
 
         Path target = Files.writeString(directory.resolve("target"), "was there");
-        ((FilePart) parts.getFirst("file")).transferTo(target).block(LONG);
-        assertEquals(3000, Files.size(target));
+        for (int copy = 0; copy < 2; copy++) {
+            ((FilePart) parts.getFirst("file")).transferTo(target).block(LONG);
+            assertEquals(3000, Files.size(target));
+        }
         assertWhole(parts, 3000);
         parts.values().forEach(ReadersTest::delete);
         parts.values().forEach(ReadersTest::delete); // once more does nothing
