@@ -9,11 +9,14 @@ import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.UploadServer;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -38,12 +41,15 @@ final class CurlTest {
                         withServer("a big body waits for 100 Continue and then arrives", this::continued),
                         withServer("a refused request is not told to continue", this::notContinued),
                         withServer("quotes escaped by a backslash arrive as quotes", this::formEscape),
-                        withServer("an aborted upload leaves nothing and harms nothing", this::aborted)));
+                        withServer("an aborted upload leaves nothing and harms nothing", this::aborted),
+                        withServer("the commands of the guide end as it says", this::guide)));
     }
 
     private DynamicTest withServer(String name, ThrowingConsumer<UploadServer> test) {
         return dynamicTest("curl: " + name, () -> {
-            ServerConfig config = ServerConfig.of(directory.resolve(name.replace(' ', '-')));
+            ServerConfig config = ServerConfig.of(directory.resolve(name.replace(' ', '-')))
+                    .withMaxBodyBytes(64 << 20)
+                    .withRateGrace(Duration.ofSeconds(2));
             try (UploadServer server = UploadServer.start(config)) {
                 test.accept(server);
             }
@@ -110,6 +116,38 @@ final class CurlTest {
         Answer answer = curl.post(upload(server), next);
         Received.assertParts(curl, next, answer);
         Received.assertStored(next, answer, server.directory());
+    }
+
+    private void guide(UploadServer server) throws Exception {
+        Path guide = Path.of(System.getProperty("sluice.rootDir", "../..")).resolve("parser/docs/testing.md");
+        String commands = Files.readString(guide).replaceAll("(?s).*?```sh\n(.*?)```.*", "$1");
+        try (Scratch scratch = Scratch.create()) {
+            Path home = scratch.directory();
+            Files.write(home.resolve("photo.jpg"), FormPart.bytes(10));
+            Files.writeString(home.resolve(".curlrc"), "silent\noutput = /dev/null\nwrite-out = \"%{http_code}\\n\"\n");
+            ProcessBuilder shell = new ProcessBuilder(
+                            "bash",
+                            "-c",
+                            commands.replace(
+                                    "http://localhost:8080/upload",
+                                    upload(server).toString()))
+                    .directory(home.toFile())
+                    .redirectError(ProcessBuilder.Redirect.DISCARD);
+            shell.environment().put("CURL_HOME", home.toString());
+            Process process = shell.start();
+            List<String> answers = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+                    .lines()
+                    .map(answer -> answer.matches("000|100") ? "no answer" : answer)
+                    .toList();
+            List<String> told = Pattern.compile("# .*: (\\d{3}|no answer)$", Pattern.MULTILINE)
+                    .matcher(commands)
+                    .results()
+                    .map(found -> found.group(1))
+                    .toList();
+            assertEquals(List.of("200", "413", "400", "no answer", "408"), told);
+            assertEquals(told, answers);
+        }
+        assertEquals(Set.of("photo.jpg"), Received.names(server.directory()));
     }
 
     private static URI upload(UploadServer server) {

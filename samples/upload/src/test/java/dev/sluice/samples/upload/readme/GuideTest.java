@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload.readme;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -17,7 +18,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -46,6 +46,30 @@ class GuideTest {
         server.stop(0);
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(2, Files.size(files.findAny().orElseThrow()));
+        }
+    }
+
+    @Test
+    void aBodyWrittenByHandIsReadAndIsRefusedWhenItIsCutShort() throws Exception {
+        HttpServer server = WholeServer.start(0, directory);
+        URI uploads = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
+        HttpClient client = HttpClient.newHttpClient();
+        try (Forms forms = Forms.open()) {
+            // @start region="testing"
+            String type = "multipart/form-data; boundary=x";
+            String head = "--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n\r\n";
+            InputStream in = new ByteArrayInputStream((head + "the bytes\r\n--x--\r\n").getBytes(UTF_8));
+            try (MultipartForm form = forms.read(in, type)) {
+                assertEquals("the bytes", form.file("photo").text());
+            }
+            HttpRequest cutShort = HttpRequest.newBuilder(uploads)
+                    .header("Content-Type", type)
+                    .POST(BodyPublishers.ofString(head + "the by"))
+                    .build();
+            assertEquals(400, client.send(cutShort, BodyHandlers.discarding()).statusCode());
+            // @end
+        } finally {
+            server.stop(0);
         }
     }
 
@@ -87,11 +111,10 @@ class GuideTest {
 
     @Test
     void aDeciderAndAPresetTakeWhatTheySay() throws IOException {
-        String lines = new String(new TestForm().field("a", "1").body(), StandardCharsets.UTF_8).replace("\r\n", "\n");
+        String lines = new String(new TestForm().field("a", "1").body(), UTF_8).replace("\r\n", "\n");
         try (Forms forms = Forms.open(
                         directory, options -> options.decider(Guide.onlyPdf()).preset(Guide.oneOldClient()));
-                MultipartForm old = forms.read(
-                        new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8)), TestForm.CONTENT_TYPE);
+                MultipartForm old = forms.read(new ByteArrayInputStream(lines.getBytes(UTF_8)), TestForm.CONTENT_TYPE);
                 MultipartForm refused =
                         forms.read(body(new TestForm().file("f", "f.txt", new byte[1])), TestForm.CONTENT_TYPE)) {
             assertEquals("1", old.text("a"));

@@ -17,7 +17,7 @@ final class WholeServer {
 
     static HttpServer start(int port, Path directory) throws IOException {
         // @start region="server"
-        Forms forms = Forms.open(); // one for the process, with limits that can stay
+        Forms forms = Forms.open(); // one per process; its default limits suit production
         HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
         server.setExecutor(Executors.newCachedThreadPool()); // or one slow client holds up all others
         server.createContext("/upload", exchange -> {
