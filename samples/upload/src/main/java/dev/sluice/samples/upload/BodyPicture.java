@@ -28,6 +28,7 @@ final class BodyPicture {
     private static final int PREVIEW_BYTES = 48;
     private static final int DUMP_WIDTH = 16;
     private static final int DUMP_AROUND = 2 * DUMP_WIDTH;
+    private static final String NESTED = "multipart/mixed";
     private static final String INDENT = " ".repeat(12);
 
     /** What is no character to be seen: controls, formats, separators of lines, and what is not assigned. */
@@ -109,7 +110,9 @@ final class BodyPicture {
         String filename = decoder.filename();
         String safe = decoder.head().safeFilename();
         what = "  (part " + decoder.partIndex() + ": "
-                + (filename == null ? "field" : "file " + visible(filename))
+                + (filename == null
+                        ? "field"
+                        : filename.isEmpty() ? "file without a name" : "file " + visible(filename))
                 + (filename == null || filename.equals(safe) ? ")" : ", safe name " + safeName(safe) + ")");
         partOffset = decoder.partOffset();
         preview.clear();
@@ -142,6 +145,10 @@ final class BodyPicture {
         printBody("");
         String sha256 = digest.hex();
         out.println(INDENT + in("sha256 ", Style.faint) + sha256);
+        String type = decoder.head().contentType();
+        if (type != null && type.regionMatches(true, 0, NESTED, 0, NESTED.length())) {
+            out.println(INDENT + "a nested body: a form with the preset compatible has the parts in it");
+        }
         what = "";
         parts.add(InspectionReport.Part.of(decoder.head(), digest.size(), sha256));
     }

@@ -3,6 +3,7 @@ package dev.sluice.samples.upload;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.samples.report.ErrorAnswer;
 import dev.sluice.samples.report.InspectionReport;
@@ -40,6 +41,11 @@ import picocli.CommandLine.Spec;
         description = "Shows what is in a multipart body.",
         mixinStandardHelpOptions = true,
         sortOptions = false,
+        footer = {
+            "",
+            "A nested multipart/mixed body is shown as it is sent, as one part. A form",
+            "with the preset compatible has the parts in it instead."
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the body is good", "1:the body or the Content-Type is bad", "2:wrong use, or I/O"})
 final class InspectCommand implements Callable<Integer> {
@@ -56,6 +62,9 @@ final class InspectCommand implements Callable<Integer> {
 
     /** The line of a delimiter at the start of a body. */
     private static final Pattern DELIMITER = Pattern.compile("(?:\r?\n)?--([^\r\n\"\\\\]{1,256}?)(?:--)?[ \t]*\r?\n");
+
+    /** The request line of HTTP/1.1, or a header field of a request that was saved without one. */
+    private static final Pattern REQUEST = Pattern.compile("[A-Z]+ [^ \r\n]+ HTTP/|[A-Za-z-]+: ");
 
     private static final Pattern STEERS = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[\\u0000-\\uffff]]");
 
@@ -123,12 +132,15 @@ final class InspectCommand implements Callable<Integer> {
                         .replaceAll(c -> "\\\\u%04x".formatted((int) c.group().charAt(0))));
             }
             out.flush();
-            if (report.error() == null) {
+            ErrorAnswer error = report.error();
+            if (error == null) {
                 return ExitCode.OK;
             }
             PresetName other = taker(type);
             if (other != null) {
                 err.println("Try --preset=" + other + ": it takes this body.");
+            } else if (error.reason().equals(Reason.MISSING_BOUNDARY.name())) {
+                err.println("Without --content-type the boundary is that of the first line of the body.");
             }
             return ExitCode.SOFTWARE;
         } catch (FileNotFoundException e) {
@@ -145,12 +157,18 @@ final class InspectCommand implements Callable<Integer> {
     private String guessed(PushbackInputStream in) throws IOException {
         byte[] start = in.readNBytes(FIRST_LINE);
         in.unread(start);
-        Matcher line = DELIMITER.matcher(new String(start, StandardCharsets.ISO_8859_1));
+        String text = new String(start, StandardCharsets.ISO_8859_1);
+        Matcher line = DELIMITER.matcher(text);
         if (line.lookingAt()) {
             return "multipart/form-data; boundary=\"" + line.group(1) + '"';
         }
-        throw new ParameterException(
-                spec.commandLine(), "the body does not begin with a line '--boundary': pass --content-type=TYPE");
+        String wrong = "the body does not begin with a line '--boundary': pass --content-type=TYPE";
+        if (text.isEmpty()) {
+            wrong = "there is nothing in " + file;
+        } else if (REQUEST.matcher(text).lookingAt()) {
+            wrong = "this begins with the head of a request: the body is what follows its first empty line";
+        }
+        throw new ParameterException(spec.commandLine(), wrong);
     }
 
     /** {@return a preset that takes the file; null if there is none, or for a pipe, whose bytes are gone} */

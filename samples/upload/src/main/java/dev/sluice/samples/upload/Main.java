@@ -36,7 +36,13 @@ public final class Main {
                 .setErr(err);
         commandLine.setParameterExceptionHandler((wrong, arguments) -> {
             CommandLine command = wrong.getCommandLine();
-            err.println(wrong.getMessage());
+            boolean bare = wrong.getClass() == CommandLine.ParameterException.class
+                    && !command.getSubcommands().isEmpty(); // no other error of the program itself is so plain
+            err.println(
+                    bare
+                            ? "Pass a command: "
+                                    + String.join(", ", command.getSubcommands().keySet())
+                            : wrong.getMessage());
             CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
             err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
             return CommandLine.ExitCode.USAGE;

@@ -3,6 +3,7 @@ package dev.sluice.samples.upload;
 import dev.sluice.samples.report.SizeConverter;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.BindException;
 import java.net.URI;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.FileSystemException;
@@ -13,6 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code serve}: runs the upload server until it is interrupted. */
@@ -23,6 +25,8 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         sortOptions = false)
 final class ServeCommand implements Callable<Integer> {
+    private static final int MAX_PORT = 65535;
+
     @Option(
             names = "--port",
             paramLabel = "PORT",
@@ -81,8 +85,10 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if ((s3 == null) != (bucket == null)) {
-            spec.commandLine().getErr().println("--s3 and --bucket belong together: pass both");
-            return ExitCode.USAGE;
+            throw new ParameterException(spec.commandLine(), "--s3 and --bucket belong together: pass both");
+        }
+        if (port < 0 || port > MAX_PORT) {
+            throw new ParameterException(spec.commandLine(), "--port has to be 0-" + MAX_PORT + ", not " + port);
         }
         UploadServer server;
         try {
@@ -100,6 +106,9 @@ final class ServeCommand implements Callable<Integer> {
             spec.commandLine()
                     .getErr()
                     .println(unknown ? "cannot listen on " + host + ": no such host" : e.getMessage());
+            if (e.getCause() instanceof BindException) {
+                spec.commandLine().getErr().println("Try another --host or --port; --port=0 takes any free one.");
+            }
             return ExitCode.USAGE;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));

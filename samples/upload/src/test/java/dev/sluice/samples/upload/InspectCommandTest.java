@@ -13,6 +13,8 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -22,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -254,14 +257,41 @@ class InspectCommandTest {
 
     @Test
     void aBodyWithoutABoundaryInItsFirstLineNeedsAContentType() throws Exception {
-        body("text\r\n" + BODY);
-        Run run = run("inspect", file.toString());
+        String needed = "the body does not begin with a line '--boundary': pass --content-type=TYPE";
+        String head = "this begins with the head of a request: the body is what follows its first empty line";
+        Map<String, String> told = Map.of(
+                "text\r\n" + BODY,
+                needed,
+                "{\"a\":1}",
+                needed,
+                "POST /upload HTTP/1.1\r\nHost: a\r\n\r\n" + BODY,
+                head,
+                "Content-Type: multipart/form-data; boundary=xyz\r\n\r\n" + BODY,
+                head,
+                "",
+                "there is nothing in " + file);
+        for (Map.Entry<String, String> each : told.entrySet()) {
+            body(each.getKey());
+            Run run = run("inspect", file.toString());
+            assertEquals(2, run.code());
+            assertEquals(each.getValue() + "\nTry 'sluice inspect --help'.\n", run.err());
+        }
+        Run run = run("inspect", "--content-type=multipart/form-data", file.toString());
+        assertEquals(1, run.code());
+        assertEquals("Without --content-type the boundary is that of the first line of the body.\n", run.err());
+    }
 
-        assertEquals(2, run.code());
+    @Test
+    void aNestedBodyIsShownAsOnePartAndThatAFormHasItsPartsIsSaid() throws Exception {
+        body("--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: Multipart/Mixed; boundary=in\r\n\r\n"
+                + "--in\r\n\r\n1\r\n--in--\r\n\r\n--xyz--\r\n");
+        String said = "a nested body: a form with the preset compatible has the parts in it";
+        assertTrue(inspect("--preset=compatible").out().contains(said));
         assertEquals(
-                "the body does not begin with a line '--boundary': pass --content-type=TYPE\n"
-                        + "Try 'sluice inspect --help'.\n",
-                run.err());
+                1, inspect("--preset=compatible", "--json").json().get("parts").size());
+        assertTrue(run("inspect", "--help").out().contains("A nested multipart/mixed body is shown as it is sent"));
+        body(BODY);
+        assertFalse(inspect().out().contains(said));
     }
 
     @Test
@@ -287,6 +317,10 @@ class InspectCommandTest {
                 inspect().out().contains("(part 1: file ../../etc/passwd, safe name passwd)"),
                 inspect().out());
         assertFalse(inspect("--json").out().contains("safe name"));
+        body(BODY.replace("\u00fc.bin", ""));
+        assertTrue(
+                inspect().out().contains("(part 1: file without a name)"),
+                inspect().out());
         body(BODY.replace("\u00fc.bin", ".."));
         assertTrue(
                 inspect().out().contains("(part 1: file .., safe name none)"),
@@ -295,7 +329,7 @@ class InspectCommandTest {
 
     @Test
     void wrongUseAndInputThatCannotBeReadEndWithTwo() {
-        assertEquals(2, run().code());
+        assertEquals(new Run(2, "", "Pass a command: serve, inspect, sweep\nTry 'sluice --help'.\n"), run());
         assertEquals(2, run("nothing").code());
         for (String wrong : List.of("--chunk=0", "--chunk=x", "--preset=other", "--nothing")) {
             assertEquals(2, inspect(wrong).code(), wrong);
@@ -347,6 +381,19 @@ class InspectCommandTest {
             strings = {"--port=65536", "--port=-1", "--port=x", "--max-body=1X", "--max-body=-1", "--max-body=9999999T"
             })
     void serveRefusesOptionsThatMakeNoSense(String option) {
-        assertEquals(2, run("serve", option, "--dir", directory.toString()).code());
+        Run run = run("serve", option, "--dir", directory.toString());
+        assertEquals(2, run.code());
+        assertTrue(run.err().contains(option.substring(0, option.indexOf('='))), run.err());
+        assertTrue(run.err().endsWith("\nTry 'sluice serve --help'.\n"), run.err());
+    }
+
+    @Test
+    void aPortThatIsTakenIsNamedWithAWayOut() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Run run = run("serve", "--port=" + taken.getLocalPort(), "--dir=" + directory);
+            assertEquals(2, run.code());
+            assertTrue(run.err().startsWith("cannot listen on 127.0.0.1:" + taken.getLocalPort() + ": "), run.err());
+            assertTrue(run.err().endsWith("\nTry another --host or --port; --port=0 takes any free one.\n"), run.err());
+        }
     }
 }
