@@ -84,6 +84,10 @@ final class BrowserTest {
         browser.screenshot("servlet-result");
         browser.driver().manage().window().setSize(new Dimension(500, 900));
         browser.screenshot("servlet-result-narrow");
+        assertEquals(List.of("left"), browser.runForList("""
+                        return [...new Set([...document.querySelectorAll('#parts-answer tr[data-part] td')]
+                          .map(cell => getComputedStyle(cell).textAlign))];
+                        """), "the values stand below each other");
     }
 
     private void pick(Browser browser) throws Exception {
@@ -113,6 +117,11 @@ final class BrowserTest {
             assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error::getText);
         }
         browser.screenshot("servlet-refused");
+        browser.run("addFiles(Array.from({length: 120}, (_, i) => new File([], 'file' + i)))");
+        assertEquals(
+                List.of(true),
+                browser.runForList("return [document.querySelector('#queue').offsetHeight <= innerHeight / 2]"),
+                "many files leave the button in reach");
     }
 
     private static void send(Browser browser, String state) {

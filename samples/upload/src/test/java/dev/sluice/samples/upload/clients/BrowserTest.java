@@ -273,7 +273,7 @@ final class BrowserTest {
         WebElement error = browser.find("#error");
         assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
         assertEquals(
-                List.of("This is too large for one upload", "Remove some, or send them in several uploads."),
+                List.of("This is too large for one upload", "Choose a smaller file, or shorten the text."),
                 error.getText().lines().limit(2).toList());
         browser.find("#error summary").click();
         assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error.getText());
