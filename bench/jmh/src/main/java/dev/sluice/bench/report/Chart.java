@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Bars from left to right that begin at nothing, each with its name, its figure and its error, the best of a group first, as
- * SVG for light and for dark pages. Sluice has a colour of its own. The charts of a run are those of {@code charts.txt}.
+ * Bars from left to right that begin at nothing, each with its name, its figure and its error, the best of a group first, and
+ * remarks below them, as SVG for light and for dark pages. Sluice has a colour of its own. The charts of a run are those of {@code charts.txt}.
  *
  * @param remarks what is not shown, and why
  */
@@ -37,7 +37,13 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
 
     private static final int WIDTH = 960;
     private static final int EDGE = 16;
+    /** Of the bars, where no name is longer. */
     private static final int LEFT = 300;
+
+    private static final int GAP = 8;
+    /** What a letter takes at most on average, in bold. */
+    private static final int LETTER = 7;
+
     private static final int RIGHT = WIDTH - 90;
     private static final int BAR = 15;
     private static final int LINE = 20;
@@ -147,13 +153,11 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
         StringBuilder body = new StringBuilder();
         int y = LINE + 4;
         body.append(text(EDGE, y, "start", " font-size=\"16\" font-weight=\"bold\"", title));
+        String thin = bars.stream().anyMatch(bar -> bar.error() > 0) ? "; the thin line is the error" : "";
         String apart = scales.size() > 1 ? "; bars of different groups are not drawn to one scale" : "";
-        List<String> lines = new ArrayList<>(List.of(axis + apart));
-        remarks.forEach(remark -> wrap(remark, lines));
-        for (String line : lines) {
-            y += LINE;
-            body.append(text(EDGE, y, "start", " class=\"quiet\"", line));
-        }
+        y += LINE;
+        body.append(text(EDGE, y, "start", " class=\"quiet\"", axis + thin + apart));
+        int left = left();
         for (String group : bars.stream().map(Bar::group).distinct().toList()) {
             y += LINE + LINE / 2;
             body.append(text(EDGE, y, "start", " font-size=\"13\" font-weight=\"bold\"", group));
@@ -162,11 +166,24 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
                     .filter(each -> each.group().equals(group))
                     .sorted(higher ? best.reversed() : best)
                     .toList()) {
-                bar(body, bar, y, (RIGHT - LEFT) / scales.get(bar.scale()));
+                bar(body, bar, left, y, (RIGHT - left) / scales.get(bar.scale()));
                 y += LINE;
             }
         }
+        List<String> lines = new ArrayList<>();
+        remarks.forEach(remark -> wrap(remark, lines));
+        y += lines.isEmpty() ? 0 : LINE / 2;
+        for (String line : lines) {
+            y += LINE;
+            body.append(text(EDGE, y, "start", " class=\"quiet\"", line));
+        }
         return Tables.format(BEGIN, WIDTH, y + LINE / 2) + body + "</svg>\n";
+    }
+
+    /** {@return where bars begin: right of the longest name} */
+    private int left() {
+        int longest = bars.stream().mapToInt(bar -> bar.name().length()).max().orElse(0);
+        return Math.max(LEFT, EDGE + GAP + LETTER * longest);
     }
 
     private static void wrap(String remark, List<String> lines) {
@@ -180,15 +197,15 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
     }
 
     /** @param unit pixels for 1 */
-    private static void bar(StringBuilder svg, Bar bar, int y, double unit) {
+    private static void bar(StringBuilder svg, Bar bar, int start, int y, double unit) {
         String kind = bar.own() ? "own" : "other";
-        double end = LEFT + bar.value() * unit;
-        svg.append(text(LEFT - 8, y + BAR - 3, "end", bar.own() ? " class=\"own\"" : "", bar.name()));
+        double end = start + bar.value() * unit;
+        svg.append(text(start - GAP, y + BAR - 3, "end", bar.own() ? " class=\"own\"" : "", bar.name()));
         String rectangle = "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n";
-        svg.append(Tables.format(rectangle, kind, LEFT, y, Math.max(1, end - LEFT), BAR));
-        double right = LEFT + bar.most() * unit;
+        svg.append(Tables.format(rectangle, kind, start, y, Math.max(1, end - start), BAR));
+        double right = start + bar.most() * unit;
         if (bar.error() > 0) {
-            double left = LEFT + bar.value() / (1 + bar.error()) * unit;
+            double left = start + bar.value() / (1 + bar.error()) * unit;
             String line = "<path class=\"error\" d=\"M%.1f %.1fH%.1f\"/>\n";
             svg.append(Tables.format(line, left, y + BAR / 2.0, right));
         }

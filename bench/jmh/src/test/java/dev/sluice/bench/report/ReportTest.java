@@ -371,7 +371,16 @@ class ReportTest {
         assertTrue(text.contains("| Jetty 12.1, heap | 8,000 ± 30 % |"), text);
         String svg = Chart.of("peers", run).get("peers-random-16m.svg");
         assertTrue(svg.contains("Left out where the error is above 30 %: Sluice, push"), svg);
+        assertTrue(svg.contains("; the thin line is the error</text>"), svg);
         assertFalse(Tables.of(run(main("jetty", 2000, 600))).contains("left out"));
+    }
+
+    @Test
+    void theLongestNameOfAChartIsInThePicture() {
+        Chart.Bar longest = new Chart.Bar("", "", "x".repeat(60), 1, 0, true);
+        String svg = new Chart("a", "b", List.of(), List.of(longest)).svg();
+        assertTrue(svg.contains("<rect class=\"own\" x=\"444\""), svg);
+        assertFalse(svg.contains("thin line"), svg);
     }
 
     @Test
