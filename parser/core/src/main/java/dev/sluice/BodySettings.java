@@ -170,7 +170,10 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return self();
     }
 
-    /** {@return this builder; the body has at most {@code value} bytes, all of it, 0 or more} */
+    /**
+     * {@return this builder; the body has at most {@code value} bytes, all of it, 0 or more; by default 64 MiB for a form,
+     * unlimited for a decoder or reader, and beyond it {@link MultipartException.Reason#BODY_TOO_LARGE} (413)}
+     */
     public B maxBodyBytes(long value) {
         return put(Setting.MAX_BODY_BYTES, value);
     }
@@ -180,7 +183,10 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return off(Setting.MAX_BODY_BYTES);
     }
 
-    /** {@return this builder; the body of a part has at most {@code value} bytes, 0 or more} */
+    /**
+     * {@return this builder; the body of a part has at most {@code value} bytes, 0 or more; unlimited by default; beyond it
+     * {@link MultipartException.Reason#PART_TOO_LARGE} (413)}
+     */
     public B maxPartBytes(long value) {
         return put(Setting.MAX_PART_BYTES, value);
     }
@@ -190,7 +196,10 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return off(Setting.MAX_PART_BYTES);
     }
 
-    /** {@return this builder; a part that is read into memory as text has at most {@code value} bytes, 0 or more} */
+    /**
+     * {@return this builder; a part that is read into memory as text has at most {@code value} bytes, 0 or more; 256 KiB by
+     * default; beyond it {@link MultipartException.Reason#FIELD_TOO_LARGE} (413)}
+     */
     public B maxFieldBytes(long value) {
         return put(Setting.MAX_FIELD_BYTES, value);
     }
@@ -200,7 +209,10 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return off(Setting.MAX_FIELD_BYTES);
     }
 
-    /** {@return this builder; there are at most {@code value} parts, with or without a file name, 0 or more} */
+    /**
+     * {@return this builder; there are at most {@code value} parts, with or without a file name, 0 or more; 1000 by default;
+     * beyond it {@link MultipartException.Reason#TOO_MANY_PARTS} (413)}
+     */
     public B maxParts(long value) {
         return put(Setting.MAX_PARTS, value);
     }
@@ -210,7 +222,10 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return off(Setting.MAX_PARTS);
     }
 
-    /** {@return this builder; there are at most {@code value} parts with a file name, 0 or more} */
+    /**
+     * {@return this builder; there are at most {@code value} parts with a file name, 0 or more; by default 100 for a form,
+     * unlimited for a decoder or reader, and beyond it {@link MultipartException.Reason#TOO_MANY_FILES} (413)}
+     */
     public B maxFiles(long value) {
         return put(Setting.MAX_FILES, value);
     }
@@ -220,17 +235,26 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return off(Setting.MAX_FILES);
     }
 
-    /** {@return this builder; a part has at most {@code value} header fields, 0 or more} */
+    /**
+     * {@return this builder; a part has at most {@code value} header fields, 0 or more; 32 by default; beyond it {@link
+     * MultipartException.Reason#TOO_MANY_HEADERS} (413)}
+     */
     public B maxHeadersPerPart(int value) {
         return put(Setting.MAX_HEADERS_PER_PART, value);
     }
 
-    /** {@return this builder; a header section has at most {@code value} bytes, line ends and blank line included, 0 or more} */
+    /**
+     * {@return this builder; a header section has at most {@code value} bytes, line ends and blank line included, 0 or more; 8
+     * KiB by default; beyond it {@link MultipartException.Reason#HEADER_SECTION_TOO_LARGE} (413)}
+     */
     public B maxHeaderBytesPerPart(int value) {
         return put(Setting.MAX_HEADER_BYTES_PER_PART, value);
     }
 
-    /** {@return this builder; all header sections together have at most {@code value} bytes, 0 or more} */
+    /**
+     * {@return this builder; all header sections together have at most {@code value} bytes, 0 or more; 256 KiB by default;
+     * beyond it {@link MultipartException.Reason#HEADERS_TOO_LARGE} (413)}
+     */
     public B maxHeaderBytes(long value) {
         return put(Setting.MAX_HEADER_BYTES, value);
     }
@@ -240,12 +264,18 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return off(Setting.MAX_HEADER_BYTES);
     }
 
-    /** {@return this builder; there are at most {@code value} bytes before the first delimiter, 0 or more} */
+    /**
+     * {@return this builder; there are at most {@code value} bytes before the first delimiter, 0 or more; 4 KiB by default;
+     * beyond it {@link MultipartException.Reason#PREAMBLE_TOO_LARGE} (413)}
+     */
     public B maxPreambleBytes(int value) {
         return put(Setting.MAX_PREAMBLE_BYTES, value);
     }
 
-    /** {@return this builder; there are at most {@code value} bytes after the line of the close-delimiter, 0 or more} */
+    /**
+     * {@return this builder; there are at most {@code value} bytes after the line of the close-delimiter, 0 or more; 4 KiB by
+     * default; beyond it {@link MultipartException.Reason#EPILOGUE_TOO_LARGE} (413)}
+     */
     public B maxEpilogueBytes(int value) {
         return put(Setting.MAX_EPILOGUE_BYTES, value);
     }

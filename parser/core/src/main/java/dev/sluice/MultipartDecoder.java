@@ -925,7 +925,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return partIndex;
     }
 
-    /** {@return the offset at which the body of the part being read starts} */
+    /** {@return the offset at which the body of the part being read starts, in bytes from the start of the multipart body} */
     public long partOffset() {
         return partOffset;
     }

@@ -116,8 +116,11 @@ public final class FormPart {
     }
 
     /**
-     * Makes its content the file {@code target}; see {@link PartContent#moveTo}.
+     * Makes its content the file {@code target}, which is there in full or not at all, and no longer belongs to the form; see
+     * {@link PartContent#moveTo}.
      *
+     * @param target a path chosen by the application, never by the client
+     * @param options none: an existing target is refused; or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}
      * @throws IOException if it cannot be moved; the part stays as it is
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */

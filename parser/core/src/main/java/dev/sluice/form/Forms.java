@@ -103,6 +103,7 @@ public final class Forms implements Closeable {
      * unread, and of one that is refused later, up to {@link FormOptions#maxDrainBytes()} more are read and dropped.
      *
      * @param in the body; not closed
+     * @param head what the head of the request says of the body
      * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}
      * @return the form, to be closed by the caller
      * @throws IOException as {@link #read(InputStream, String)}

@@ -37,12 +37,21 @@ public final class MultipartHandlers {
     /**
      * {@return a builder of handlers that decode, call sinks and {@link FormReceiver#received} on {@code executor}, where they
      * may block, say on files}
+     *
+     * @param forms stays the caller's, who closes it after {@link #shutdown}
+     * @param route tells who receives the form of a request, on the event loop: it must not block
+     * @param executor shared by all forms, and stays the caller's; give it as many threads as sinks may block at once
      */
     public static Builder builder(Forms forms, FormRoute route, Executor executor) {
         return new Builder(forms, route, Objects.requireNonNull(executor, "executor"));
     }
 
-    /** {@return a builder of handlers that do everything on the event loop, where no sink may block: nothing may go to files} */
+    /**
+     * {@return a builder of handlers that do everything on the event loop, where no sink may block: nothing may go to files}
+     *
+     * @param forms stays the caller's, who closes it after {@link #shutdown}
+     * @param route as in {@link #builder}
+     */
     public static Builder onEventLoop(Forms forms, FormRoute route) {
         return new Builder(forms, route, null);
     }

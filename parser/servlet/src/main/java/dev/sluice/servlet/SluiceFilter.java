@@ -34,9 +34,8 @@ import org.jspecify.annotations.Nullable;
  * with 415, forms with other methods with 405, because the container might parse them without these limits ({@link
  * Builder#refuseOtherMultipart}). All other requests pass unchanged.
  *
- * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to the dispatcher types REQUEST and
- * ASYNC, and for the path of the error page to ERROR: that page sees the fields of a form that was parsed, and its parts if
- * they are still there. If two filters are in a row, the options of the inner one apply, unless the body was read before it;
+ * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to all dispatcher types, and to the
+ * path of the error page too: that page sees the fields of a form that was parsed, and its parts if they are still there. If two filters are in a row, the options of the inner one apply, unless the body was read before it;
  * then the log says so.
  *
  * <p><b>Parameters</b> are those of the query string first, as the container decodes them, then the fields of the body
