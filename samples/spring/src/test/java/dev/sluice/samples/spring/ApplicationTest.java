@@ -229,6 +229,20 @@ class ApplicationTest {
     }
 
     @Test
+    void aBodyWithoutABoundaryShowsThatSluiceIsAtWorkAsTheGuideSays() throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(root.resolve("/any/path"))
+                .header("Content-Type", "multipart/form-data")
+                .POST(HttpRequest.BodyPublishers.ofString("x"))
+                .build();
+        HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+        assertEquals(400, answer.statusCode());
+        String sign = "\"reason\":\"missing_boundary\"";
+        assertTrue(answer.body().contains(sign), answer.body());
+        Path guide = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/getting-started.md");
+        assertTrue(Files.readString(guide).contains(sign));
+    }
+
+    @Test
     void aPageOfAnotherOriginMayNotUpload() throws Exception {
         byte[] body = new Body().file("file", "x.png", noise(5)).bytes();
         assertEquals(200, stored(root.toString(), body));
