@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -69,16 +70,33 @@ final class Note {
 
     private void write() {
         sinks.begun();
-        state = state.handle((before, failure) -> {
-                    Segment body = new Segment(text.length, () -> {});
-                    body.add(Unpooled.wrappedBuffer(text), new CRC32());
-                    return sinks.store
-                            .put(target, body.seal())
-                            .whenComplete((stored, problem) -> body.release())
-                            .<Void>thenApply(stored -> null);
-                })
+        state = state.handle((before, failure) -> put())
                 .thenCompose(written -> written)
                 .whenComplete((written, failure) -> sinks.ended());
+    }
+
+    /**
+     * As an upload, which becomes visible once: a request that the store carries out late, after the note was deleted, would
+     * otherwise bring back the note of a form that is stored, and a sweep delete its objects.
+     */
+    private CompletableFuture<Void> put() {
+        Segment body = new Segment(text.length, () -> {});
+        CRC32 crc = new CRC32();
+        body.add(Unpooled.wrappedBuffer(text), crc);
+        return sinks.store
+                .create(target)
+                .thenCompose(id -> sinks.store
+                        .upload(target, id, 1, body.seal())
+                        .thenCompose(piece ->
+                                sinks.store.complete(target, id, List.of(piece), text.length, Segment.base64(crc)))
+                        .<CompletableFuture<Void>>handle((stored, failure) -> failure == null
+                                ? CompletableFuture.completedFuture(null)
+                                : sinks.store
+                                        .abort(new ObjectStore.Upload(target.key(), id))
+                                        .handle((gone, problem) -> null)
+                                        .thenCompose(tried -> CompletableFuture.failedFuture(failure)))
+                        .thenCompose(Function.identity()))
+                .whenComplete((written, failure) -> body.release());
     }
 
     private CompletableFuture<Void> drop() {

@@ -61,7 +61,8 @@ public interface ObjectStore extends AutoCloseable {
     CompletableFuture<Piece> upload(Target target, String id, int number, Segment body);
 
     /**
-     * {@return the object, visible from now on}. Where this fails, it may be visible: {@link #retract}.
+     * {@return the object, visible from now on}. Where this fails, it may be visible: {@link #retract}. Once: what of it is
+     * carried out late, after the object was deleted, brings nothing back.
      *
      * @param pieces all of them, in order
      * @param size of the object, in bytes
@@ -69,7 +70,7 @@ public interface ObjectStore extends AutoCloseable {
      */
     CompletableFuture<Stored> complete(Target target, String id, List<Piece> pieces, long size, String crc32);
 
-    /** {@return the object of one segment, visible from now on; as {@link #complete}} */
+    /** {@return the object of one segment, visible from now on; where this fails, it may be, or become so} */
     CompletableFuture<Stored> put(Target target, Segment body);
 
     /**

@@ -5,6 +5,8 @@ import static dev.sluice.testkit.FaultProxy.LOSE_ANSWER;
 import static dev.sluice.testkit.FaultProxy.RESET;
 import static dev.sluice.testkit.FaultProxy.answer;
 import static dev.sluice.testkit.FaultProxy.answerAfter;
+import static dev.sluice.testkit.FaultProxy.lateAnswer;
+import static dev.sluice.testkit.FaultProxy.lateRequest;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +17,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
 import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.FaultProxy;
 import dev.sluice.testkit.FaultProxy.Fault;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -24,6 +27,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -39,13 +44,15 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
 class FaultTest {
     private static final int MIB = 1 << 20;
     private static final int ALWAYS = 1000;
-    private static final String CREATE = "POST .*\\?uploads";
+    private static final String CREATE = "POST [^.]*\\?uploads";
     private static final String PIECE_2 = "PUT .*partNumber=2&.*";
-    private static final String COMPLETE = "POST .*uploadId=.*";
+    private static final String COMPLETE = "POST [^.]*uploadId=.*";
     private static final String PUT = "PUT [^?.]*";
     private static final String ABORT = "DELETE .*uploadId=.*";
     private static final String DELETE = "DELETE [^?.]*";
-    private static final String PUT_NOTE = "PUT .*/\\.sluice/[0-9a-f]{32}";
+    private static final String CREATE_NOTE = "POST .*/\\.sluice/.*\\?uploads";
+    private static final String FILL_NOTE = "PUT .*/\\.sluice/.*partNumber=1&.*";
+    private static final String COMPLETE_NOTE = "POST .*/\\.sluice/.*uploadId=.*";
     private static final String DELETE_NOTE = "DELETE .*/\\.sluice/[0-9a-f]{32}";
     private static final List<File> FILES = List.of(new File("a", 11 * MIB), new File("b", 6 * MIB), new File("c", 10));
 
@@ -110,7 +117,9 @@ class FaultTest {
                 whole("Complete meets another", new On(COMPLETE, 1, 1, error(409, "ConditionalRequestConflict"))),
                 whole("the answer to Put is lost", new On(PUT, 1, 1, LOSE_ANSWER)),
                 whole("Put is cut off", new On(PUT, 1, 1, RESET)),
-                whole("the answer to the note is lost", new On(PUT_NOTE, 1, 1, LOSE_ANSWER)),
+                whole("the answer to Create of the note is lost", new On(CREATE_NOTE, 1, 1, LOSE_ANSWER)),
+                whole("the note is cut off", new On(FILL_NOTE, 1, 1, RESET)),
+                whole("the answer to the note is lost", new On(COMPLETE_NOTE, 1, 1, LOSE_ANSWER)),
                 whole("the note stays at first", new On(DELETE_NOTE, 1, 1, error(503, "SlowDown"))),
                 whole("the answer that the note is gone is lost", new On(DELETE_NOTE, 1, 1, LOSE_ANSWER)));
     }
@@ -128,12 +137,53 @@ class FaultTest {
                         "the last Put is done and nobody can tell",
                         new On(PUT, 1, ALWAYS, answerAfter(403, xml("AccessDenied"))),
                         new On("HEAD .*", 1, 1, error(403, ""))),
-                nothing("the note is refused", new On(PUT_NOTE, 1, ALWAYS, error(403, "AccessDenied"))),
+                nothing("the note is refused", new On(CREATE_NOTE, 1, ALWAYS, error(403, "AccessDenied"))),
+                nothing("the note is refused in the end", new On(COMPLETE_NOTE, 1, ALWAYS, error(403, "AccessDenied"))),
                 nothing("the note stays", new On(DELETE_NOTE, 1, 1, error(403, "AccessDenied"))),
                 nothing(
                         "Abort fails at first",
                         new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument")),
                         new On(ABORT, 1, 1, error(503, "SlowDown"))));
+    }
+
+    private static CompletableFuture<?> seconds(int count) {
+        return new CompletableFuture<>().completeOnTimeout(null, count, TimeUnit.SECONDS);
+    }
+
+    /** Answers within the time of an attempt. */
+    @TestFactory
+    Stream<DynamicTest> aSlowStoreIsWaitedFor() {
+        On refused = new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument"));
+        return Stream.of(
+                whole("Create", new On(CREATE, 1, 2, lateAnswer(seconds(1)))),
+                whole("the pieces", new On(PIECE_2, 1, 2, lateAnswer(seconds(1)))),
+                whole("the pieces are read late", new On(PIECE_2, 1, 2, lateRequest(seconds(1)))),
+                whole("Complete", new On(COMPLETE, 1, 2, lateAnswer(seconds(1)))),
+                whole("Put", new On(PUT, 1, 1, lateAnswer(seconds(1)))),
+                nothing("Abort", refused, new On(ABORT, 1, ALWAYS, lateAnswer(seconds(1)))));
+    }
+
+    /** The first attempt is still on its way when the second has done it, and the form has ended. */
+    @TestFactory
+    Stream<DynamicTest> whatComesAfterTheEndChangesNothing() {
+        return Stream.of(CREATE, PIECE_2, CREATE_NOTE, FILL_NOTE, COMPLETE_NOTE, COMPLETE, PUT, DELETE_NOTE)
+                .flatMap(request -> Stream.of(
+                        DynamicTest.dynamicTest("the answer: " + request, () -> late(request, FaultProxy::lateAnswer)),
+                        DynamicTest.dynamicTest(
+                                "the request: " + request, () -> late(request, FaultProxy::lateRequest))));
+    }
+
+    private static void late(String request, Function<CompletableFuture<?>, Fault> fault) throws Exception {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        try (Bench bench = bench(new On(request, 1, 1, fault.apply(end)))) {
+            S3Form objects = bench.stored(FILES);
+            assertEquals(1, bench.proxy.faults());
+            end.complete(null);
+            Weed.await(() -> assertEquals(0, bench.proxy.underWay()));
+            bench.impatient().sweep().get(); // of what was created late nobody else knows
+            bench.assertStored(objects, FILES);
+            bench.assertNothingLeft();
+        }
     }
 
     @Test
@@ -179,7 +229,7 @@ class FaultTest {
             Throwable failure = bench.failure(List.of(new File("a", 10), new File("b", 10)));
             assertEquals("the objects took longer than half of PT10S to become visible", failure.getMessage());
             assertEquals(List.of(), bench.keys());
-            assertEquals(2, bench.count(PUT_NOTE), "known again before the first is deleted");
+            assertEquals(2, bench.count(COMPLETE_NOTE), "known again before the first is deleted");
         }
     }
 
@@ -256,7 +306,8 @@ class FaultTest {
 
     @Test
     void anAbortWhilePiecesAreUnderWayLeavesNothing() throws Exception {
-        for (String request : List.of(CREATE, PIECE_2, PUT_NOTE, COMPLETE, PUT, DELETE_NOTE)) {
+        for (String request :
+                List.of(CREATE, PIECE_2, CREATE_NOTE, FILL_NOTE, COMPLETE_NOTE, COMPLETE, PUT, DELETE_NOTE)) {
             try (Bench bench = bench(new On(request, 1, 1, HANG))) {
                 Uploads.Sending sending = bench.send(bench.sinks.newForm(), FILES);
                 Weed.await(() -> assertEquals(1, bench.proxy.faults()));

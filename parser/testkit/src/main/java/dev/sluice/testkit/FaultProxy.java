@@ -14,9 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
@@ -35,6 +35,8 @@ public final class FaultProxy implements Closeable {
     }
 
     private record Answer(int status, String body, boolean forwarded) implements Fault {}
+
+    private record Late(CompletableFuture<?> until, boolean isDone) implements Fault {}
 
     /** Cut off when half of the body has gone to the server. */
     public static final Fault RESET = Simple.RESET;
@@ -55,6 +57,24 @@ public final class FaultProxy implements Closeable {
         return new Answer(status, body, true);
     }
 
+    /**
+     * {@return done by the server at once, and answered later: who has gone by then does not see it}
+     *
+     * @param until completed when the answer may go on
+     */
+    public static Fault lateAnswer(CompletableFuture<?> until) {
+        return new Late(until, true);
+    }
+
+    /**
+     * {@return taken from the client, and seen by the server later, even if the client has gone by then}
+     *
+     * @param until completed when the request may go on
+     */
+    public static Fault lateRequest(CompletableFuture<?> until) {
+        return new Late(until, false);
+    }
+
     private record Rule(Predicate<String> which, AtomicInteger calls, int first, int last, Fault fault) {}
 
     private final ServerSocket listener;
@@ -63,7 +83,7 @@ public final class FaultProxy implements Closeable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger done = new AtomicInteger();
-    private final CountDownLatch closed = new CountDownLatch(1);
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /** Listens, in front of the server at {@code port}. */
     public FaultProxy(int port) throws IOException {
@@ -90,6 +110,11 @@ public final class FaultProxy implements Closeable {
     /** {@return how many faults there were} */
     public int faults() {
         return done.get();
+    }
+
+    /** {@return how many requests are not answered yet, or to be passed on} */
+    public int underWay() {
+        return open.size();
     }
 
     /** {@return the requests that came, as {@code GET /a?b}} */
@@ -147,16 +172,16 @@ public final class FaultProxy implements Closeable {
     private void serve(Socket client, InputStream in, String head, Object fault) throws IOException {
         long length = contentLength(head);
         if (fault == HANG) {
-            await();
+            closed.join();
+        } else if (fault instanceof Late late) {
+            serveLate(client, in, head, length, late);
         } else if (fault instanceof Answer answer && !answer.forwarded) {
             copy(in, OutputStream.nullOutputStream(), length);
             answer(client.getOutputStream(), answer);
         } else {
             try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
                 OutputStream out = server.getOutputStream();
-                String sent = head.replaceFirst("(?i)\r\nConnection: [^\r]*", "");
-                out.write((sent.substring(0, sent.length() - 2) + "Connection: close\r\n\r\n")
-                        .getBytes(StandardCharsets.ISO_8859_1));
+                out.write(closing(head));
                 copy(in, out, fault == RESET ? length / 2 : length);
                 if (fault != RESET) {
                     boolean passes = fault.equals("none");
@@ -172,12 +197,27 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    private void await() {
-        try {
-            closed.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    /** Whatever the client does meanwhile, the server gets all of the request, and is heard to the end. */
+    private void serveLate(Socket client, InputStream in, String head, long length, Late late) throws IOException {
+        ByteArrayOutputStream request = new ByteArrayOutputStream();
+        request.write(closing(head));
+        copy(in, request, length);
+        if (!late.isDone) {
+            CompletableFuture.anyOf(late.until, closed).join();
         }
+        byte[] answer;
+        try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            request.writeTo(server.getOutputStream());
+            answer = server.getInputStream().readAllBytes();
+        }
+        CompletableFuture.anyOf(late.until, closed).join();
+        client.getOutputStream().write(answer);
+    }
+
+    private static byte[] closing(String head) {
+        String sent = head.replaceFirst("(?i)\r\nConnection: [^\r]*", "");
+        return (sent.substring(0, sent.length() - 2) + "Connection: close\r\n\r\n")
+                .getBytes(StandardCharsets.ISO_8859_1);
     }
 
     private static void answer(OutputStream out, Answer answer) throws IOException {
@@ -222,7 +262,7 @@ public final class FaultProxy implements Closeable {
 
     @Override
     public void close() throws IOException {
-        closed.countDown();
+        closed.complete(null);
         listener.close();
         for (Socket client : open) {
             client.close();
