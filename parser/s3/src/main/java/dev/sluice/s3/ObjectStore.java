@@ -81,7 +81,7 @@ public interface ObjectStore extends AutoCloseable {
     CompletableFuture<Void> abort(Upload upload);
 
     /**
-     * Deletes the object, if there is one with this token.
+     * Deletes the object, if there is one with this token; all versions of it.
      *
      * @return complete when there is none
      */

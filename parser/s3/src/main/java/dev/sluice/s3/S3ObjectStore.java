@@ -50,6 +50,7 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 public final class S3ObjectStore implements ObjectStore {
     private static final String TOKEN = "sluice-token";
     private static final int MOST_ABORTS = 4;
+    private static final int MOST_VERSIONS = 20;
 
     private final S3AsyncClient client;
     private final boolean closesClient;
@@ -254,18 +255,25 @@ public final class S3ObjectStore implements ObjectStore {
                         found != null && target.token().equals(found.metadata().get(TOKEN)) ? found : null);
     }
 
+    /** For good where the bucket keeps versions; and again there, for what a request that was repeated has written twice. */
     @Override
     public CompletableFuture<Void> retract(Target target) {
+        return retract(target, MOST_VERSIONS);
+    }
+
+    private CompletableFuture<Void> retract(Target target, int left) {
         return head(target)
                 .thenCompose(found -> found == null
                         ? CompletableFuture.completedFuture(null)
                         : retries.trying(
-                                "DeleteObject",
-                                () -> client.deleteObject(request -> request.bucket(bucket)
+                                        "DeleteObject",
+                                        () -> client.deleteObject(request -> request.bucket(bucket)
                                                 .key(target.key())
                                                 .versionId(found.versionId())
-                                                .overrideConfiguration(this::eachTime))
-                                        .thenApply(answer -> null)));
+                                                .overrideConfiguration(this::eachTime)))
+                                .thenCompose(deleted -> found.versionId() == null || left == 1
+                                        ? CompletableFuture.completedFuture(null)
+                                        : retract(target, left - 1)));
     }
 
     /** Again, until the store knows it no more: a piece may have come just then. */

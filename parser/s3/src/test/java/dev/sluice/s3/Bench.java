@@ -32,6 +32,7 @@ final class Bench implements AutoCloseable {
     private static final AtomicInteger TESTS = new AtomicInteger();
 
     final String prefix = "test" + ProcessHandle.current().pid() + '-' + TESTS.incrementAndGet() + '/';
+    final String bucket;
     final CountingAllocator allocator = new CountingAllocator();
     final FaultProxy proxy;
     final MemoryBudget budget;
@@ -46,11 +47,21 @@ final class Bench implements AutoCloseable {
 
     Bench(MemoryBudget budget, UnaryOperator<S3ObjectStore.Builder> ofStore, UnaryOperator<S3Sinks.Builder> ofSinks)
             throws Exception {
+        this(Weed.BUCKET, budget, ofStore, ofSinks);
+    }
+
+    Bench(
+            String bucket,
+            MemoryBudget budget,
+            UnaryOperator<S3ObjectStore.Builder> ofStore,
+            UnaryOperator<S3Sinks.Builder> ofSinks)
+            throws Exception {
+        this.bucket = bucket;
         Weed weed = Weed.running();
         this.budget = budget;
         proxy = new FaultProxy(weed.port());
         client = Weed.client(weed.address());
-        store = ofStore.apply(S3ObjectStore.builder(Weed.BUCKET)
+        store = ofStore.apply(S3ObjectStore.builder(bucket)
                         .endpoint(proxy.address())
                         .region("us-east-1")
                         .pathStyle(true)
@@ -107,7 +118,7 @@ final class Bench implements AutoCloseable {
 
     HeadObjectResponse head(StoredPart part) {
         return client.headObject(
-                        request -> request.bucket(Weed.BUCKET).key(part.stored().key()))
+                        request -> request.bucket(bucket).key(part.stored().key()))
                 .join();
     }
 
@@ -124,8 +135,7 @@ final class Bench implements AutoCloseable {
     }
 
     private String sha256(String key) throws Exception {
-        byte[] bytes = client.getObject(
-                        request -> request.bucket(Weed.BUCKET).key(key), AsyncResponseTransformer.toBytes())
+        byte[] bytes = client.getObject(request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toBytes())
                 .join()
                 .asByteArrayUnsafe();
         return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
@@ -133,14 +143,13 @@ final class Bench implements AutoCloseable {
 
     /** {@return the objects of this test} */
     List<String> keys() {
-        return client.listObjectsV2(request -> request.bucket(Weed.BUCKET).prefix(prefix)).join().contents().stream()
+        return client.listObjectsV2(request -> request.bucket(bucket).prefix(prefix)).join().contents().stream()
                 .map(S3Object::key)
                 .toList();
     }
 
     List<MultipartUpload> uploads() {
-        return client.listMultipartUploads(
-                        request -> request.bucket(Weed.BUCKET).prefix(prefix))
+        return client.listMultipartUploads(request -> request.bucket(bucket).prefix(prefix))
                 .join()
                 .uploads();
     }
