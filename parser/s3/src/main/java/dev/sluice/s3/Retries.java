@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
@@ -47,12 +48,17 @@ final class Retries {
     /** {@return what {@code call} answers in the end; cancelling it cancels what is under way} */
     <T> CompletableFuture<T> trying(String what, Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        attempt(what, call, outcome, 1);
+        attempt(what, call, outcome, 1, null);
         return outcome;
     }
 
+    /** @param earlier the last conflict, if there was one: after it a store may not know an upload any more */
     private <T> void attempt(
-            String what, Supplier<CompletableFuture<T>> call, CompletableFuture<T> outcome, int number) {
+            String what,
+            Supplier<CompletableFuture<T>> call,
+            CompletableFuture<T> outcome,
+            int number,
+            @Nullable Throwable earlier) {
         if (outcome.isDone()) {
             return;
         }
@@ -70,12 +76,14 @@ final class Retries {
                 return;
             }
             Throwable cause = unwrap(failure);
+            Throwable conflict = isStatus(cause, 409) ? cause : earlier;
             long pause = pause(cause, number);
             if (pause < 0) {
-                outcome.completeExceptionally(explained(what, cause));
+                Throwable reason = conflict != null && isStatus(cause, 404) ? conflict : cause;
+                outcome.completeExceptionally(explained(what, reason));
             } else {
                 CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS)
-                        .execute(() -> attempt(what, call, outcome, number + 1));
+                        .execute(() -> attempt(what, call, outcome, number + 1, conflict));
             }
         });
     }
@@ -114,9 +122,10 @@ final class Retries {
     }
 
     private static Throwable explained(String what, Throwable failure) {
-        if (isBusy(failure)) {
+        if (isBusy(failure) || isStatus(failure, 409)) {
+            String why = isBusy(failure) ? "is too busy" : "was writing this key for another";
             return MultipartException.because(Reason.SINK_STALLED)
-                    .saying("the object store is too busy (" + what + ")")
+                    .saying("the object store " + why + " (" + what + ")")
                     .cause(failure)
                     .build();
         } else if (isStatus(failure, 412)) {

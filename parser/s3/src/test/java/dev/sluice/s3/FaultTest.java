@@ -36,6 +36,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 
 /** What stores and networks do at the n-th request: the form is whole, or it has left nothing. */
@@ -190,6 +192,20 @@ class FaultTest {
     void aStoreThatStaysBusyIsAReasonToComeLater() throws Exception {
         try (Bench bench = bench(new On(PIECE_2, 1, ALWAYS, error(503, "SlowDown")))) {
             assertEquals(503, ((MultipartException) bench.failure(FILES)).httpStatus());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"409, ConditionalRequestConflict", "404, NoSuchUpload"})
+    void aKeyThatOthersGoOnWritingIsAReasonToComeLater(int status, String code) throws Exception {
+        try (Bench bench = bench(
+                new On(COMPLETE, 1, 1, error(409, "ConditionalRequestConflict")),
+                new On(COMPLETE, 1, ALWAYS, error(status, code)))) {
+            MultipartException failure = (MultipartException) bench.failure(FILES);
+            assertEquals(Reason.SINK_STALLED, failure.reason());
+            assertEquals(503, failure.httpStatus());
+            assertTrue(failure.getMessage().contains("for another (CompleteMultipartUpload)"), failure::getMessage);
+            assertEquals(List.of(), bench.keys());
         }
     }
 
