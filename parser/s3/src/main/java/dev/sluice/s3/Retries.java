@@ -97,7 +97,7 @@ final class Retries {
         return longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
     }
 
-    private static boolean mayPass(Throwable failure) {
+    static boolean mayPass(Throwable failure) {
         if (failure instanceof S3Exception e) {
             return isBusy(e) || e.statusCode() >= 500 || PASSING.contains(code(e));
         }

@@ -1,28 +1,22 @@
 package dev.sluice.s3;
 
 import java.net.URI;
-import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.FlowAdapters;
-import org.reactivestreams.Subscriber;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
-import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
@@ -34,9 +28,6 @@ import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
-import software.amazon.awssdk.services.s3.model.ListPartsResponse;
-import software.amazon.awssdk.services.s3.model.MultipartUpload;
-import software.amazon.awssdk.services.s3.model.Part;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
@@ -45,7 +36,8 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 /**
  * A bucket, through the asynchronous client of the AWS SDK. A request is retried after a pause where that may help; after a
  * lost answer the store is asked what happened. Checksums (CRC-32, of each piece and of the whole object) are sent as plain
- * headers, and compared with those that the store answers, if it does. Thread-safe.
+ * headers, and compared with those that the store answers, if it does; a store that knows none of whole objects is asked for
+ * those of pieces alone. A key that others are writing all the time is {@code SINK_STALLED} (503). Thread-safe.
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final String TOKEN = "sluice-token";
@@ -56,11 +48,15 @@ public final class S3ObjectStore implements ObjectStore {
     private final boolean closesClient;
     private final String bucket;
     private final Retries retries;
+    private final Listings listings;
     private final Duration attemptTimeout;
     private final boolean onlyNew;
     private final @Nullable String encryption;
     private final @Nullable String encryptionKey;
     private final Consumer<Consumer<Tagging>> tagging;
+
+    /** Not where it says otherwise: then each piece is compared, and what the store makes of their checksums. */
+    private volatile boolean sumsWhole = true;
 
     private S3ObjectStore(Builder builder) {
         S3AsyncClient given = builder.client;
@@ -69,6 +65,7 @@ public final class S3ObjectStore implements ObjectStore {
         this.bucket = builder.bucket;
         this.retries = new Retries(builder.attempts, builder.pauseMillis);
         this.attemptTimeout = builder.attemptTimeout;
+        this.listings = new Listings(client, bucket, retries, this::eachTime);
         this.onlyNew = builder.onlyNew;
         this.encryption = builder.encryption;
         this.encryptionKey = builder.encryptionKey;
@@ -94,19 +91,6 @@ public final class S3ObjectStore implements ObjectStore {
         request.apiCallAttemptTimeout(attemptTimeout);
     }
 
-    /** The body of a request, as often as it is asked for. */
-    private record Body(Segment segment) implements AsyncRequestBody {
-        @Override
-        public Optional<Long> contentLength() {
-            return Optional.of(segment.size());
-        }
-
-        @Override
-        public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
-            segment.subscribe(FlowAdapters.toFlowSubscriber(subscriber));
-        }
-    }
-
     private static Map<String, String> metadata(Target target) {
         Map<String, String> metadata = new HashMap<>(target.metadata());
         metadata.put(TOKEN, target.token());
@@ -117,18 +101,7 @@ public final class S3ObjectStore implements ObjectStore {
     public CompletableFuture<String> create(Target target) {
         boolean[] again = {false};
         return retries.trying("CreateMultipartUpload", () -> {
-            CompletableFuture<CreateMultipartUploadResponse> made = client.createMultipartUpload(request -> {
-                request.bucket(bucket)
-                        .key(target.key())
-                        .contentType(target.contentType())
-                        .metadata(metadata(target))
-                        .serverSideEncryption(encryption)
-                        .ssekmsKeyId(encryptionKey)
-                        .checksumAlgorithm(ChecksumAlgorithm.CRC32)
-                        .checksumType(ChecksumType.FULL_OBJECT)
-                        .overrideConfiguration(this::eachTime);
-                tagging.accept(request::tagging);
-            });
+            CompletableFuture<CreateMultipartUploadResponse> made = create(target, sumsWhole);
             boolean lost = again[0];
             again[0] = true;
             return made.thenCompose(answer -> lost && target.ownKey()
@@ -137,12 +110,39 @@ public final class S3ObjectStore implements ObjectStore {
         });
     }
 
+    /** @param whole whether the store is asked for a checksum of the whole object; once more without where it refuses that */
+    private CompletableFuture<CreateMultipartUploadResponse> create(Target target, boolean whole) {
+        return client.createMultipartUpload(request -> {
+                    request.bucket(bucket)
+                            .key(target.key())
+                            .contentType(target.contentType())
+                            .metadata(metadata(target))
+                            .serverSideEncryption(encryption)
+                            .ssekmsKeyId(encryptionKey)
+                            .checksumAlgorithm(ChecksumAlgorithm.CRC32)
+                            .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
+                            .overrideConfiguration(this::eachTime);
+                    tagging.accept(request::tagging);
+                })
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        boolean isRefused = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
+                        return whole && isRefused && !Retries.mayPass(Retries.unwrap(failure))
+                                ? create(target, false)
+                                : CompletableFuture.<CreateMultipartUploadResponse>failedFuture(failure);
+                    }
+                    sumsWhole = sumsWhole && answer.checksumType() == ChecksumType.FULL_OBJECT;
+                    return CompletableFuture.completedFuture(answer);
+                })
+                .thenCompose(Function.identity());
+    }
+
     /** An answer got lost, and with it maybe the name of an upload under a key that is nobody else's. */
     private CompletableFuture<String> dropOthers(String key, String id) {
-        return uploads(
+        return listings.uploads(
                         key,
                         upload -> upload.key().equals(key) && !upload.uploadId().equals(id))
-                .thenCompose(others -> all(others, other -> abort(new Upload(other.key(), other.uploadId()))))
+                .thenCompose(others -> Listings.all(others, other -> abort(new Upload(other.key(), other.uploadId()))))
                 .handle((done, failure) -> id); // a sweep finds what is left
     }
 
@@ -158,7 +158,7 @@ public final class S3ObjectStore implements ObjectStore {
                             .contentLength(body.size())
                             .checksumCRC32(crc32)
                             .overrideConfiguration(this::eachTime),
-                    new Body(body));
+                    new SegmentBody(body));
             CompletableFuture<Piece> piece = sent.thenApply(answer -> {
                 ChecksumException.requireSame(crc32, answer.checksumCRC32());
                 return new Piece(number, answer.eTag(), crc32);
@@ -177,24 +177,35 @@ public final class S3ObjectStore implements ObjectStore {
                         .checksumCRC32(piece.crc32())
                         .build())
                 .toList();
+        boolean whole = sumsWhole;
         CompletableFuture<Stored> made = retries.trying(
                         "CompleteMultipartUpload",
                         () -> client.completeMultipartUpload(request -> request.bucket(bucket)
                                 .key(target.key())
                                 .uploadId(id)
                                 .multipartUpload(upload -> upload.parts(parts))
-                                .checksumCRC32(crc32)
-                                .checksumType(ChecksumType.FULL_OBJECT)
+                                .checksumCRC32(whole ? crc32 : null)
+                                .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
                                 .ifNoneMatch(onlyNew ? "*" : null)
                                 .overrideConfiguration(this::eachTime)))
                 .thenApply(
                         answer -> { // not tried again: the upload is over, and NoSuchUpload would hide this
+                            String stored = answer.checksumCRC32();
                             if (answer.checksumType() == ChecksumType.FULL_OBJECT) {
-                                ChecksumException.requireSame(crc32, answer.checksumCRC32());
+                                ChecksumException.requireSame(crc32, stored);
+                            } else if (stored != null && stored.endsWith("-" + pieces.size())) {
+                                ChecksumException.requireSame(ofPieces(pieces), stored);
                             }
                             return new Stored(target.key(), answer.eTag(), answer.versionId(), size, crc32);
                         });
         return settled(target, size, crc32, made);
+    }
+
+    /** {@return the checksum of their checksums, as stores that know none of whole objects have it} */
+    private static String ofPieces(List<Piece> pieces) {
+        CRC32 crc = new CRC32();
+        pieces.forEach(piece -> crc.update(Base64.getDecoder().decode(piece.crc32())));
+        return Segment.base64(crc) + '-' + pieces.size();
     }
 
     @Override
@@ -220,7 +231,7 @@ public final class S3ObjectStore implements ObjectStore {
                                                     .overrideConfiguration(this::eachTime);
                                             tagging.accept(request::tagging);
                                         },
-                                        new Body(body))
+                                        new SegmentBody(body))
                                 .thenApply(answer -> {
                                     ChecksumException.requireSame(crc32, answer.checksumCRC32());
                                     return new Stored(
@@ -249,7 +260,7 @@ public final class S3ObjectStore implements ObjectStore {
     private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
         return retries.trying(
                         "HeadObject",
-                        () -> unlessGone(client.headObject(request ->
+                        () -> Listings.unlessGone(client.headObject(request ->
                                 request.bucket(bucket).key(target.key()).overrideConfiguration(this::eachTime))))
                 .thenApply(found ->
                         found != null && target.token().equals(found.metadata().get(TOKEN)) ? found : null);
@@ -285,129 +296,35 @@ public final class S3ObjectStore implements ObjectStore {
     private CompletableFuture<Void> abort(Upload upload, int left) {
         return retries.trying(
                         "AbortMultipartUpload",
-                        () -> unlessGone(client.abortMultipartUpload(request -> request.bucket(bucket)
+                        () -> Listings.unlessGone(client.abortMultipartUpload(request -> request.bucket(bucket)
                                 .key(upload.key())
                                 .uploadId(upload.id())
                                 .overrideConfiguration(this::eachTime))))
                 .thenCompose(aborted -> aborted == null
                         ? CompletableFuture.completedFuture(null)
-                        : retries.trying("ListParts", () -> unlessGone(parts(upload, null))))
+                        : retries.trying("ListParts", () -> Listings.unlessGone(listings.parts(upload, null))))
                 .thenCompose(there ->
                         there == null || left == 1 ? CompletableFuture.completedFuture(null) : abort(upload, left - 1));
     }
 
-    /** {@return what is answered, or null where there is no such thing (404)} */
-    private static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
-        return made.handle((answer, failure) -> {
-            if (failure != null && !Retries.isStatus(failure, 404)) {
-                throw new CompletionException(Retries.unwrap(failure));
-            }
-            return failure == null ? answer : null;
-        });
-    }
-
-    private CompletableFuture<ListPartsResponse> parts(Upload upload, @Nullable Integer after) {
-        return client.listParts(request -> request.bucket(bucket)
-                .key(upload.key())
-                .uploadId(upload.id())
-                .partNumberMarker(after)
-                .overrideConfiguration(this::eachTime));
-    }
-
     @Override
     public CompletableFuture<List<Upload>> idleUploads(String prefix, Instant limit) {
-        List<Upload> idle = new ArrayList<>(); // one answer after the other, so one thread at a time
-        return uploads(prefix, upload -> !upload.initiated().isAfter(limit))
-                .thenCompose(old -> all(old, upload -> {
-                    Upload found = new Upload(upload.key(), upload.uploadId());
-                    return isIdle(found, limit, null).thenAccept(isIdle -> {
-                        if (isIdle) {
-                            idle.add(found);
-                        }
-                    });
-                }))
-                .thenApply(done -> List.copyOf(idle));
-    }
-
-    private CompletableFuture<Boolean> isIdle(Upload upload, Instant limit, @Nullable Integer after) {
-        return retries.trying("ListParts", () -> unlessGone(parts(upload, after)))
-                .thenCompose(page -> {
-                    if (page == null
-                            || page.parts().stream().map(Part::lastModified).anyMatch(limit::isBefore)) {
-                        return CompletableFuture.completedFuture(false); // it has ended meanwhile, or goes on
-                    }
-                    return Boolean.TRUE.equals(page.isTruncated())
-                            ? isIdle(upload, limit, page.nextPartNumberMarker())
-                            : CompletableFuture.completedFuture(true);
-                });
-    }
-
-    private CompletableFuture<List<MultipartUpload>> uploads(String prefix, Predicate<MultipartUpload> which) {
-        List<MultipartUpload> found = new ArrayList<>();
-        return uploads(prefix, which, found, null, null).thenApply(done -> found);
-    }
-
-    private CompletableFuture<?> uploads(
-            String prefix,
-            Predicate<MultipartUpload> which,
-            List<MultipartUpload> found,
-            @Nullable String afterKey,
-            @Nullable String afterId) {
-        return retries.trying(
-                        "ListMultipartUploads",
-                        () -> client.listMultipartUploads(request -> request.bucket(bucket)
-                                .prefix(prefix)
-                                .keyMarker(afterKey)
-                                .uploadIdMarker(afterId)
-                                .overrideConfiguration(this::eachTime)))
-                .thenCompose(page -> {
-                    page.uploads().stream().filter(which).forEach(found::add);
-                    return Boolean.TRUE.equals(page.isTruncated())
-                            ? uploads(prefix, which, found, page.nextKeyMarker(), page.nextUploadIdMarker())
-                            : CompletableFuture.completedFuture(null);
-                });
+        return listings.idleUploads(prefix, limit);
     }
 
     @Override
     public CompletableFuture<List<String>> oldObjects(String prefix, Instant limit) {
-        List<String> found = new ArrayList<>();
-        return oldObjects(prefix, limit, found, null).thenApply(done -> List.copyOf(found));
-    }
-
-    private CompletableFuture<?> oldObjects(
-            String prefix, Instant limit, List<String> found, @Nullable String continued) {
-        return retries.trying(
-                        "ListObjectsV2",
-                        () -> client.listObjectsV2(request -> request.bucket(bucket)
-                                .prefix(prefix)
-                                .continuationToken(continued)
-                                .overrideConfiguration(this::eachTime)))
-                .thenCompose(page -> {
-                    page.contents().stream()
-                            .filter(object -> !object.lastModified().isAfter(limit))
-                            .forEach(object -> found.add(object.key()));
-                    return Boolean.TRUE.equals(page.isTruncated())
-                            ? oldObjects(prefix, limit, found, page.nextContinuationToken())
-                            : CompletableFuture.completedFuture(null);
-                });
+        return listings.oldObjects(prefix, limit);
     }
 
     @Override
     public CompletableFuture<byte @Nullable []> read(String key) {
         return retries.trying(
                         "GetObject",
-                        () -> unlessGone(client.getObject(
+                        () -> Listings.unlessGone(client.getObject(
                                 request -> request.bucket(bucket).key(key).overrideConfiguration(this::eachTime),
                                 AsyncResponseTransformer.toBytes())))
                 .thenApply(found -> found == null ? null : found.asByteArray());
-    }
-
-    private static <T> CompletableFuture<?> all(List<T> items, Function<T, CompletableFuture<?>> step) {
-        CompletableFuture<?> done = CompletableFuture.completedFuture(null);
-        for (T item : items) {
-            done = done.thenCompose(before -> step.apply(item));
-        }
-        return done;
     }
 
     @Override

@@ -210,6 +210,16 @@ class FaultTest {
     }
 
     @Test
+    void aStoreThatKnowsNoChecksumOfWholeObjectsIsAskedForThoseOfPieces() throws Exception {
+        for (Fault refusal : List.of(error(400, "InvalidArgument"), error(501, "NotImplemented"))) {
+            try (Bench bench = bench(new On(CREATE, 1, 1, refusal))) {
+                bench.stored(FILES);
+                assertEquals(3, bench.count(CREATE), "the second file is not asked twice");
+            }
+        }
+    }
+
+    @Test
     void whatCannotBeTakenBackIsNamedAndSwept() throws Exception {
         try (Bench bench = bench(
                 new On(COMPLETE, 2, ALWAYS, error(403, "AccessDenied")),
