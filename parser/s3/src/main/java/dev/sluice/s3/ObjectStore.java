@@ -64,7 +64,7 @@ public interface ObjectStore extends AutoCloseable {
      * {@return the object, visible from now on}. Where this fails, it may be visible: {@link #retract}. Once: what of it is
      * carried out late, after the object was deleted, brings nothing back.
      *
-     * @param pieces all of them, in order
+     * @param pieces those that are the object, in order; what else was uploaded goes
      * @param size of the object, in bytes
      * @param crc32 of all its bytes, in base64
      */

@@ -60,6 +60,9 @@ public final class S3Form implements PartDecider, FormAdmission {
     private int users;
     private long kept;
 
+    /** How often bytes of a file have come; under the lock. */
+    long arrivals;
+
     S3Form(S3Sinks sinks) {
         this.sinks = sinks;
         this.account = sinks.budget.open();
@@ -245,8 +248,16 @@ public final class S3Form implements PartDecider, FormAdmission {
             sinks.admit(this, asked);
         }
         Readiness ready = Readiness.pending();
-        asked.whenComplete((granted, failure) -> S3Sink.settle(ready, failure));
+        asked.whenComplete((granted, failure) -> settle(ready, failure));
         return ready;
+    }
+
+    static void settle(Readiness ready, @Nullable Throwable cause) {
+        if (cause == null) {
+            ready.ready();
+        } else {
+            ready.fail(Retries.unwrap(cause));
+        }
     }
 
     /** {@return whether its two segments are its own now; smaller ones where memory is short} */

@@ -5,6 +5,7 @@ import dev.sluice.PartHead;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -45,7 +46,11 @@ final class S3Sink implements PartSink {
     private @Nullable Segment filling;
     private @Nullable ByteBuf held;
     private @Nullable CompletableFuture<String> upload;
-    private @Nullable CompletableFuture<Void> idle;
+    private final Watch watch;
+
+    /** Of the form, when the last piece was sent. */
+    private long arrivals;
+
     private @Nullable Readiness waiting;
     private @Nullable Throwable failure;
     private boolean admitted;
@@ -62,6 +67,7 @@ final class S3Sink implements PartSink {
         this.store = form.sinks.store;
         this.target = target;
         this.lock = form.lock;
+        this.watch = new Watch(form.sinks.maxAge.dividedBy(2), this::idle);
     }
 
     ObjectStore.@Nullable Stored stored() {
@@ -86,6 +92,7 @@ final class S3Sink implements PartSink {
         lock.lock();
         try {
             checkOpen();
+            form.arrivals++;
             if (admitted && take(data)) {
                 return Readiness.READY;
             }
@@ -184,7 +191,12 @@ final class S3Sink implements PartSink {
         }
         Segment segment = Objects.requireNonNull(filling).seal();
         filling = null;
-        int number = ++sent;
+        fly(++sent, segment);
+        return true;
+    }
+
+    private void fly(int number, Segment segment) {
+        arrivals = form.arrivals;
         CompletableFuture<String> created = upload;
         if (created == null) {
             created = store.create(target);
@@ -211,7 +223,6 @@ final class S3Sink implements PartSink {
                 });
             }
         });
-        return true;
     }
 
     private void landed(
@@ -220,8 +231,10 @@ final class S3Sink implements PartSink {
         try {
             flying.remove(flight);
             if (piece != null) {
-                pieces.put(piece.number(), piece);
-                watch();
+                if (piece.number() <= form.sinks.mostPieces) {
+                    pieces.put(piece.number(), piece);
+                }
+                watch.start();
             } else if (cause != null) {
                 fail(cause);
             }
@@ -244,7 +257,7 @@ final class S3Sink implements PartSink {
             Readiness ready = waiting;
             if (ready != null && admitted && (failure != null || done)) {
                 waiting = null;
-                settle(ready, failure);
+                S3Form.settle(ready, failure);
             }
         } finally {
             lock.unlock();
@@ -272,42 +285,24 @@ final class S3Sink implements PartSink {
         }
     }
 
-    static void settle(Readiness ready, @Nullable Throwable cause) {
-        if (cause == null) {
-            ready.ready();
-        } else {
-            ready.fail(Retries.unwrap(cause));
-        }
-    }
-
-    /** An upload that nobody goes on with ends before it is swept. */
-    private void watch() {
-        unwatch();
-        CompletableFuture<Void> timer = new CompletableFuture<Void>()
-                .orTimeout(Math.max(form.sinks.maxAge.toMillis() / 2, 1), TimeUnit.MILLISECONDS);
-        idle = timer;
-        timer.whenComplete((never, cause) -> {
-            if (cause instanceof TimeoutException) {
-                lock.lock();
-                try {
-                    if (!flying.isEmpty() || publication != null || closed) {
-                        return;
-                    }
-                    fail(new IOException("the upload was idle for half of " + form.sinks.maxAge));
-                    abort();
-                } finally {
-                    lock.unlock();
-                }
-                advance();
+    /** No piece has come for half of the time after which it would be swept. */
+    private void idle() {
+        lock.lock();
+        try {
+            if (!flying.isEmpty() || publication != null || closed || failure != null) {
+                return;
+            } else if (form.arrivals != arrivals) { // a piece that is not going to be of the object tells a sweep
+                Segment sign = new Segment(1, () -> {});
+                sign.add(Unpooled.wrappedBuffer(new byte[1]), new CRC32());
+                fly(form.sinks.mostPieces + 1, sign.seal());
+                return;
             }
-        });
-    }
-
-    private void unwatch() {
-        CompletableFuture<Void> timer = idle;
-        if (timer != null) {
-            timer.cancel(false);
+            fail(new IOException("the upload was idle for half of " + form.sinks.maxAge));
+            abort();
+        } finally {
+            lock.unlock();
         }
+        advance();
     }
 
     // ---- ends
@@ -319,7 +314,7 @@ final class S3Sink implements PartSink {
         lock.lock();
         try {
             checkFailure();
-            unwatch();
+            watch.stop();
             Note note = form.note();
             CompletableFuture<String> created = upload;
             if (created == null) {
@@ -461,7 +456,7 @@ final class S3Sink implements PartSink {
             last = filling;
             filling = null;
             waiting = null;
-            unwatch();
+            watch.stop();
             if (held != null) {
                 held.release();
                 held = null;

@@ -247,7 +247,7 @@ public final class S3Sinks {
         private int segmentBytes = USUAL_SEGMENT;
         private int segmentsInFlight = 2;
         private long keptBytes = 1 << 20;
-        private int mostPieces = 10_000;
+        private int mostPieces = 9_999; // and one that says that an upload goes on
         private Duration maxWait = Duration.ofSeconds(30);
         private Duration maxAge = Duration.ofDays(1);
         private boolean clientContentType;
@@ -270,7 +270,7 @@ public final class S3Sinks {
 
         /**
          * {@return this builder; a segment has {@code value} bytes at first, 5 MiB to 1 GiB, 8 MiB by default, and as many more
-         * after each 1,250, up to 64 MiB. An object has at most 10,000: 351 GiB with the default, 625 with 64 MiB}
+         * after each 1,250, up to 64 MiB. An object has at most 9,999: 351 GiB with the default, 625 with 64 MiB}
          */
         public Builder segmentBytes(int value) {
             this.segmentBytes = within(value, LEAST_SEGMENT, 1 << 30, "segmentBytes");
@@ -296,10 +296,11 @@ public final class S3Sinks {
         }
 
         /**
-         * {@return this builder; an upload of which nothing is younger than {@code value} is swept. An upload of which no
-         * piece has arrived for half of that time fails, also where its file is complete and the form goes on, and so does
-         * a form whose objects take that long to become visible: set more than twice the time of the longest form. 1 day
-         * by default. Use one value for all processes that share a prefix; their clocks may not differ by half of it}
+         * {@return this builder; an upload of which nothing is younger than {@code value} is swept. A form of whose files
+         * nothing arrives fails after half of that time, or at the latest after all of it, and so does one whose objects take
+         * half of it to become visible. While something arrives, each upload of the form is kept from the sweep, by a request
+         * each time that half has passed. 1 day by default. Use one value for all processes that share a prefix; their
+         * clocks may not differ by half of it}
          */
         public Builder maxAge(Duration value) {
             this.maxAge = Objects.requireNonNull(value, "maxAge");

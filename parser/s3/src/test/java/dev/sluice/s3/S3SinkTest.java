@@ -19,6 +19,7 @@ import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -211,6 +212,39 @@ class S3SinkTest {
                 room += bench.sinks.segmentBytes(piece);
             }
             assertEquals(351, room >> 30);
+        }
+    }
+
+    @Test
+    void aFileThatIsCompleteIsNotSweptWhileAnotherOfItsFormArrives() throws Exception {
+        Duration maxAge = Duration.ofSeconds(10);
+        try (Bench bench = new Bench(MemoryBudget.of(256 << 20), store -> store, sinks -> sinks.maxAge(maxAge))) {
+            List<File> files = List.of(new File("a", 20 * MIB), new File("slow", 1000));
+            byte[] body = Uploads.body(files).readAllBytes();
+            PipedInputStream rest = new PipedInputStream();
+            PipedOutputStream slow = new PipedOutputStream(rest);
+            S3Form objects = bench.sinks.newForm();
+            Uploads.Sending sending = Uploads.send(
+                    bench.forms,
+                    objects.options(bench.forms.options()),
+                    new SequenceInputStream(new ByteArrayInputStream(body, 0, body.length - 300), rest),
+                    bench.allocator);
+            Weed.await(() -> assertEquals(3, bench.count(".*partNumber.*")));
+            Instant since = Instant.now();
+            int sent = body.length - 300;
+            for (int sign = 1; Instant.now().isBefore(since.plus(maxAge)); sign++) {
+                slow.write(body, sent++, 1);
+                slow.flush();
+                int signs = sign;
+                Weed.await(() -> assertEquals(signs, bench.count(".*partNumber=10000&.*")));
+            }
+            assertEquals(List.of(), bench.sinks.sweep().get().uploads());
+            assertEquals(1, bench.uploads().size());
+            slow.write(body, sent, body.length - sent);
+            slow.close();
+            sending.form().get().close();
+            bench.assertStored(objects, files);
+            bench.assertNothingLeft();
         }
     }
 
