@@ -12,7 +12,8 @@
  * {@link dev.sluice.form.RefusedPart}. What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link
  * dev.sluice.form.MemoryBudget}. To watch:
  * {@link dev.sluice.form.FormMetrics}, which gets a {@link dev.sluice.form.FormSummary} of each form, and {@link
- * dev.sluice.form.ProgressListener}, which gets {@link dev.sluice.form.Progress}.
+ * dev.sluice.form.ProgressListener}, which gets {@link dev.sluice.form.Progress}. {@link dev.sluice.form.StoreMetrics} is for
+ * sinks into a store on the network.
  *
  * <p>Everything a form holds is given back on every path (end, error of the client, of a sink or of the disk, abort)
  * without waiting for the garbage collector, and nothing of a form that failed is ever visible.

@@ -1,4 +1,7 @@
-/** {@link dev.sluice.micrometer.FormMeterBinder}: what forms do, as Micrometer's meters. */
+/**
+ * {@link dev.sluice.micrometer.FormMeterBinder}: what forms do, as Micrometer's meters; {@link
+ * dev.sluice.micrometer.StoreMeterBinder}: what sinks into an object store do.
+ */
 @NullMarked
 package dev.sluice.micrometer;
 

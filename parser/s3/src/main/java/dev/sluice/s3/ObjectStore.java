@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import dev.sluice.form.StoreMetrics;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +96,11 @@ public interface ObjectStore extends AutoCloseable {
 
     /** {@return the bytes of an object, which are few, or null if there is none} */
     CompletableFuture<byte @Nullable []> read(String key);
+
+    /** {@return who is told what sinks do with this store} */
+    default StoreMetrics metrics() {
+        return StoreMetrics.NONE;
+    }
 
     /** Closes what this has opened. */
     @Override

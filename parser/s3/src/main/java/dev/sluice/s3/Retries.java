@@ -2,6 +2,7 @@ package dev.sluice.s3;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.StoreMetrics;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.Objects;
@@ -13,6 +14,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
@@ -35,14 +37,17 @@ final class Retries {
 
     private final int attempts;
     private final long pauseMillis;
+    private final Told told;
 
     /**
      * @param attempts how often a request is made at most
      * @param pauseMillis the longest pause before the second attempt
+     * @param told which ones are made again
      */
-    Retries(int attempts, long pauseMillis) {
+    Retries(int attempts, long pauseMillis, Told told) {
         this.attempts = attempts;
         this.pauseMillis = pauseMillis;
+        this.told = told;
     }
 
     /** {@return what {@code call} answers in the end; cancelling it cancels what is under way} */
@@ -82,6 +87,7 @@ final class Retries {
                 Throwable reason = conflict != null && isStatus(cause, 404) ? conflict : cause;
                 outcome.completeExceptionally(explained(what, reason));
             } else {
+                told.that(metrics -> metrics.retried(why(cause)));
                 CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS)
                         .execute(() -> attempt(what, call, outcome, number + 1, conflict));
             }
@@ -107,6 +113,25 @@ final class Retries {
     private static boolean isBusy(Throwable failure) {
         return failure instanceof S3Exception e
                 && (e.statusCode() == 503 || e.statusCode() == 429 || BUSY.contains(code(e)));
+    }
+
+    private static StoreMetrics.Cause why(Throwable failure) {
+        if (failure instanceof S3Exception e) {
+            return switch (code(e)) {
+                case "ExpiredToken", "ExpiredTokenException" -> StoreMetrics.Cause.CREDENTIALS;
+                case "BadDigest", "IncompleteBody", "XAmzContentChecksumMismatch" -> StoreMetrics.Cause.DAMAGED;
+                case "RequestTimeout" -> StoreMetrics.Cause.TIMEOUT;
+                default ->
+                    isBusy(e)
+                            ? StoreMetrics.Cause.BUSY
+                            : isStatus(e, 409) ? StoreMetrics.Cause.CONFLICT : StoreMetrics.Cause.SERVER;
+            };
+        } else if (failure instanceof ChecksumException) {
+            return StoreMetrics.Cause.DAMAGED;
+        }
+        return failure instanceof ApiCallAttemptTimeoutException
+                ? StoreMetrics.Cause.TIMEOUT
+                : StoreMetrics.Cause.CONNECTION;
     }
 
     private static String code(S3Exception e) {

@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import dev.sluice.form.StoreMetrics;
 import java.net.URI;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
@@ -47,6 +48,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3AsyncClient client;
     private final boolean closesClient;
     private final String bucket;
+    private final Told told;
     private final Retries retries;
     private final Listings listings;
     private final Duration attemptTimeout;
@@ -63,7 +65,8 @@ public final class S3ObjectStore implements ObjectStore {
         this.client = given != null ? given : builder.newClient();
         this.closesClient = given == null;
         this.bucket = builder.bucket;
-        this.retries = new Retries(builder.attempts, builder.pauseMillis);
+        this.told = new Told(builder.metrics);
+        this.retries = new Retries(builder.attempts, builder.pauseMillis, told);
         this.attemptTimeout = builder.attemptTimeout;
         this.listings = new Listings(client, bucket, retries, this::eachTime);
         this.onlyNew = builder.onlyNew;
@@ -149,7 +152,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
         String crc32 = body.crc32();
-        return retries.trying("UploadPart", () -> {
+        return told.sending(body, retries.trying("UploadPart", () -> {
             CompletableFuture<UploadPartResponse> sent = client.uploadPart(
                     request -> request.bucket(bucket)
                             .key(target.key())
@@ -165,7 +168,7 @@ public final class S3ObjectStore implements ObjectStore {
             });
             piece.whenComplete((done, cause) -> sent.cancel(true)); // which one made of it does not do by itself
             return piece;
-        });
+        }));
     }
 
     @Override
@@ -215,28 +218,34 @@ public final class S3ObjectStore implements ObjectStore {
                 target,
                 body.size(),
                 crc32,
-                retries.trying(
-                        "PutObject",
-                        () -> client.putObject(
-                                        request -> {
-                                            request.bucket(bucket)
-                                                    .key(target.key())
-                                                    .contentType(target.contentType())
-                                                    .contentLength(body.size())
-                                                    .metadata(metadata(target))
-                                                    .serverSideEncryption(encryption)
-                                                    .ssekmsKeyId(encryptionKey)
-                                                    .checksumCRC32(crc32)
-                                                    .ifNoneMatch(onlyNew ? "*" : null)
-                                                    .overrideConfiguration(this::eachTime);
-                                            tagging.accept(request::tagging);
-                                        },
-                                        new SegmentBody(body))
-                                .thenApply(answer -> {
-                                    ChecksumException.requireSame(crc32, answer.checksumCRC32());
-                                    return new Stored(
-                                            target.key(), answer.eTag(), answer.versionId(), body.size(), crc32);
-                                })));
+                told.sending(
+                        body,
+                        retries.trying(
+                                "PutObject",
+                                () -> client.putObject(
+                                                request -> {
+                                                    request.bucket(bucket)
+                                                            .key(target.key())
+                                                            .contentType(target.contentType())
+                                                            .contentLength(body.size())
+                                                            .metadata(metadata(target))
+                                                            .serverSideEncryption(encryption)
+                                                            .ssekmsKeyId(encryptionKey)
+                                                            .checksumCRC32(crc32)
+                                                            .ifNoneMatch(onlyNew ? "*" : null)
+                                                            .overrideConfiguration(this::eachTime);
+                                                    tagging.accept(request::tagging);
+                                                },
+                                                new SegmentBody(body))
+                                        .thenApply(answer -> {
+                                            ChecksumException.requireSame(crc32, answer.checksumCRC32());
+                                            return new Stored(
+                                                    target.key(),
+                                                    answer.eTag(),
+                                                    answer.versionId(),
+                                                    body.size(),
+                                                    crc32);
+                                        }))));
     }
 
     /** It may have been done and the answer lost: then the object is there, with its token. */
@@ -328,6 +337,11 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
+    public StoreMetrics metrics() {
+        return told.metrics();
+    }
+
+    @Override
     public void close() {
         if (closesClient) {
             client.close();
@@ -349,6 +363,7 @@ public final class S3ObjectStore implements ObjectStore {
         private @Nullable String encryption;
         private @Nullable String encryptionKey;
         private Map<String, String> tags = Map.of();
+        private StoreMetrics metrics = StoreMetrics.NONE;
 
         private Builder(String bucket) {
             this.bucket = Objects.requireNonNull(bucket, "bucket");
@@ -437,6 +452,12 @@ public final class S3ObjectStore implements ObjectStore {
         /** {@return this builder; objects have these tags; none by default} */
         public Builder tags(Map<String, String> value) {
             this.tags = Map.copyOf(value);
+            return this;
+        }
+
+        /** {@return this builder; {@code value} is told what this store, and the sinks into it, do} */
+        public Builder metrics(StoreMetrics value) {
+            this.metrics = Objects.requireNonNull(value, "metrics");
             return this;
         }
 

@@ -4,6 +4,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
+import dev.sluice.form.StoreMetrics;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
@@ -57,6 +59,7 @@ final class S3Sink implements PartSink {
     private boolean complete;
     private boolean kept;
     private boolean closed;
+    private final AtomicBoolean isAborted = new AtomicBoolean();
     private @Nullable CompletableFuture<ObjectStore.Stored> publication;
     private volatile ObjectStore.@Nullable Stored stored;
     private @Nullable CompletableFuture<Void> retraction;
@@ -404,8 +407,15 @@ final class S3Sink implements PartSink {
         return created.handle((id, never) -> id)
                 .thenCompose(id -> id == null
                         ? CompletableFuture.completedFuture((Void) null)
-                        : store.abort(new ObjectStore.Upload(target.key(), id)))
+                        : store.abort(new ObjectStore.Upload(target.key(), id)).thenRun(this::aborted))
                 .whenComplete((done, cause) -> form.sinks.ended());
+    }
+
+    /** Told once: it is ended again for what comes late. */
+    private void aborted() {
+        if (!isAborted.getAndSet(true)) {
+            form.sinks.told.that(StoreMetrics::aborted);
+        }
     }
 
     /** {@return complete when the object is deleted; asked for once} */

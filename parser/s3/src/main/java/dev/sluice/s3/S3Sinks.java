@@ -49,6 +49,7 @@ public final class S3Sinks {
     final Set<Runnable> extras = ConcurrentHashMap.newKeySet();
 
     final ObjectStore store;
+    final Told told;
     final MemoryBudget budget;
     final String prefix;
     final int segmentBytes;
@@ -63,6 +64,7 @@ public final class S3Sinks {
 
     private S3Sinks(Builder builder) {
         this.store = builder.store;
+        this.told = new Told(store.metrics());
         this.budget = builder.budget;
         this.prefix = builder.prefix;
         this.segmentBytes = builder.segmentBytes;
@@ -113,7 +115,9 @@ public final class S3Sinks {
                         .thenCompose(idle ->
                                 each(idle, upload -> store.abort(upload).thenRun(() -> ended.add(upload)))),
                 () -> Note.sweep(store, prefix, limit, removed));
-        return each(steps, Supplier::get).thenApply(all -> new Swept(List.copyOf(ended), List.copyOf(removed)));
+        return each(steps, Supplier::get)
+                .whenComplete((all, failure) -> told.that(metrics -> metrics.swept(ended.size(), removed.size())))
+                .thenApply(all -> new Swept(List.copyOf(ended), List.copyOf(removed)));
     }
 
     /** Takes {@code step} with each, one after the other, whatever becomes of those before. {@return complete in the end} */
@@ -179,7 +183,10 @@ public final class S3Sinks {
             if (queue.isEmpty() && form.tryReserve()) {
                 granted.complete(null);
             } else {
-                queue.add(new Waiting(form, granted, System.nanoTime()));
+                long since = System.nanoTime();
+                queue.add(new Waiting(form, granted, since));
+                granted.whenComplete((done, failure) ->
+                        told.that(metrics -> metrics.waited(System.nanoTime() - since, failure == null)));
                 someWait = true;
                 CompletableFuture.runAsync(() -> extras.forEach(Runnable::run)); // each takes the lock of its form
             }
