@@ -68,10 +68,15 @@ class FaultTest {
         return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>m</Message></Error>";
     }
 
+    /** An attempt takes long enough for a busy machine, but where one is to come to nothing. */
     private static Bench bench(On... faults) throws Exception {
+        return bench(Stream.of(faults).anyMatch(on -> on.fault == HANG) ? 3 : 30, faults);
+    }
+
+    private static Bench bench(int seconds, On... faults) throws Exception {
         Bench bench = new Bench(
                 MemoryBudget.of(128 << 20),
-                store -> store.attempts(4).pauseMillis(5).attemptTimeout(Duration.ofSeconds(3)),
+                store -> store.attempts(6).pauseMillis(5).attemptTimeout(Duration.ofSeconds(seconds)),
                 sinks -> sinks.segmentBytes(5 * MIB));
         for (On on : faults) {
             bench.proxy.on(request -> request.matches(on.request), on.first, on.last, on.fault);
@@ -154,6 +159,7 @@ class FaultTest {
 
     /** Answers within the time of an attempt. */
     @TestFactory
+    @Execution(ExecutionMode.SAME_THREAD) // these wait by the clock: not all at once
     Stream<DynamicTest> aSlowStoreIsWaitedFor() {
         On refused = new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument"));
         return Stream.of(
@@ -167,6 +173,7 @@ class FaultTest {
 
     /** The first attempt is still on its way when the second has done it, and the form has ended. */
     @TestFactory
+    @Execution(ExecutionMode.SAME_THREAD)
     Stream<DynamicTest> whatComesAfterTheEndChangesNothing() {
         return Stream.of(CREATE, PIECE_2, CREATE_NOTE, FILL_NOTE, COMPLETE_NOTE, COMPLETE, PUT, DELETE_NOTE)
                 .flatMap(request -> Stream.of(
@@ -177,7 +184,7 @@ class FaultTest {
 
     private static void late(String request, Function<CompletableFuture<?>, Fault> fault) throws Exception {
         CompletableFuture<Void> end = new CompletableFuture<>();
-        try (Bench bench = bench(new On(request, 1, 1, fault.apply(end)))) {
+        try (Bench bench = bench(3, new On(request, 1, 1, fault.apply(end)))) {
             S3Form objects = bench.stored(FILES);
             assertEquals(1, bench.proxy.faults());
             end.complete(null);
