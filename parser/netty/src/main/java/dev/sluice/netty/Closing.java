@@ -19,6 +19,7 @@ final class Closing {
     private final Inflow inflow;
     private long since = System.nanoTime();
     private long receivedBefore;
+    private long drainBytes;
     private boolean begun;
     private boolean halfClosed;
 
@@ -32,8 +33,10 @@ final class Closing {
         since = System.nanoTime();
     }
 
-    void begin(ChannelHandlerContext ctx) {
+    /** @param maxDrainBytes how much of what still comes is read, and no more */
+    void begin(ChannelHandlerContext ctx, long maxDrainBytes) {
         begun = true;
+        drainBytes = maxDrainBytes;
         receivedBefore = inflow.received();
         clientIsWaitedFor();
         if (ctx.pipeline().get(SslHandler.class) == null // under TLS there is no half to close
@@ -58,7 +61,7 @@ final class Closing {
     }
 
     private boolean isTooMuch() {
-        return inflow.received() - receivedBefore > shared.drainBytes();
+        return inflow.received() - receivedBefore > drainBytes;
     }
 
     /** Closes it when the client has had its time. */

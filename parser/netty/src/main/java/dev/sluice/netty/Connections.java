@@ -27,11 +27,15 @@ record Connections(
         @Nullable Executor executor,
         int bytesPerTurn,
         long idleNanos,
-        long drainBytes,
         long drainNanos,
         Map<CompletableFuture<Void>, Consumer<Duration>> open,
         AtomicBoolean stopping,
         AtomicLong held) {
+    /** {@return how much is worth dropping, in bytes, where no form says otherwise} */
+    long maxDrainBytes() {
+        return forms.options().maxDrainBytes();
+    }
+
     /** Has {@link #stop} run these on the event loop: at once, and at its deadline; until {@code over} is complete. */
     void add(ChannelHandlerContext ctx, CompletableFuture<Void> over, Runnable proceed, Runnable close) {
         open.put(over, deadline -> {

@@ -14,13 +14,19 @@ final class CurrentRequest {
     private final boolean isForm;
     private final boolean http10;
     private @Nullable FormExchange form;
+    private long maxDrainBytes;
     private boolean last;
     private boolean complete;
     private boolean answered;
 
-    /** Without a head it is over, as if before the first; without a form the handlers behind have it. */
-    CurrentRequest(@Nullable HttpRequest head, @Nullable FormExchange form) {
+    /**
+     * Without a head it is over, as if before the first; without a form the handlers behind have it.
+     *
+     * @param maxDrainBytes where the form has no other
+     */
+    CurrentRequest(@Nullable HttpRequest head, @Nullable FormExchange form, long maxDrainBytes) {
         this.form = form;
+        this.maxDrainBytes = maxDrainBytes;
         isForm = form != null;
         http10 = head != null && head.protocolVersion().compareTo(HttpVersion.HTTP_1_1) < 0;
         last = head != null && !HttpUtil.isKeepAlive(head);
@@ -54,6 +60,7 @@ final class CurrentRequest {
 
     /** Begins the answer, whose head says whether this is the last. */
     void answer(HttpResponse head, boolean isStopping) {
+        maxDrainBytes = form == null ? maxDrainBytes : form.options().maxDrainBytes();
         form = null;
         last |= isStopping || isForm && !complete || !HttpUtil.isKeepAlive(head);
         if (last) {
@@ -66,6 +73,11 @@ final class CurrentRequest {
     void answered(boolean successfully) {
         answered = true;
         last |= isForm && !successfully;
+    }
+
+    /** {@return how much of what comes after its answer is worth dropping} */
+    long maxDrainBytes() {
+        return maxDrainBytes;
     }
 
     /** Says that no other follows. */

@@ -4,6 +4,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormHead;
 import dev.sluice.form.FormIntake;
+import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSource;
 import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
@@ -34,6 +35,7 @@ final class FormExchange implements FormSource {
     private final FormHead head;
     private final Connections shared;
     private final Executor loop;
+    private FormOptions options;
     private boolean awaitsContinue;
     private @Nullable FormIntake intake;
     private HttpHeaders trailers = EmptyHttpHeaders.INSTANCE;
@@ -47,6 +49,7 @@ final class FormExchange implements FormSource {
         this.receiver = receiver;
         this.shared = shared;
         this.loop = loop;
+        options = shared.forms().options();
         awaitsContinue = HttpUtil.is100ContinueExpected(request);
         List<String> codings = request.headers().getAll(HttpHeaderNames.CONTENT_ENCODING);
         head = new FormHead(
@@ -60,8 +63,8 @@ final class FormExchange implements FormSource {
     void begin(Consumer<FullHttpResponse> answer) {
         FormIntake opened;
         try {
-            opened =
-                    shared.forms().receive(this, receiver.options(shared.forms().options()));
+            options = Objects.requireNonNull(receiver.options(options), "options answers null");
+            opened = shared.forms().receive(this, options);
         } catch (Throwable e) {
             answer(answerTo(e), answer);
             return;
@@ -110,6 +113,10 @@ final class FormExchange implements FormSource {
             FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(e);
             return plain.failed(e);
         }
+    }
+
+    FormOptions options() {
+        return options;
     }
 
     boolean isOver() {

@@ -31,7 +31,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private final Inflow inflow;
     private final Closing closing;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
-    private CurrentRequest request = new CurrentRequest(null, null);
+    private CurrentRequest request;
     private boolean autoRead;
     private boolean working;
     private boolean inputShutdown;
@@ -40,6 +40,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         this.shared = shared;
         inflow = new Inflow(shared);
         closing = new Closing(shared, inflow);
+        request = new CurrentRequest(null, null, shared.maxDrainBytes());
     }
 
     // ---- life
@@ -127,7 +128,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     /** When a read is over, or a turn, or something that was waited for has come. */
     private void proceed(ChannelHandlerContext ctx) {
         if (!closing.hasBegun() && request.wasLast()) {
-            closing.begin(ctx);
+            closing.begin(ctx, request.maxDrainBytes());
         }
         work(ctx);
         inflow.tell();
@@ -226,7 +227,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         }
         FormExchange form =
                 receiver == null ? null : new FormExchange(receiver, head, shared, task -> later(ctx, task));
-        request = new CurrentRequest(head, form);
+        request = new CurrentRequest(head, form, shared.maxDrainBytes());
         if (form != null) {
             if (!(head instanceof HttpContent)) {
                 inflow.take();

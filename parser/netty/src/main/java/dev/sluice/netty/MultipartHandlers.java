@@ -1,5 +1,6 @@
 package dev.sluice.netty;
 
+import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import io.netty.channel.ChannelHandler;
 import java.time.Duration;
@@ -78,7 +79,6 @@ public final class MultipartHandlers {
         private final @Nullable Executor executor;
         private int bytesPerTurn = 256 << 10;
         private long idleNanos = TimeUnit.SECONDS.toNanos(60);
-        private long drainBytes = 16L << 20;
         private long drainNanos = TimeUnit.SECONDS.toNanos(5);
 
         private Builder(Forms forms, FormRoute route, @Nullable Executor executor) {
@@ -107,13 +107,13 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; after an answer that closes the connection {@code maxBytes} bytes, 1 or more, are read and dropped
-         * for {@code maxTime}, more than 0, so that the client reads the answer and meets no reset; a stream of HTTP/2 is reset
-         * then, without an error. 16 MiB and 5 seconds by default}
+         * {@return this builder; after an answer that closes the connection what still comes is read and dropped for {@code
+         * value}, more than 0, so that the client reads the answer and meets no reset, but no more than {@link
+         * FormOptions#maxDrainBytes()} of the form, or of {@code forms} where it was none; a stream of HTTP/2 is reset then,
+         * without an error. 5 seconds by default}
          */
-        public Builder drain(long maxBytes, Duration maxTime) {
-            this.drainBytes = positive(maxBytes, "maxBytes");
-            this.drainNanos = positive(maxTime.toNanos(), "maxTime");
+        public Builder drainTimeout(Duration value) {
+            this.drainNanos = positive(value.toNanos(), "drainTimeout");
             return this;
         }
 
@@ -132,7 +132,6 @@ public final class MultipartHandlers {
                     executor,
                     bytesPerTurn,
                     idleNanos,
-                    drainBytes,
                     drainNanos,
                     new ConcurrentHashMap<>(),
                     new AtomicBoolean(),

@@ -182,7 +182,7 @@ class ConnectionTest {
 
     @Test
     void theAnswerToABadBodyIsReadAfterMegabytesThatFollowTheFault() throws Exception {
-        start(handlers -> handlers.drain(16 << 20, Duration.ofMinutes(1)), options -> options);
+        start(handlers -> handlers.drainTimeout(Duration.ofMinutes(1)), options -> options.maxDrainBytes(16 << 20));
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + (12 << 20) + "\r\n\r\n--x\r\nbad\r\n\r\n");
             for (int i = 0; i < 8; i++) {
@@ -196,7 +196,7 @@ class ConnectionTest {
 
     @Test
     void aClientThatSendsOnForEverIsCutOff() throws Exception {
-        start(handlers -> handlers.drain(1 << 20, Duration.ofMinutes(1)), options -> options);
+        start(handlers -> handlers.drainTimeout(Duration.ofMinutes(1)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + (1L << 40) + "\r\nExpect: 100-continue\r\n\r\n");
             assertAnswer(413, true, socket);
@@ -210,7 +210,7 @@ class ConnectionTest {
 
     @Test
     void aClientThatSendsNothingMoreIsNotWaitedForAfterItsAnswer() throws Exception {
-        start(handlers -> handlers.drain(1 << 20, Duration.ofMillis(200)), options -> options);
+        start(handlers -> handlers.drainTimeout(Duration.ofMillis(200)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\nbad\r\n\r\n");
             assertAnswer(400, true, socket);

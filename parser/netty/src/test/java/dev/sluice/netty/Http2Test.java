@@ -66,7 +66,7 @@ class Http2Test {
     void start() {
         Forms forms = Forms.of(FormOptions.inMemory(memory).build());
         MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(request.uri()), workers)
-                .drain(1 << 20, Duration.ofSeconds(2))
+                .drainTimeout(Duration.ofSeconds(2))
                 .build();
         server = new NettyServer(NettyServer.Transport.NIO, connection -> {
             connection.config().setAllocator(buffers);

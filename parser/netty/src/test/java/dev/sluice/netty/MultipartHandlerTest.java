@@ -564,7 +564,8 @@ class MultipartHandlerTest {
 
     @Test
     void aBadBodyIsRefusedAtOnceAndTheRestIsDroppedUpToALimit() {
-        open(onLoop().drain(100_000, Duration.ofMinutes(1)));
+        upload.change = by -> by.maxDrainBytes(100_000);
+        open(onLoop().drainTimeout(Duration.ofMinutes(1)));
         channel.writeInbound(head("/upload"), content("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
         assertAnswer(400, true);
         assertEquals(Reason.MALFORMED_HEADER, reason());
@@ -673,7 +674,7 @@ class MultipartHandlerTest {
 
     @Test
     void anAnswerOfTheHandlersBehindThatClosesIsFollowedByTheEndOfTheConnection() {
-        open(onLoop().drain(100, Duration.ofMinutes(1)));
+        open(onLoop());
         channel.writeInbound(head("/other"));
         FullHttpResponse no = Upload.text(403, "");
         no.headers().set("Connection", "close").set("Content-Length", 0);
@@ -806,8 +807,7 @@ class MultipartHandlerTest {
     void settingsOutOfRangeAreRefused() {
         assertThrows(IllegalArgumentException.class, () -> onLoop().bytesPerTurn(0));
         assertThrows(IllegalArgumentException.class, () -> onLoop().idleTimeout(Duration.ZERO));
-        assertThrows(IllegalArgumentException.class, () -> onLoop().drain(0, Duration.ofSeconds(1)));
-        assertThrows(IllegalArgumentException.class, () -> onLoop().drain(1, Duration.ofSeconds(-1)));
+        assertThrows(IllegalArgumentException.class, () -> onLoop().drainTimeout(Duration.ofSeconds(-1)));
         assertThrows(NullPointerException.class, () -> MultipartHandlers.builder(Forms.of(options), this::route, null));
     }
 

@@ -22,6 +22,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.SettingCase;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -35,7 +36,6 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,10 +46,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Every setting through every entrance: what comes out is another than without it. */
 class SettingsTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
-    private static final String A = "--x\r\nContent-Disposition: form-data; name=a";
-    private static final String END = "\r\n--x--";
-    private static final String BODY = "pp\r\n" + A + "\r\n\r\nvv\r\n" + A + "; filename=f\r\n\r\nw" + END + "\r\nee";
-    private static final String USUAL = "a=vv a(f)=w";
 
     enum Entrance {
         DECODER,
@@ -65,79 +61,39 @@ class SettingsTest {
 
     /** @param entrances those where it makes a difference */
     private record Case(
-            Setting setting, String text, String body, String before, String after, Set<Entrance> entrances) {}
+            Setting setting, String text, byte[] body, String before, String after, Set<Entrance> entrances) {}
 
     @TempDir
     private Path directory;
 
-    private static Case everywhere(Setting setting, String text, String body, String before, String after) {
-        return new Case(setting, text, body, before, after, EnumSet.allOf(Entrance.class));
-    }
-
-    private static Case inForms(Setting setting, String text, String body, String before, String after) {
-        return new Case(setting, text, body, before, after, EnumSet.range(Entrance.FORM, Entrance.INIT_PARAMETER));
+    private static Case inForms(Setting setting, String text, String before, String after) {
+        return new Case(
+                setting, text, new byte[0], before, after, EnumSet.range(Entrance.FORM, Entrance.INIT_PARAMETER));
     }
 
     private static Case inFilters(Setting setting, String text, String before, String after) {
-        return new Case(
-                setting, text, "", before, after, EnumSet.range(Entrance.FILTER_BUILDER, Entrance.INIT_PARAMETER));
+        Set<Entrance> filters = EnumSet.range(Entrance.FILTER_BUILDER, Entrance.INIT_PARAMETER);
+        return new Case(setting, text, new byte[0], before, after, filters);
     }
 
-    /** Of a setting for what is not asked for by the decoder. */
-    private static Case butDecoder(Setting setting, String text, String body, String before, String after) {
-        return new Case(setting, text, body, before, after, EnumSet.range(Entrance.READER, Entrance.INIT_PARAMETER));
+    private static Case of(SettingCase at) {
+        Entrance least = Entrance.valueOf(at.from().name());
+        Setting setting = Setting.of(at.setting());
+        Set<Entrance> entrances = EnumSet.range(least, Entrance.INIT_PARAMETER);
+        return new Case(setting, at.text(), at.bytes(), at.before(), at.after(), entrances);
     }
 
     private static List<Case> cases() {
-        String field = A + "\r\n\r\nvv" + END;
-        String nested = "--y\r\nContent-Disposition: attachment; filename=g\r\n\r\n1\r\n--y--";
-        List<Case> cases = new ArrayList<>();
-        cases.add(everywhere(Setting.PRESET, "Strict", BODY, USUAL, "!PREAMBLE"));
-        cases.add(everywhere(Setting.HEADER_CHARSET, "iso-8859-1", A + "\u00e4\r\n\r\n" + END, "a\ufffd=", "a\u00e4="));
-        String escaped = "--x\r\nContent-Disposition: form-data; name=\"%22\"\r\n\r\n" + END;
-        cases.add(everywhere(Setting.DECODE_PERCENT_ESCAPES, "true", escaped, "%22=", "\"="));
-        String encoded = A + "\r\nContent-Transfer-Encoding: base64\r\n\r\ndnY=" + END;
-        cases.add(butDecoder(Setting.DECODE_TRANSFER_ENCODINGS, "TRUE", encoded, "a=dnY=", "a=vv"));
-        String pieces = A + "; filename*0=f; filename*1=g\r\n\r\nv" + END;
-        cases.add(everywhere(Setting.JOIN_CONTINUATIONS, "true", pieces, "!MALFORMED_CONTENT_DISPOSITION", "a(fg)=v"));
-        String both = A + "; filename=f; filename*=utf-8''g\r\n\r\nv" + END;
-        cases.add(everywhere(Setting.PREFER_EXTENDED_FILENAME, "true", both, "a(f)=v", "a(g)=v"));
-        String words = "--x\r\nContent-Disposition: form-data; name=\"=?utf-8?q?b?=\"\r\n\r\nv" + END;
-        cases.add(everywhere(Setting.DECODE_ENCODED_WORDS, "true", words, "=?utf-8?q?b?==v", "b=v"));
-        cases.add(everywhere(Setting.MAX_BODY_BYTES, "10", BODY, USUAL, "!BODY_TOO_LARGE"));
-        cases.add(everywhere(Setting.MAX_PART_BYTES, "1", BODY, USUAL, "!PART_TOO_LARGE"));
-        cases.add(butDecoder(Setting.MAX_FIELD_BYTES, "1", BODY, USUAL, "!FIELD_TOO_LARGE"));
-        cases.add(everywhere(Setting.MAX_PARTS, "1", BODY, USUAL, "!TOO_MANY_PARTS"));
-        cases.add(everywhere(Setting.MAX_FILES, "0", BODY, USUAL, "!TOO_MANY_FILES"));
-        cases.add(everywhere(Setting.MAX_HEADERS_PER_PART, "0", BODY, USUAL, "!TOO_MANY_HEADERS"));
-        cases.add(everywhere(Setting.MAX_HEADER_BYTES_PER_PART, "10", BODY, USUAL, "!HEADER_SECTION_TOO_LARGE"));
-        cases.add(everywhere(Setting.MAX_HEADER_BYTES, "50", BODY, USUAL, "!HEADERS_TOO_LARGE"));
-        cases.add(everywhere(Setting.MAX_PREAMBLE_BYTES, "1", BODY, USUAL, "!PREAMBLE_TOO_LARGE"));
-        cases.add(everywhere(Setting.MAX_EPILOGUE_BYTES, "1", BODY, USUAL, "!EPILOGUE_TOO_LARGE"));
-        String mixed = A + "\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n" + nested + END;
-        cases.add(inForms(Setting.EXPAND_NESTED, "true", mixed, "a=" + nested, "a(g)=1"));
-        String file = A + "; filename=f\r\n\r\nvv" + END;
-        cases.add(inForms(Setting.SPILL_THRESHOLD, "1", file, "a(f)=vv", "a(f)=vv in a file"));
-        cases.add(inForms(Setting.MAX_IN_MEMORY_BYTES, "10", field, "a=vv", "!IN_MEMORY_TOO_LARGE"));
-        String large = A + "; filename=f\r\n\r\n" + "v".repeat(65_537) + END;
-        cases.add(inForms(
-                Setting.MAX_FILES_ON_DISK,
-                "0",
-                large,
-                "a(f)=" + "v".repeat(65_537) + " in a file",
-                "!TOO_MANY_FILES_ON_DISK"));
-        cases.add(inForms(Setting.MAX_DRAIN_BYTES, "99", "", "reads 100 more", "reads no more"));
-        cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "480", "", "waits 6000 ms", "waits 5500 ms"));
-        cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "none", "", "waits 6000 ms", "waits"));
-        cases.add(inForms(Setting.MIN_RATE_GRACE, "1500ms", "", "waits 6000 ms", "waits 2500 ms"));
-        cases.add(inForms(Setting.MIN_RATE_GRACE, "7s", "", "waits 6000 ms", "waits 8000 ms"));
-        cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "", "waits 30 s for a sink", "waits no 30 s for a sink"));
-        cases.add(inForms(Setting.DIRECTORY, "%s", "", "spool", "other"));
-        cases.add(inForms(Setting.MAX_SPOOL_BYTES, "1", file, "a(f)=vv in a file", "!SPOOL_FULL"));
-        cases.add(inForms(Setting.MAX_SPOOL_FILES, "0", file, "a(f)=vv in a file", "!TOO_MANY_SPOOL_FILES"));
-        cases.add(inForms(Setting.KEEP_FREE_BYTES, "1000000TiB", file, "a(f)=vv in a file", "!DISK_FULL"));
-        cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "1KiB", field, "a=vv", "!MEMORY_FULL"));
-        cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "", "some", "any"));
+        List<Case> cases =
+                SettingCase.all().stream().map(SettingsTest::of).collect(Collectors.toCollection(ArrayList::new));
+        cases.add(inForms(Setting.MAX_DRAIN_BYTES, "99", "reads 100 more", "reads no more"));
+        cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "480", "waits 6000 ms", "waits 5500 ms"));
+        cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "none", "waits 6000 ms", "waits"));
+        cases.add(inForms(Setting.MIN_RATE_GRACE, "1500ms", "waits 6000 ms", "waits 2500 ms"));
+        cases.add(inForms(Setting.MIN_RATE_GRACE, "7s", "waits 6000 ms", "waits 8000 ms"));
+        cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "waits 30 s for a sink", "waits no 30 s for a sink"));
+        cases.add(inForms(Setting.DIRECTORY, "%s", "spool", "other"));
+        cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "some", "any"));
         cases.add(inFilters(Setting.LOCATION, "%s", "spool", "other"));
         cases.add(inFilters(Setting.PARSE, "Eager", "lazy", "eager"));
         cases.add(inFilters(Setting.REFUSE_OTHER_MULTIPART, "false", "true", "false"));
@@ -168,14 +124,13 @@ class SettingsTest {
     }
 
     private String outcome(Case at, Entrance entrance, @Nullable String text) throws Exception {
-        byte[] body = at.body().getBytes(StandardCharsets.ISO_8859_1);
         try {
             return entrance.isForm()
-                    ? outcome(at.setting(), entrance, text, body)
+                    ? outcome(at.setting(), entrance, text, at.body())
                     : streamed(
                             entrance,
                             set(MultipartOptions.builder(), at.setting(), text).build(),
-                            body);
+                            at.body());
         } catch (MultipartException e) {
             return "!" + e.reason();
         }
@@ -190,7 +145,7 @@ class SettingsTest {
         if (entrance == Entrance.READER) {
             try (MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), BOUNDARY, options)) {
                 for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
-                    parts.add(shown(part.name(), part.filename(), part.text()));
+                    parts.add(SettingCase.shown(part.name(), part.filename(), part.text()));
                 }
             }
             return String.join(" ", parts);
@@ -202,7 +157,7 @@ class SettingsTest {
                 switch (decoder.next()) {
                     case DATA -> data.append(decoder.data().toString(StandardCharsets.ISO_8859_1));
                     case PART_END -> {
-                        parts.add(shown(decoder.name(), decoder.filename(), data.toString()));
+                        parts.add(SettingCase.shown(decoder.name(), decoder.filename(), data.toString()));
                         data.setLength(0);
                     }
                     case NEED_INPUT -> decoder.finish();
@@ -215,21 +170,13 @@ class SettingsTest {
         }
     }
 
-    private static String shown(@Nullable String name, @Nullable String filename, String text) {
-        return name + (filename == null ? "" : "(" + filename + ")") + "=" + text;
-    }
-
     // ---- forms
 
     private String outcome(Setting setting, Entrance entrance, @Nullable String text, byte[] body) throws Exception {
-        boolean files = setting.scope() == Scope.SPOOL && setting != Setting.DIRECTORY;
         if (entrance == Entrance.INIT_PARAMETER) {
             SluiceFilter filter = new SluiceFilter();
-            String[] spill = files ? new String[] {"spillThreshold", "0"} : new String[0];
             String[] given = text == null ? new String[0] : new String[] {setting.key(), text};
-            filter.init(FilterParametersTest.config(
-                    directory.resolve("spool"),
-                    Stream.of(spill, given).flatMap(Stream::of).toArray(String[]::new)));
+            filter.init(FilterParametersTest.config(directory.resolve("spool"), given));
             return asked(setting, filter, body);
         }
         SpoolDirectory.Builder spool = SpoolDirectory.builder(directory.resolve("spool"));
@@ -244,7 +191,7 @@ class SettingsTest {
             if (text != null && (setting.scope() == Scope.BODY || setting.scope() == Scope.FORM)) {
                 builder.set(setting, text);
             }
-            FormOptions options = (files ? builder.spillThreshold(0) : builder).build();
+            FormOptions options = builder.build();
             if (entrance == Entrance.FORM) {
                 return asked(setting, options, body);
             }
@@ -294,7 +241,7 @@ class SettingsTest {
             List<String> parts = new ArrayList<>();
             for (FormPart part : form.parts()) {
                 String kept = part.isInMemory() ? "" : " in a file";
-                parts.add(shown(part.name(), part.filename(), part.text()) + kept);
+                parts.add(SettingCase.shown(part.name(), part.filename(), part.text()) + kept);
             }
             return String.join(" ", parts);
         }

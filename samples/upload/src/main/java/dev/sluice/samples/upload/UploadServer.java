@@ -51,6 +51,9 @@ public final class UploadServer implements AutoCloseable {
     /** Where files wait in the directory; no stored file has a name that starts with a dot. */
     private static final String INCOMING = ".incoming";
 
+    /** What clients on this machine may have under way when they are refused: files, in large pieces. */
+    private static final long MAX_DRAIN_BYTES = 16 << 20;
+
     /** What the keys of objects begin with. */
     static final String PREFIX = "uploads/";
 
@@ -118,6 +121,7 @@ public final class UploadServer implements AutoCloseable {
                 .expandNested(false) // parts as they are in the body
                 .minBytesPerSecond(ServerConfig.MIN_BYTES_PER_SECOND)
                 .minRateGrace(config.rateGrace())
+                .maxDrainBytes(MAX_DRAIN_BYTES)
                 .metrics(metrics)
                 .build();
     }

@@ -1,0 +1,275 @@
+package dev.sluice.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.Setting;
+import dev.sluice.Setting.Scope;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.SettingCase;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every setting of a form through the handler, be it set for all forms or by the receiver of one: it acts. */
+@ExtendWith(LeakCheck.class)
+class SettingsTest {
+    enum Entrance {
+        FORMS,
+        RECEIVER
+    }
+
+    /** Those that the tests below see, for they show in no body. */
+    private static final Set<Setting> IN_TIME = EnumSet.of(
+            Setting.MAX_DRAIN_BYTES,
+            Setting.MIN_BYTES_PER_SECOND,
+            Setting.MIN_RATE_GRACE,
+            Setting.MAX_SINK_WAIT,
+            Setting.DIRECTORY);
+
+    @TempDir
+    private Path directory;
+
+    private EmbeddedChannel channel = new EmbeddedChannel();
+    private int reads;
+    private @Nullable SpoolDirectory spool;
+
+    /** Says what is in the form, and why there is none. */
+    private record Receiver(UnaryOperator<FormOptions> change) implements FormReceiver {
+        @Override
+        public FormOptions options(FormOptions defaults) {
+            return change.apply(defaults);
+        }
+
+        @Override
+        public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) throws IOException {
+            List<String> parts = new ArrayList<>();
+            for (FormPart part : form.parts()) {
+                String kept = part.isInMemory() ? "" : " in a file";
+                parts.add(SettingCase.shown(part.name(), part.filename(), part.text()) + kept);
+            }
+            return CompletableFuture.completedStage(answer(String.join(" ", parts)));
+        }
+
+        @Override
+        public FullHttpResponse failed(Throwable failure) {
+            return answer("!" + (failure instanceof MultipartException e ? e.reason() : failure));
+        }
+
+        private static FullHttpResponse answer(String text) {
+            FullHttpResponse answer = Upload.text(200, "");
+            answer.content().writeBytes(text.getBytes(StandardCharsets.UTF_8));
+            return answer;
+        }
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        channel.finishAndReleaseAll();
+        if (spool != null) {
+            spool.close();
+        }
+    }
+
+    /** Options of the given settings, each with its text. */
+    private FormOptions options(String... settings) throws IOException {
+        SpoolDirectory.Builder files = SpoolDirectory.builder(directory.resolve("spool"));
+        MemoryBudget memory = MemoryBudget.of(1 << 20);
+        for (int i = 0; i < settings.length; i += 2) {
+            Setting setting = Setting.of(settings[i]);
+            if (setting.scope() == Scope.SPOOL) {
+                files.set(setting, settings[i + 1]);
+            } else if (setting.scope() == Scope.MEMORY) {
+                memory = MemoryBudget.of((long) setting.parse(settings[i + 1]));
+            }
+        }
+        spool = files.open();
+        FormOptions.Builder builder = FormOptions.builder(spool, memory);
+        for (int i = 0; i < settings.length; i += 2) {
+            Setting setting = Setting.of(settings[i]);
+            if (setting.scope() == Scope.BODY || setting.scope() == Scope.FORM) {
+                builder.set(setting, settings[i + 1]);
+            }
+        }
+        return builder.build();
+    }
+
+    private void open(Entrance entrance, FormOptions options, UnaryOperator<FormOptions.Builder> more) {
+        FormOptions usual = FormOptions.inMemory(MemoryBudget.of(1 << 20)).build();
+        Forms forms = Forms.of(entrance == Entrance.FORMS ? options : usual);
+        Receiver receiver =
+                new Receiver(defaults -> more.apply((entrance == Entrance.RECEIVER ? options : defaults).toBuilder())
+                        .build());
+        channel = new EmbeddedChannel();
+        channel.freezeTime();
+        channel.pipeline()
+                .addLast(
+                        new ChannelOutboundHandlerAdapter() {
+                            @Override
+                            public void read(ChannelHandlerContext ctx) {
+                                reads++;
+                                ctx.read();
+                            }
+                        },
+                        MultipartHandlers.builder(forms, request -> receiver, Runnable::run)
+                                .drainTimeout(Duration.ofMinutes(1))
+                                .build()
+                                .newHandler());
+        channel.runPendingTasks();
+    }
+
+    private static HttpRequest head(String type) {
+        HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");
+        head.headers().set("Content-Type", type);
+        return head;
+    }
+
+    private void send(byte[] bytes) {
+        channel.writeInbound(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes)));
+    }
+
+    private @Nullable String answer() {
+        channel.runPendingTasks();
+        FullHttpResponse answer = channel.readOutbound();
+        try {
+            return answer == null ? null : answer.content().toString(StandardCharsets.UTF_8);
+        } finally {
+            ReferenceCountUtil.release(answer);
+        }
+    }
+
+    static Stream<Arguments> everySettingThroughBoth() {
+        return SettingCase.all().stream()
+                .flatMap(at -> Stream.of(Entrance.values()).map(entrance -> Arguments.of(at, entrance)));
+    }
+
+    @Test
+    void noSettingIsMissing() {
+        Set<Setting> seen = EnumSet.copyOf(IN_TIME);
+        SettingCase.all().forEach(at -> seen.add(Setting.of(at.setting())));
+        Stream.of(Setting.values())
+                .filter(setting -> setting.scope() == Scope.FILTER)
+                .forEach(seen::add);
+        assertEquals(EnumSet.allOf(Setting.class), seen);
+    }
+
+    @ParameterizedTest
+    @MethodSource("everySettingThroughBoth")
+    void aSettingActs(SettingCase at, Entrance entrance) throws IOException {
+        open(entrance, options(at.setting(), at.text()), more -> more);
+        channel.writeInbound(head(Upload.TYPE));
+        send(at.bytes());
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertEquals(at.after(), answer());
+    }
+
+    @ParameterizedTest
+    @MethodSource("everySettingThroughBoth")
+    void withoutItSomethingElseBecomesOfTheBody(SettingCase at, Entrance entrance) throws IOException {
+        open(entrance, options(), more -> more);
+        channel.writeInbound(head(Upload.TYPE));
+        send(at.bytes());
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertEquals(at.before(), answer());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void maxDrainBytesAreReadOfARefusedBodyAndThenNoMore(Entrance entrance) throws IOException {
+        open(entrance, options("maxDrainBytes", "99"), more -> more);
+        channel.writeInbound(head("text/plain"));
+        assertEquals("!UNSUPPORTED_MEDIA_TYPE", answer());
+        channel.runPendingTasks();
+        int before = reads;
+        send(new byte[99]);
+        assertEquals(before + 1, reads);
+        send(new byte[1]);
+        assertEquals(before + 1, reads);
+    }
+
+    /** @param expected what a client is told that sends so many bytes, and then nothing for so many milliseconds */
+    @ParameterizedTest
+    @CsvSource({
+        "'', 0, 20, false,",
+        "minRateGrace 1ms, 0, 20, false, !CLIENT_TOO_SLOW",
+        "minRateGrace 1ms minBytesPerSecond none, 0, 20, false,",
+        "minRateGrace 500ms, 2880, 600, false,", // which pay for 6 seconds
+        "minRateGrace 500ms minBytesPerSecond 1GiB, 2880, 600, false, !CLIENT_TOO_SLOW",
+        "'', 100, 20, true,",
+        "maxSinkWait 1ms, 100, 20, true, !SINK_STALLED"
+    })
+    void theTimesAreHeeded(String settings, int bytes, int millis, boolean stalled, @Nullable String expected)
+            throws IOException {
+        String[] given = settings.isEmpty() ? new String[0] : settings.split(" ");
+        for (Entrance entrance : Entrance.values()) {
+            Upload sink = new Upload().shut();
+            open(entrance, options(given), more -> stalled ? more.decider(part -> PartDecision.to(sink)) : more);
+            channel.writeInbound(head(Upload.TYPE));
+            send(("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" + "v".repeat(bytes))
+                    .getBytes(StandardCharsets.US_ASCII));
+            long start = System.nanoTime();
+            while (System.nanoTime() - start <= TimeUnit.MILLISECONDS.toNanos(millis)) { // the client's time
+                LockSupport.parkNanos(100_000);
+            }
+            channel.advanceTimeBy(2, TimeUnit.SECONDS); // the handler's clock
+            channel.runScheduledPendingTasks();
+            assertEquals(expected, answer(), entrance.name());
+            close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void filesGoToTheDirectory(Entrance entrance) throws IOException {
+        Path other = directory.resolve("other");
+        open(entrance, options("directory", other.toString()), more -> more);
+        channel.writeInbound(head(Upload.TYPE));
+        send(Upload.body(100_000));
+        try (Stream<Path> files = Files.walk(other)) {
+            assertTrue(files.anyMatch(file -> file.toFile().length() >= 64 << 10));
+        }
+    }
+}
