@@ -59,7 +59,7 @@ class ConnectionTest {
     }
 
     static Transport[] transports() {
-        return Transport.here();
+        return Transport.asked();
     }
 
     private void start(UnaryOperator<MultipartHandlers.Builder> change, UnaryOperator<FormOptions.Builder> options) {

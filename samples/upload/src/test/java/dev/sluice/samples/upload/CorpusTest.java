@@ -17,7 +17,6 @@ import dev.sluice.samples.upload.clients.Browser;
 import dev.sluice.samples.upload.clients.Presence;
 import dev.sluice.samples.upload.clients.Program;
 import dev.sluice.testkit.Corpus;
-import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import java.io.IOException;
@@ -41,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Every body of the corpus, by real clients over HTTP/1.1, HTTP/1.1 in TLS, and HTTP/2: the server answers what the
  * inspector, which reads a file, says of it. In each build the clients take turns, so that each body comes once in each preset;
- * with {@code -Pfull} each client sends all. On epoll where there is a library for it, else on NIO.
+ * with {@code -Pfull} each client sends all. On NIO, or with {@code -Pepoll} on epoll.
  */
 @Tag("sized")
 class CorpusTest {
@@ -62,7 +61,7 @@ class CorpusTest {
 
     @TestFactory
     Stream<DynamicNode> theAnswerIsWhatTheInspectorSays() throws IOException {
-        Transport transport = Epoll.isAvailable()
+        Transport transport = Boolean.getBoolean("sluice.epoll")
                 ? new Transport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class)
                 : Transport.NIO;
         List<Case> cases = cases();
