@@ -64,13 +64,27 @@ final class Closing {
         return inflow.received() - receivedBefore > drainBytes;
     }
 
+    /** Ends it where no request has begun: a client of HTTP/2 may send it again over another connection. */
+    void turnAway(ChannelHandlerContext ctx) {
+        begun = true;
+        if (isStream(ctx.channel())) {
+            reset(ctx, Http2Error.REFUSED_STREAM);
+        } else {
+            close(ctx);
+        }
+    }
+
+    private static void reset(ChannelHandlerContext ctx, Http2Error error) {
+        ctx.writeAndFlush(new DefaultHttp2ResetFrame(error)).addListener(ChannelFutureListener.CLOSE);
+    }
+
     /** Closes it when the client has had its time. */
     void check(ChannelHandlerContext ctx) {
         long left = (begun ? shared.drainNanos() : shared.idleNanos()) - (System.nanoTime() - since);
         if (left >= 0 && !(begun && isTooMuch())) {
             return;
         } else if (begun && isStream(ctx.channel()) && !ctx.isRemoved()) {
-            ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.NO_ERROR)).addListener(ChannelFutureListener.CLOSE);
+            reset(ctx, Http2Error.NO_ERROR);
         } else {
             close(ctx);
         }

@@ -9,16 +9,17 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the handlers of a server share. Thread-safe.
  *
  * @param executor null where everything is done on the event loop
- * @param open how to stop each handler within a time, by what is complete when it is over
+ * @param open how to stop each handler by a time, by what is complete when it is over
+ * @param stopping by when, as {@link System#nanoTime()}; null before
  * @param held how many bytes of bodies have come and wait, of all connections
  */
 record Connections(
@@ -28,8 +29,8 @@ record Connections(
         int bytesPerTurn,
         long idleNanos,
         long drainNanos,
-        Map<CompletableFuture<Void>, Consumer<Duration>> open,
-        AtomicBoolean stopping,
+        Map<CompletableFuture<Void>, LongConsumer> open,
+        AtomicReference<@Nullable Long> stopping,
         AtomicLong held) {
     /** {@return how much is worth dropping, in bytes, where no form says otherwise} */
     long maxDrainBytes() {
@@ -38,20 +39,38 @@ record Connections(
 
     /** Has {@link #stop} run these on the event loop: at once, and at its deadline; until {@code over} is complete. */
     void add(ChannelHandlerContext ctx, CompletableFuture<Void> over, Runnable proceed, Runnable close) {
-        open.put(over, deadline -> {
+        LongConsumer stop = deadline -> {
             try {
                 ctx.executor().execute(proceed);
-                ctx.executor().schedule(close, deadline.toNanos(), TimeUnit.NANOSECONDS);
+                ctx.executor().schedule(close, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException e) {
                 over.complete(null); // the event loop has ended
             }
-        });
+        };
+        open.put(over, stop);
         over.whenComplete((nothing, failure) -> open.remove(over));
+        Long deadline = stopping.get();
+        if (deadline != null) { // one that was accepted before, and is late
+            stop.accept(deadline);
+        }
     }
 
-    CompletionStage<Void> stop(Duration deadline) {
-        stopping.set(true);
+    boolean isStopping() {
+        return stopping.get() != null;
+    }
+
+    CompletionStage<Void> stop(Duration within) {
+        long deadline = System.nanoTime() + within.toNanos();
+        stopping.set(deadline);
         open.values().forEach(stop -> stop.accept(deadline));
-        return CompletableFuture.allOf(open.keySet().toArray(CompletableFuture<?>[]::new));
+        return whenNoneIsOpen();
+    }
+
+    private CompletableFuture<Void> whenNoneIsOpen() {
+        CompletableFuture<?>[] left =
+                open.keySet().stream().filter(over -> !over.isDone()).toArray(CompletableFuture<?>[]::new);
+        return left.length == 0
+                ? CompletableFuture.completedFuture(null)
+                : CompletableFuture.allOf(left).thenCompose(nothing -> whenNoneIsOpen());
     }
 }

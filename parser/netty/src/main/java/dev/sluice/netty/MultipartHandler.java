@@ -137,8 +137,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             closing.goOn(ctx, request.isComplete(), inputShutdown);
         } else if (form != null) {
             proceed(ctx, form);
-        } else if (request.isOver() && shared.stopping().get()) {
-            closing.close(ctx);
+        } else if (request.isOver() && shared.isStopping()) {
+            closing.turnAway(ctx);
         } else if (inflow.first() == null && (request.isOver() || autoRead && request.isWithOthers())) {
             inflow.read(ctx);
         }
@@ -241,7 +241,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             response.release(); // the client is gone
         } else {
             work(ctx); // what has come of a refused body need not be waited for
-            request.answer(response, shared.stopping().get());
+            request.answer(response, shared.isStopping());
             closing.clientIsWaitedFor();
             ctx.writeAndFlush(response).addListener(whenSent(ctx));
         }
@@ -252,7 +252,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         boolean interim = message instanceof HttpResponse head && head.status().code() < 200;
         boolean answers = !interim && request.isWithOthers();
         if (answers && message instanceof HttpResponse head) {
-            request.answer(head, shared.stopping().get());
+            request.answer(head, shared.isStopping());
         }
         boolean last = answers && message instanceof LastHttpContent;
         ctx.write(message, last ? promise.unvoid().addListener(whenSent(ctx)) : promise);

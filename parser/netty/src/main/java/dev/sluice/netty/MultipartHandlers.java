@@ -9,8 +9,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While a sink makes a form wait, a client that is gone is found about a second later, unless more than some 64 KiB, or
  * 256 messages, lie before its end, or an eighth of the {@code MemoryBudget} is held for all connections: then once those
- * are read, or {@link dev.sluice.form.FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give
- * the connection a larger window than its streams have, or one that waits stops all.
+ * are read, or {@link FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give the connection
+ * twice the window that its streams have together, for Netty gives it back by halves, or those that wait stop all.
  */
 public final class MultipartHandlers {
     private final Connections connections;
@@ -64,7 +64,11 @@ public final class MultipartHandlers {
 
     /**
      * Ends all connections: those without a request at once, the others when theirs is answered, and what is under way after
-     * {@code deadline} is aborted. Close what accepts connections before; of HTTP/2 only streams end.
+     * {@code deadline} is aborted. Close what accepts connections before.
+     *
+     * <p>Of HTTP/2 streams end, and new ones are refused ({@code REFUSED_STREAM}), so that clients may send those requests
+     * elsewhere. Connections are yours: {@code close()} tells the client (GOAWAY) and waits for the streams for as long as
+     * {@code gracefulShutdownTimeoutMillis} of the codec's builder says, which is 0 in an {@code Http2FrameCodecBuilder}.
      *
      * @return complete when no handler and no form is left
      */
@@ -134,7 +138,7 @@ public final class MultipartHandlers {
                     idleNanos,
                     drainNanos,
                     new ConcurrentHashMap<>(),
-                    new AtomicBoolean(),
+                    new AtomicReference<>(),
                     new AtomicLong()));
         }
     }

@@ -1,6 +1,7 @@
 package dev.sluice.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -40,6 +41,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -59,21 +61,28 @@ class Http2Test {
     /** By the path, until they are asked for. */
     private final Map<String, Upload> uploads = new ConcurrentHashMap<>();
 
+    private MultipartHandlers handlers;
     private NettyServer server;
+    /** The server's side of the one connection. */
+    private volatile Channel accepted;
+
     private Channel client;
 
     @BeforeEach
     void start() {
         Forms forms = Forms.of(FormOptions.inMemory(memory).build());
-        MultipartHandlers handlers = MultipartHandlers.builder(forms, request -> uploads.remove(request.uri()), workers)
+        handlers = MultipartHandlers.builder(forms, request -> uploads.remove(request.uri()), workers)
                 .drainTimeout(Duration.ofSeconds(2))
                 .build();
         server = new NettyServer(NettyServer.Transport.NIO, connection -> {
+            accepted = connection;
             connection.config().setAllocator(buffers);
             connection
                     .pipeline()
                     .addLast(
-                            Http2FrameCodecBuilder.forServer().build(),
+                            Http2FrameCodecBuilder.forServer()
+                                    .gracefulShutdownTimeoutMillis(40_000)
+                                    .build(),
                             new Http2MultiplexHandler(new ChannelInitializer<>() {
                                 @Override
                                 protected void initChannel(Channel stream) {
@@ -255,5 +264,65 @@ class Http2Test {
         stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // nobody reads it
         client.close();
         assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
+    }
+
+    // ---- shutdown
+
+    /** A stream whose form is under way. */
+    private Stream begun(Upload upload) {
+        Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
+        upload.awaitMoreThan(0);
+        return stream;
+    }
+
+    private CompletableFuture<Void> shutdown(Duration deadline) {
+        return handlers.shutdown(deadline).toCompletableFuture();
+    }
+
+    @Test
+    void aShutdownLetsStreamsEndAndRefusesNewOnesSoThatTheClientMaySendThemElsewhere() throws Exception {
+        List<Upload> uploads = List.of(new Upload(), new Upload(), new Upload());
+        List<Stream> streams = uploads.stream().map(this::begun).toList();
+        CompletableFuture<Void> done = shutdown(Duration.ofSeconds(40));
+        Upload late = new Upload();
+        new Stream(late).assertNext("reset " + Http2Error.REFUSED_STREAM.code());
+        for (Stream stream : streams) {
+            assertFalse(done.isDone());
+            stream.send(Arrays.copyOfRange(Upload.body(30_000), 20_000, Upload.body(30_000).length), true);
+            stream.assertNext("status 200");
+            stream.assertNext("end");
+        }
+        done.get(20, TimeUnit.SECONDS);
+        assertFalse(late.asked.isDone());
+        uploads.forEach(upload -> assertEquals(1, upload.published));
+        assertTrue(accepted.isActive(), "the connection is the application's");
+    }
+
+    @Test
+    void aShutdownEndsTheStreamsThatAreUnderWayAtItsDeadlineBeThereASlowClientOrSink() throws Exception {
+        Upload stopped = new Upload();
+        Upload stuck = new Upload().shut();
+        List<Stream> streams = List.of(begun(stopped), begun(stuck));
+        shutdown(Duration.ofMillis(200)).get(20, TimeUnit.SECONDS);
+        for (Stream stream : streams) {
+            stream.assertNext("reset " + Http2Error.CANCEL.code());
+        }
+        for (Upload upload : List.of(stopped, stuck)) {
+            assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
+            assertEquals(0, upload.published);
+            assertEquals(1, upload.closed);
+        }
+    }
+
+    @Test
+    void aConnectionThatTheApplicationClosesEndsWithTheLastOfItsStreams() throws Exception {
+        Stream stream = begun(new Upload());
+        accepted.close(); // by GOAWAY
+        CompletableFuture<Void> done = shutdown(Duration.ofSeconds(40));
+        stream.send(Arrays.copyOfRange(Upload.body(30_000), 20_000, Upload.body(30_000).length), true);
+        stream.assertNext("status 200");
+        stream.assertNext("end");
+        done.get(20, TimeUnit.SECONDS);
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 }

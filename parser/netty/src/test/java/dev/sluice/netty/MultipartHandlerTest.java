@@ -801,6 +801,31 @@ class MultipartHandlerTest {
         assertEquals(0, upload.published);
     }
 
+    /** As one that comes while it is decided what it speaks, with its first bytes. */
+    @Test
+    void aConnectionThatComesAfterAShutdownHasBegunIsWaitedForAndEndedWithTheOthers() {
+        open(onLoop());
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)));
+        CompletableFuture<Void> done = handlers.shutdown(Duration.ofMillis(1)).toCompletableFuture();
+        EmbeddedChannel late = new EmbeddedChannel();
+        late.freezeTime();
+        late.pipeline().addLast(handlers.newHandler());
+        late.pipeline().fireChannelRead(head("/upload"));
+        late.pipeline().fireChannelRead(content(Upload.body(10)));
+        late.runPendingTasks();
+        for (EmbeddedChannel each : List.of(channel, late)) {
+            assertFalse(done.isDone());
+            each.runPendingTasks();
+            each.advanceTimeBy(2, TimeUnit.MILLISECONDS);
+            each.runScheduledPendingTasks();
+            each.runPendingTasks();
+            assertFalse(each.isOpen());
+        }
+        assertTrue(done.isDone());
+        late.finishAndReleaseAll();
+    }
+
     // ---- settings
 
     @Test
