@@ -43,8 +43,11 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     private static final int MAX_CHUNK_BYTES = 64 << 10;
     private static final int MAX_STREAMS = 100;
 
-    /** Of a connection, beside what one stream has: streams whose sinks are slow must not stop the others. */
-    private static final int MORE_WINDOW = (MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
+    /**
+     * Of a connection, beside what one stream has: streams whose sinks are slow must not stop the others. Twice what all of
+     * them have, for Netty gives the client a window back once half of it was read.
+     */
+    private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
     private static final Logger LOG = LoggerFactory.getLogger(Protocols.class);
 

@@ -60,7 +60,7 @@ class TlsTest {
     @TempDir
     Path directory;
 
-    private static HttpClient client(HttpClient.Version version) throws GeneralSecurityException {
+    static HttpClient client(HttpClient.Version version) throws GeneralSecurityException {
         SSLContext trust = SSLContext.getInstance("TLS");
         trust.init(null, new TrustManager[] {new Localhost()}, null);
         return HttpClient.newBuilder().sslContext(trust).version(version).build();

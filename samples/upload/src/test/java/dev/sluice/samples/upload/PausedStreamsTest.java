@@ -1,0 +1,202 @@
+package dev.sluice.samples.upload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import dev.sluice.netty.FormReceiver;
+import dev.sluice.netty.MultipartHandlers;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2FrameCodec;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One connection of HTTP/2 whose streams wait for their sinks, and java.net.http at its other end. */
+@Timeout(120)
+class PausedStreamsTest {
+    /** All but one of those that the server allows. */
+    private static final int PAUSED = 99;
+
+    /** Of a form: more than waits of one before its sink is asked, and is read ahead, and a window. */
+    private static final byte[] BODY =
+            new TestForm().file("f", "f", new byte[1_000_000]).body();
+
+    /** Behind the handlers: all requests are forms. */
+    @ChannelHandler.Sharable
+    private static final class Nobody extends ChannelInboundHandlerAdapter {}
+
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    private final ExecutorService workers = Executors.newFixedThreadPool(2);
+    private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+    /** One for each form that waits. */
+    private final BlockingQueue<Readiness> gates = new LinkedBlockingQueue<>();
+
+    private URI server;
+
+    /** Takes the first piece of a part, and is not ready for more until it is told so. */
+    private final class Slow implements PartSink {
+        private boolean waited;
+
+        @Override
+        public Readiness write(ByteBuf data) {
+            if (waited) {
+                return Readiness.READY;
+            }
+            waited = true;
+            Readiness gate = Readiness.pending();
+            gates.add(gate);
+            return gate;
+        }
+
+        @Override
+        public Readiness complete() {
+            return Readiness.READY;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private FormReceiver receiver(boolean slow) {
+        return new FormReceiver() {
+            @Override
+            public FormOptions options(FormOptions defaults) {
+                return defaults.toBuilder()
+                        .decider(part -> slow ? PartDecision.to(new Slow()) : PartDecision.skip())
+                        .build();
+            }
+
+            @Override
+            public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) {
+                return CompletableFuture.completedStage(
+                        new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
+            }
+        };
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        Forms forms = Forms.of(FormOptions.inMemory(MemoryBudget.of(64 << 20)).build());
+        MultipartHandlers handlers = MultipartHandlers.builder(
+                        forms, request -> receiver(request.uri().equals("/slow")), workers)
+                .build();
+        ChannelHandler protocols = new Protocols(handlers, new Nobody(), true);
+        Channel acceptor = new ServerBootstrap()
+                .group(loops)
+                .channel(NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        accepted.add(channel);
+                        channel.pipeline().addLast(protocols);
+                    }
+                })
+                .bind("localhost", 0)
+                .syncUninterruptibly()
+                .channel();
+        server = URI.create("https://localhost:" + ((InetSocketAddress) acceptor.localAddress()).getPort());
+    }
+
+    @AfterEach
+    void stop() {
+        gates.forEach(Readiness::ready);
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        workers.shutdown();
+    }
+
+    private HttpRequest form(String path) {
+        return HttpRequest.newBuilder(server.resolve(path))
+                .header("Content-Type", TestForm.CONTENT_TYPE)
+                .timeout(Duration.ofSeconds(path.equals("/slow") ? 110 : 20))
+                .POST(BodyPublishers.ofByteArray(BODY))
+                .build();
+    }
+
+    /** {@return how many streams may send nothing more before they are read} */
+    private static int exhausted(Channel connection) {
+        int[] count = {0};
+        connection
+                .eventLoop()
+                .submit(() -> {
+                    Http2Connection http2 =
+                            connection.pipeline().get(Http2FrameCodec.class).connection();
+                    http2.forEachActiveStream(stream -> {
+                        count[0] += http2.local().flowController().windowSize(stream) == 0 ? 1 : 0;
+                        return true;
+                    });
+                    return null;
+                })
+                .syncUninterruptibly();
+        return count[0];
+    }
+
+    @Test
+    void aStreamGoesOnThoughAllOthersOfItsConnectionWaitForTheirSinksWithFullWindows() throws Exception {
+        HttpClient client = TlsTest.client(HttpClient.Version.HTTP_2);
+        HttpResponse<Void> first = client.send(form("/first"), BodyHandlers.discarding());
+        assertEquals(HttpClient.Version.HTTP_2, first.version());
+        List<CompletableFuture<HttpResponse<Void>>> slow = new ArrayList<>();
+        for (int i = 0; i < PAUSED; i++) {
+            slow.add(client.sendAsync(form("/slow"), BodyHandlers.discarding()));
+        }
+        Channel connection = accepted.take();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+        while (gates.size() < PAUSED || exhausted(connection) < PAUSED) {
+            assertTrue(
+                    System.nanoTime() < deadline,
+                    () -> "sinks: " + gates.size() + ", streams with full windows: " + exhausted(connection));
+            LockSupport.parkNanos(1_000_000);
+        }
+
+        assertEquals(200, client.send(form("/quick"), BodyHandlers.discarding()).statusCode());
+        assertEquals(0, accepted.size(), "connections beside the one");
+
+        gates.forEach(Readiness::ready);
+        for (CompletableFuture<HttpResponse<Void>> each : slow) {
+            assertEquals(200, each.get(60, TimeUnit.SECONDS).statusCode());
+        }
+    }
+}
