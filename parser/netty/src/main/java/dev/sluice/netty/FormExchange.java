@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class FormExchange implements FormSource {
     private final FormReceiver receiver;
     private final FormHead head;
+    /** Why no body follows; null where one does. */
+    private final @Nullable Throwable malformed;
+
     private final Connections shared;
     private final Executor loop;
     private FormOptions options;
@@ -50,12 +53,13 @@ final class FormExchange implements FormSource {
         this.shared = shared;
         this.loop = loop;
         options = shared.forms().options();
+        malformed = request.decoderResult().cause();
         awaitsContinue = HttpUtil.is100ContinueExpected(request);
         List<String> codings = request.headers().getAll(HttpHeaderNames.CONTENT_ENCODING);
         head = new FormHead(
                 request.headers().getAll(HttpHeaderNames.CONTENT_TYPE),
                 codings.isEmpty() ? null : String.join(", ", codings),
-                HttpUtil.getContentLength(request, -1L),
+                malformed == null ? HttpUtil.getContentLength(request, -1L) : -1,
                 awaitsContinue);
     }
 
@@ -63,6 +67,9 @@ final class FormExchange implements FormSource {
     void begin(Consumer<FullHttpResponse> answer) {
         FormIntake opened;
         try {
+            if (malformed != null) {
+                throw new CorruptedFrameException(malformed);
+            }
             options = Objects.requireNonNull(receiver.options(options), "options answers null");
             opened = shared.forms().receive(this, options);
         } catch (Throwable e) {

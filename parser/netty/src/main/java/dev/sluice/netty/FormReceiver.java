@@ -45,7 +45,7 @@ public interface FormReceiver {
      * <em>transferred</em>}
      * Called on any thread: do not block.
      *
-     * @param failure a {@link MultipartException}, a {@link DecoderException} where the body is not well-formed HTTP, or what a
+     * @param failure a {@link MultipartException}, a {@link DecoderException} where the request is not well-formed HTTP, or what a
      *     sink or the application threw. Where the client is gone, which will see no answer, {@link
      *     MultipartException.Reason#TRUNCATED} with a {@link java.nio.channels.ClosedChannelException} as its cause
      */
@@ -63,7 +63,7 @@ public interface FormReceiver {
         }
         String message = failure instanceof MultipartException
                 ? String.valueOf(failure.getMessage())
-                : status == 400 ? "the request body is not well-formed HTTP" : "the server failed at this request";
+                : status == 400 ? "the request is not well-formed HTTP" : "the server failed at this request";
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1,
                 HttpResponseStatus.valueOf(status),

@@ -592,6 +592,24 @@ class MultipartHandlerTest {
         assertEquals("/next", channel.<HttpRequest>readInbound().uri());
     }
 
+    /** Of which no body follows: who waits for it waits for nothing. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length: abc", "Content-Length: 1\r\nContent-Length: 2", "no colon"})
+    void aHeadThatIsNotWellFormedIsABadRequestAtOnceThoughTheRouteDoesNotLook(String line) {
+        open(onWorkers(workers), new HttpServerCodec());
+        String head = "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE
+                + "\r\nExpect: 100-continue\r\n" + line + "\r\n\r\n";
+        channel.writeInbound(Unpooled.copiedBuffer(head, StandardCharsets.US_ASCII));
+        channel.runPendingTasks();
+        ByteBuf answer = channel.readOutbound();
+        assertNotNull(answer, "no answer");
+        String text = answer.toString(StandardCharsets.US_ASCII);
+        answer.release();
+        assertTrue(text.startsWith("HTTP/1.1 400 ") && text.contains("connection: close"), text);
+        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+        assertFalse(upload.asked.isDone());
+    }
+
     @Test
     void aMalformedChunkIsABadRequest() {
         open(onLoop());
@@ -805,7 +823,6 @@ class MultipartHandlerTest {
     @Test
     void aConnectionThatComesAfterAShutdownHasBegunIsWaitedForAndEndedWithTheOthers() {
         open(onLoop());
-        upload.shut();
         channel.writeInbound(head("/upload"), content(Upload.body(10)));
         CompletableFuture<Void> done = handlers.shutdown(Duration.ofMillis(1)).toCompletableFuture();
         EmbeddedChannel late = new EmbeddedChannel();
