@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.transfer.ChannelOutput;
 import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -11,7 +12,6 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ReadableByteChannel;
-import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -108,17 +108,6 @@ public final class MultipartReader implements AutoCloseable {
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");
         return new MultipartReader(chunk -> read(in, chunk), true, boundary, options);
-    }
-
-    /** {@return the number of bytes written: all} */
-    private static int writeFully(WritableByteChannel out, ByteBuffer bytes) throws IOException {
-        int count = bytes.remaining();
-        while (bytes.hasRemaining()) {
-            if (out.write(bytes) == 0) {
-                throw new IOException("the channel takes no bytes");
-            }
-        }
-        return count;
     }
 
     private static int read(ReadableByteChannel in, ByteBuf chunk) throws IOException {
@@ -378,16 +367,14 @@ public final class MultipartReader implements AutoCloseable {
          * @throws IllegalStateException if the body has been asked for before
          */
         public long transferTo(WritableByteChannel out) throws IOException {
-            if (out instanceof SelectableChannel selectable && !selectable.isBlocking()) {
-                throw new IllegalBlockingModeException(); // it would have to be asked again and again
-            }
+            ChannelOutput.requireBlocking(out);
             if (transferDecoder() != null) {
                 return transferDecoded(out);
             }
             take();
             long count = 0;
             for (ByteBuf bytes; (bytes = readable()) != null; ) {
-                count += writeFully(out, bytes.nioBuffer());
+                count += ChannelOutput.writeFully(out, bytes.nioBuffer());
                 bytes.skipBytes(bytes.readableBytes());
             }
             return count;
@@ -398,7 +385,7 @@ public final class MultipartReader implements AutoCloseable {
             try (InputStream in = inputStream()) {
                 byte[] some = new byte[8 * 1024];
                 for (int length; (length = in.read(some)) >= 0; ) {
-                    count += writeFully(out, ByteBuffer.wrap(some, 0, length));
+                    count += ChannelOutput.writeFully(out, ByteBuffer.wrap(some, 0, length));
                 }
             }
             return count;

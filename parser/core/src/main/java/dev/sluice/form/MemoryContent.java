@@ -1,6 +1,7 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartException;
+import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -97,11 +98,7 @@ final class MemoryContent {
         for (int i = 0; i < count; i++) {
             ByteBuffer bytes = ByteBuffer.wrap(segments[i], 0, (int) Math.min(left, segments[i].length));
             left -= bytes.remaining();
-            while (bytes.hasRemaining()) {
-                if (channel.write(bytes) == 0) {
-                    throw new IOException("the channel takes no bytes");
-                }
-            }
+            ChannelOutput.writeFully(channel, bytes);
         }
     }
 

@@ -1,12 +1,11 @@
 package dev.sluice.form;
 
+import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.Flushable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.IllegalBlockingModeException;
-import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 import java.util.Objects;
 
@@ -27,9 +26,7 @@ final class OutputSink implements PartSink {
 
     static OutputSink to(WritableByteChannel channel) {
         Objects.requireNonNull(channel, "channel");
-        if (channel instanceof SelectableChannel selectable && !selectable.isBlocking()) {
-            throw new IllegalBlockingModeException();
-        }
+        ChannelOutput.requireBlocking(channel);
         return new OutputSink(data -> writeFully(channel, data), () -> {});
     }
 
@@ -38,14 +35,10 @@ final class OutputSink implements PartSink {
         return new OutputSink(data -> data.getBytes(data.readerIndex(), out, data.readableBytes()), out);
     }
 
-    /** Writes all readable bytes, in as many steps as the channel needs; indices stay as they are. */
+    /** Writes all readable bytes; indices stay as they are. */
     static void writeFully(WritableByteChannel channel, ByteBuf data) throws IOException {
         for (ByteBuffer memory : data.nioBuffers()) {
-            while (memory.hasRemaining()) {
-                if (channel.write(memory) == 0) {
-                    throw new IOException("the channel takes no bytes");
-                }
-            }
+            ChannelOutput.writeFully(channel, memory);
         }
     }
 

@@ -1,4 +1,4 @@
-/** Transfer encodings (RFC 2045 section 6), undone for both APIs that do so. Internal: not exported. */
+/** What both APIs do with bodies: transfer encodings (RFC 2045 section 6) are undone, channels written to. Internal: not exported. */
 @NullMarked
 package dev.sluice.transfer;
 
