@@ -32,7 +32,6 @@ final class FormAssembler {
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
     private final FormMemory memory;
-    private final @Nullable FormFiles files;
     private final long expected;
     private final ProgressMeter progress;
     private final TextRules rules;
@@ -59,8 +58,7 @@ final class FormAssembler {
         this.options = options;
         this.limits = options.multipart();
         this.decoder = MultipartDecoder.create(boundary, options.multipart());
-        this.memory = new FormMemory(options.memory(), options.maxInMemoryBytes());
-        this.files = options.newFiles();
+        this.memory = new FormMemory(options);
         this.expected = expected;
         this.progress = options.progressMeter();
         this.rules = new TextRules(limits.maxFieldBytes());
@@ -187,7 +185,7 @@ final class FormAssembler {
 
     /** Memory is short: what has to be there goes before content that can be in a file, the largest first, if that is enough. */
     private boolean evict(long missing) throws IOException {
-        if (files == null || !files.hasRoom()) {
+        if (!memory.hasRoomForFile()) {
             return false;
         }
         FormPart largest = null;
@@ -205,7 +203,7 @@ final class FormAssembler {
             return false;
         }
         if (largest != null) {
-            largest.evict(files);
+            largest.evict(memory);
             tally.spilled(largest.size());
         } else if (intake != null) {
             intake.evict();
@@ -241,7 +239,7 @@ final class FormAssembler {
         if (!memory.reserveOrEvict(overhead)) {
             throw memory.refusal(head, 0);
         }
-        PartIntake opened = new PartIntake(options, memory, files, head);
+        PartIntake opened = new PartIntake(options, memory, head);
         intake = opened;
         opened.decide();
     }

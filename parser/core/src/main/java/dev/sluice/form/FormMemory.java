@@ -4,9 +4,13 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import java.io.IOException;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The memory of one form: a limit of its own, and an account with the budget of the process. */
+/**
+ * The memory of one form: a limit of its own, an account with the budget of the process, and the files that its parts go to
+ * instead: so many at most, or a small body could make thousands.
+ */
 final class FormMemory implements AutoCloseable {
     private static final long AHEAD = 8 << 10;
 
@@ -16,6 +20,7 @@ final class FormMemory implements AutoCloseable {
         boolean evict(long missing) throws IOException;
     }
 
+    private final FormOptions options;
     private final MemoryBudget budget;
     private final MemoryBudget.Account account;
     private final long max;
@@ -31,16 +36,43 @@ final class FormMemory implements AutoCloseable {
     private long peak;
     private boolean overLimit;
     private Evictor evictor = missing -> false;
+    private long filesMade;
 
-    FormMemory(MemoryBudget budget, long max) {
-        this.budget = budget;
+    FormMemory(FormOptions options) {
+        this(options, options.maxInMemoryBytes());
+    }
+
+    private FormMemory(FormOptions options, long max) {
+        this.options = options;
+        this.budget = options.memory();
         this.account = budget.open();
         this.max = max;
     }
 
     /** {@return memory for something that is to outlive this form} */
     FormMemory another() {
-        return new FormMemory(budget, Long.MAX_VALUE);
+        return new FormMemory(options, Long.MAX_VALUE);
+    }
+
+    boolean hasFiles() {
+        return options.spool() != null;
+    }
+
+    /** {@return whether there may be one more file} */
+    boolean hasRoomForFile() {
+        return hasFiles() && filesMade < options.maxFilesOnDisk();
+    }
+
+    /** {@return a new file for a part, to be written} */
+    SpoolFile newFile(PartHead head) throws IOException {
+        if (!hasRoomForFile()) {
+            throw head.because(Reason.TOO_MANY_FILES_ON_DISK)
+                    .limit(options.maxFilesOnDisk())
+                    .build();
+        }
+        SpoolFile file = Objects.requireNonNull(options.spool()).create();
+        filesMade++;
+        return file;
     }
 
     boolean tryReserve(long bytes) {

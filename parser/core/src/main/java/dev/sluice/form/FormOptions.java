@@ -112,12 +112,6 @@ public final class FormOptions {
         return minBytesPerSecond() == 0 ? null : ClientPace.of(minBytesPerSecond(), minRateGrace());
     }
 
-    /** {@return the files of a new form, or null where there are none} */
-    @Nullable
-    FormFiles newFiles() {
-        return spool == null ? null : new FormFiles(spool, maxFilesOnDisk());
-    }
-
     PartDecider decider() {
         return decider;
     }

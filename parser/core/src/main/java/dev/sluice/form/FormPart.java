@@ -148,8 +148,8 @@ public final class FormPart {
     }
 
     /** Moves the content, which is in memory, to a file. */
-    void evict(FormFiles files) throws IOException {
-        content.spill(files, head);
+    void evict(FormMemory memory) throws IOException {
+        content.spill(memory, head);
     }
 
     /**

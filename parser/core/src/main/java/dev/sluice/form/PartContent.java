@@ -69,9 +69,9 @@ public final class PartContent implements Closeable {
     }
 
     /** Moves what is in memory to a file; while the form is put together, before anybody else has this. */
-    void spill(FormFiles files, PartHead head) throws IOException {
+    void spill(FormMemory account, PartHead head) throws IOException {
         MemoryContent here = Objects.requireNonNull(memory, "content is in memory");
-        SpoolFile spilled = files.create(head);
+        SpoolFile spilled = account.newFile(head);
         try {
             spilled.write(here);
             spilled.complete();

@@ -23,7 +23,6 @@ final class PartIntake implements AutoCloseable {
 
     private final FormOptions options;
     private final FormMemory memory;
-    private final @Nullable FormFiles files;
     private final PartHead head;
     private final @Nullable TransferDecoder transfer;
     private PartSink sink = NOWHERE;
@@ -42,11 +41,9 @@ final class PartIntake implements AutoCloseable {
     /** The start of a field that names the charset of the form, wherever it goes; null for other parts. */
     private final @Nullable ByteArrayOutputStream charsetName;
 
-    /** @param files where it may go, or null */
-    PartIntake(FormOptions options, FormMemory memory, @Nullable FormFiles files, PartHead head) {
+    PartIntake(FormOptions options, FormMemory memory, PartHead head) {
         this.options = options;
         this.memory = memory;
-        this.files = files;
         this.head = head;
         this.transfer = options.multipart().decodeTransferEncodings()
                 ? TransferDecoder.of(head.transferEncoding(), this::malformed)
@@ -71,12 +68,12 @@ final class PartIntake implements AutoCloseable {
     // ---- decisions
 
     void spill() {
-        keep(new SpillSink(memory, files, threshold(), head));
+        keep(new SpillSink(memory, memory.hasFiles(), threshold(), head));
     }
 
     void keepInMemory() {
         maxBytes = options.multipart().maxFieldBytes();
-        keep(new SpillSink(memory, null, 0, head));
+        keep(new SpillSink(memory, false, 0, head));
     }
 
     void giveTo(PartSink to) {

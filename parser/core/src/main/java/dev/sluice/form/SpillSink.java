@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 /** Keeps a part for the form: in memory up to a threshold, then in a file. */
 final class SpillSink implements PartSink {
     private final FormMemory memory;
-    private final @Nullable FormFiles files;
+    private final boolean mayMove;
     private final long threshold;
     private final PartHead head;
     private @Nullable MemoryContent inMemory;
     private @Nullable SpoolFile file;
     private @Nullable PartContent content;
 
-    /** Without files, everything stays in memory, or is refused there. */
-    SpillSink(FormMemory memory, @Nullable FormFiles files, long threshold, PartHead head) {
+    /** @param mayMove whether it may go to a file, or stays in memory, or is refused there */
+    SpillSink(FormMemory memory, boolean mayMove, long threshold, PartHead head) {
         this.memory = memory;
-        this.inMemory = new MemoryContent(memory, files != null);
-        this.files = files;
+        this.inMemory = new MemoryContent(memory, mayMove);
+        this.mayMove = mayMove;
         this.threshold = threshold;
         this.head = head;
     }
@@ -27,14 +27,14 @@ final class SpillSink implements PartSink {
     @Override
     public Readiness write(ByteBuf data) throws IOException {
         if (inMemory != null) {
-            boolean fits = files == null || data.readableBytes() <= threshold - inMemory.size();
+            boolean fits = !mayMove || data.readableBytes() <= threshold - inMemory.size();
             if (fits && inMemory.append(data)) {
                 return Readiness.READY;
             }
-            if (files == null) {
+            if (!mayMove) {
                 throw memory.refusal(head, inMemory.size());
             }
-            spill(files, inMemory);
+            spill(inMemory);
         }
         if (file != null && data.isReadable()) {
             file.write(data);
@@ -42,8 +42,8 @@ final class SpillSink implements PartSink {
         return Readiness.READY;
     }
 
-    private void spill(FormFiles to, MemoryContent from) throws IOException {
-        file = to.create(head);
+    private void spill(MemoryContent from) throws IOException {
+        file = memory.newFile(head);
         file.write(from);
         inMemory = null;
         from.release();
@@ -51,13 +51,13 @@ final class SpillSink implements PartSink {
 
     /** {@return how much memory {@link #evict} would give back} */
     long evictable() {
-        return inMemory == null || files == null ? 0 : inMemory.evictable();
+        return inMemory == null ? 0 : inMemory.evictable();
     }
 
     /** Goes on in a file, as it may. */
     void evict() throws IOException {
-        if (inMemory != null && files != null) {
-            spill(files, inMemory);
+        if (inMemory != null) {
+            spill(inMemory);
         }
     }
 

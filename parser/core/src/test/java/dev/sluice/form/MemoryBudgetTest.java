@@ -74,7 +74,8 @@ class MemoryBudgetTest {
             long max = 1 + random.nextInt(60_000);
             long limited = 0;
             long charged = 0;
-            try (FormMemory memory = new FormMemory(budget, max)) {
+            try (FormMemory memory = new FormMemory(
+                    FormOptions.inMemory(budget).maxInMemoryBytes(max).build())) {
                 for (int step = 0; step < 30; step++) {
                     long bytes = random.nextInt(12_000);
                     int kind = random.nextInt(5);

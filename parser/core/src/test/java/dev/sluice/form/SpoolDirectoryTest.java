@@ -37,8 +37,11 @@ class SpoolDirectoryTest {
 
     @SuppressWarnings("NullAway") // the head is for refusals of memory, of which there are none
     private static SpillSink spill(SpoolDirectory spool, int threshold) {
-        FormFiles files = new FormFiles(spool, Long.MAX_VALUE);
-        return new SpillSink(new FormMemory(BUDGET, Long.MAX_VALUE), files, threshold, null);
+        FormOptions options = FormOptions.builder(spool, BUDGET)
+                .maxInMemoryBytes(1L << 40)
+                .unlimitedFilesOnDisk()
+                .build();
+        return new SpillSink(new FormMemory(options), true, threshold, null);
     }
 
     private static SpillSink spill(SpoolDirectory spool) {
