@@ -93,6 +93,20 @@ class FormIntakeTest extends SpooledTest {
         return new Upload().field("a", "first").file("b", "b", "second").toBytes();
     }
 
+    /** {@return a form of two parts, one for each sink, all of whose bytes are there} */
+    private PushedForm received(PartSink first, PartSink second) throws IOException {
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(first, second));
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        return form;
+    }
+
+    private static Throwable failure(PushedForm form) {
+        return assertThrows(
+                        CompletionException.class, () -> form.intake().future().join())
+                .getCause();
+    }
+
     private static void runResumed(PushedForm form) {
         for (Runnable work; (work = form.resumed.poll()) != null; ) {
             work.run();
@@ -140,13 +154,8 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
-    /** {@return a form of two parts, each for a file, all of whose bytes are there} */
     private PushedForm formInFiles(Path one, Path two) throws IOException {
-        byte[] body = twoParts();
-        PushedForm form =
-                PushedForm.create(Upload.BOUNDARY, options(PartSink.toFile(spool, one), PartSink.toFile(spool, two)));
-        Upload.feed(form, body, 0, body.length, 7);
-        return form;
+        return received(PartSink.toFile(spool, one), PartSink.toFile(spool, two));
     }
 
     @Test
@@ -173,11 +182,9 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void whatCannotBeTakenBackIsNamedInTheError() throws IOException {
-        byte[] body = twoParts();
         PartPipe told = PartPipe.create(100);
         Remote second = new Remote();
-        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(told, second));
-        Upload.feed(form, body, 0, body.length, 1000);
+        PushedForm form = received(told, second);
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             second.last.ready();
@@ -186,12 +193,7 @@ class FormIntakeTest extends SpooledTest {
         IOException broken = new IOException("broken");
         second.last.fail(broken);
         runResumed(form);
-        assertSame(
-                broken,
-                assertThrows(
-                                CompletionException.class,
-                                () -> form.intake().future().join())
-                        .getCause());
+        assertSame(broken, failure(form));
         assertEquals("a consumer has been told that the form ended well", broken.getSuppressed()[0].getMessage());
         assertEquals(List.of("write", "complete", "publish", "close"), second.calls);
         told.inputStream().close();
@@ -350,9 +352,7 @@ class FormIntakeTest extends SpooledTest {
     @Test
     void anAbortComesInTheMiddleOfACallOfASinkAndWaitsForNobody() throws IOException {
         Remote sink = new Remote();
-        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
-        byte[] body = twoParts();
-        Upload.feed(form, body, 0, body.length, 1000);
+        PushedForm form = received(sink, sink);
         assertEquals(0, form.intake().demand());
         form.close();
         assertTrue(form.intake().isOver());
@@ -368,9 +368,7 @@ class FormIntakeTest extends SpooledTest {
         for (boolean seen : new boolean[] {false, true}) {
             Remote first = new Remote();
             Remote second = new Remote();
-            PushedForm form = PushedForm.create(Upload.BOUNDARY, options(first, second));
-            byte[] body = twoParts();
-            Upload.feed(form, body, 0, body.length, 1000);
+            PushedForm form = received(first, second);
             form.intake().finish();
             for (int call = 0; call < 3; call++) { // write and complete of both
                 first.last.ready();
@@ -480,18 +478,14 @@ class FormIntakeTest extends SpooledTest {
     @Test
     void aSinkThatIsNeverReadyEndsTheForm() throws IOException {
         Remote sink = new Remote();
-        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
-        byte[] body = twoParts();
-        Upload.feed(form, body, 0, body.length, 1000);
+        PushedForm form = received(sink, sink);
         form.intake().checkPace(System.nanoTime());
         assertEquals(0, form.resumed.size());
         form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
         assertFalse(form.intake().isOver(), "not on the thread that looks at the time");
         runResumed(form);
         assertTrue(form.intake().isOver());
-        MultipartException stalled = (MultipartException) assertThrows(
-                        CompletionException.class, () -> form.intake().future().join())
-                .getCause();
+        MultipartException stalled = (MultipartException) failure(form);
         assertEquals(MultipartException.Reason.SINK_STALLED, stalled.reason());
         assertEquals(503, stalled.httpStatus());
         assertEquals("the upload could not be stored in time (maxSinkWait; part 0 \"a\")", stalled.getMessage());
@@ -501,20 +495,13 @@ class FormIntakeTest extends SpooledTest {
     @Test
     void anAbortDoesNotWaitForTheThreadThatIsToEndTheForm() throws IOException {
         Remote sink = new Remote();
-        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
-        byte[] body = twoParts();
-        Upload.feed(form, body, 0, body.length, 1000);
+        PushedForm form = received(sink, sink);
         form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
         IOException gone = new IOException("gone");
         form.intake().abort(gone);
         assertTrue(form.intake().isOver());
         runResumed(form); // the thread comes too late
-        assertSame(
-                gone,
-                assertThrows(
-                                CompletionException.class,
-                                () -> form.intake().future().join())
-                        .getCause());
+        assertSame(gone, failure(form));
         assertEquals(List.of("write", "close"), sink.calls);
         assertEquals(0, budget.used());
     }
@@ -629,9 +616,7 @@ class FormIntakeTest extends SpooledTest {
     @Test
     void aSinkThatIsReadyWhenTheThreadComesThatIsToEndTheFormGoesOn() throws IOException {
         Remote sink = new Remote();
-        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sink, sink));
-        byte[] body = twoParts();
-        Upload.feed(form, body, 0, body.length, 1000);
+        PushedForm form = received(sink, sink);
         form.intake().finish();
         form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
         while (!form.intake().isOver()) {
