@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,13 +29,20 @@ class DelimiterSearchTest {
                     + "|" + "-".repeat(70) + "|b" + "a".repeat(69))
             .split("\\|");
 
+    /** How long a hostile body is that comes in large chunks: longer than the warm-up of the search. */
+    private static final int HOSTILE = ProofSize.of("sluice.hostile", 50_000, 150_000);
+
+    /** How many bodies are split in two, of each boundary. */
+    private static final int ROUNDS = ProofSize.of("sluice.searched", 1, 2);
+
     private static final char DELIMITER = 256;
     private static final char LOOKALIKE = DELIMITER + 3;
 
+    @Tag("sized")
     @ParameterizedTest
     @EnumSource
     void givesOneAnswerForEverySplitInTwo(BufferKind kind) {
-        for (int round = 0; round < 2; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             for (String boundary : BOUNDARIES) {
                 for (boolean lf : new boolean[] {false, true}) {
                     byte[] body = soup(new Random(round * 31L + boundary.hashCode()), boundary, 24);
@@ -263,10 +272,11 @@ class DelimiterSearchTest {
         assertEquals(12, DelimiterSearch.minStride(ViewKernel.NONE), "no passes");
     }
 
+    @Tag("sized")
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 64, 1000, 8192, 150_000})
     void worksLinearlyOnHostileBodies(int chunkSize) {
-        int bytes = chunkSize < 1000 ? 20_000 : 150_000;
+        int bytes = chunkSize < 1000 ? 20_000 : HOSTILE;
         for (String boundary : new String[] {"x", "----", BROWSER, "-".repeat(70), "b" + "a".repeat(69)}) {
             for (boolean lf : new boolean[] {false, true}) {
                 for (byte[] body : hostileBodies(boundary, bytes)) {

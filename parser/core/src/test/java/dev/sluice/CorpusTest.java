@@ -37,7 +37,7 @@ class CorpusTest {
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
     /** So many bytes of a case are given in every kind of buffer, and closed after each. */
-    private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 256, 2048);
+    private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
     /** After so many of the last bytes of a large case it is closed, too. */
     private static final int LAST = ProofSize.of("sluice.corpus.last", 32, 2048);

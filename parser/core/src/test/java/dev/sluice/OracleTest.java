@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** The decoder says what the reference parser says: parts, data, deviations, error and offset, on generated bodies cut at random. */
 @Tag("sized")
 class OracleTest {
-    private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 100_000, 1_000_000);
+    private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 50_000, 1_000_000);
     private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
 
     @Test

@@ -41,6 +41,10 @@ import org.junit.jupiter.api.Test;
 class SplitProofTest {
     private static final int LARGEST = ProofSize.of("sluice.splitProof.largest", 512, 2048);
     private static final int LARGEST_HELD = ProofSize.of("sluice.splitProof.largestHeld", 200, 512);
+    private static final int LARGEST_LIMITED = ProofSize.of("sluice.splitProof.largestLimited", 200, 300);
+
+    /** Only every so many ends of the second chunk are looked at. */
+    private static final int STRIDE_OF_ENDS = ProofSize.of("sluice.splitProof.ends", 3, 1);
 
     /**
      * With limits, and with the search held, only every so many ends of the second chunk are looked at; behind a failure as many
@@ -101,7 +105,7 @@ class SplitProofTest {
     @Test
     void everyPartitionGivesTheSameResultAtEveryLimit() {
         Corpus.cases().parallelStream()
-                .filter(c -> c.body().length <= 300)
+                .filter(c -> c.body().length <= LARGEST_LIMITED)
                 .forEach(c ->
                         limits(c.body().length).forEach(limits -> proof(c.id(), c.contentType(), c.body(), limits)));
     }
@@ -234,7 +238,7 @@ class SplitProofTest {
         }
 
         long run() {
-            return run(Way.AS_IT_COMES, 1);
+            return run(Way.AS_IT_COMES, STRIDE_OF_ENDS);
         }
 
         long run(Way way, int stride) {

@@ -27,7 +27,7 @@ class BoundarySearchTest {
     /** Twice the largest header section, because buffers double, and a block. */
     private static final long MOST_HELD = 2 * 8192 + 512;
 
-    private static final int LONG_PART = ProofSize.of("sluice.longPart", 8 << 20, 50 << 20);
+    private static final int LONG_PART = ProofSize.of("sluice.longPart", 4 << 20, 50 << 20);
 
     private static final int[] CHUNKS = {1, 2, 7, 64, 71, 72, 73, 74, 75, 76, 1460, 8192, 1 << 20};
 

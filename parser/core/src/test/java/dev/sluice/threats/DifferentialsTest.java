@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 /** Table M, two readers and two readings: what a firewall could read in another way is refused, or is the same at every split. */
 class DifferentialsTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final long BLANKS = ProofSize.of("sluice.blanks", 4 << 20, 20 << 20);
+    private static final long BLANKS = ProofSize.of("sluice.blanks", 2 << 20, 20 << 20);
 
     private static void assertRefused(String contentType, Reason reason) {
         for (Preset preset : Run.PRESETS) {

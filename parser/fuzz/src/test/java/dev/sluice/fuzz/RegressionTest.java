@@ -19,7 +19,7 @@ class RegressionTest {
     private static final Path FINDINGS = Path.of("src/test/findings");
 
     /** How often each seed is changed. */
-    private static final int CHANGES = ProofSize.of("sluice.fuzz.changes", 2, 4);
+    private static final int CHANGES = ProofSize.of("sluice.fuzz.changes", 1, 4);
 
     @ParameterizedTest
     @EnumSource
