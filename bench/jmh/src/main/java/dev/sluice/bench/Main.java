@@ -93,9 +93,14 @@ public final class Main {
     }
 
     @Command(description = "How long 100 small forms take on one event loop, alone and while 1 GiB comes in on it.")
-    int fairness() throws IOException {
-        new Fairness(console::println).run();
-        return 0;
+    int fairness(
+            @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.") boolean quick,
+            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
+            throws Exception {
+        Fairness fairness = new Fairness(quick, console::println);
+        return plan
+                ? planned("fairness", fairness.runs(), fairness.expected())
+                : served("fairness", quick, "two sockets", fairness::run);
     }
 
     @Command(

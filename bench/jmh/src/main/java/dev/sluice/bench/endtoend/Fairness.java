@@ -2,63 +2,118 @@ package dev.sluice.bench.endtoend;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.report.Row;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.openjdk.jmh.util.ListStatistics;
 
-/** What small forms wait for on a server of one event loop while 1 GiB comes in over another connection of it. */
+/**
+ * What small forms wait for on a server of one event loop while a large body comes in over another connection of it: the 99th
+ * percentile of each.
+ */
 public final class Fairness {
+    private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
     private static final int WARM_UPS = 3;
-    private static final int ROUNDS = 7;
     private static final int FORMS = 100;
     private static final String ONE_LOOP = "-Dio.netty.eventLoopThreads=1";
 
+    /** Of a warm round or a measured one, in seconds: the large body is sent to its end. */
+    private static final double ROUND = 2;
+
     private final Body form = Scenario.FIELDS_100.body();
-    private final Body large = Scenario.RANDOM_1G.body();
+    private final Scenario scenario;
+    private final Body large;
+    private final int warmUps;
+    private final int rounds;
     private final Consumer<String> out;
 
-    /** @param out is told what came of it */
-    public Fairness(Consumer<String> out) {
+    /** @param out is told the progress */
+    public Fairness(boolean quick, Consumer<String> out) {
+        this(Scenario.RANDOM_1G, WARM_UPS, quick ? 3 : 15, out);
+    }
+
+    Fairness(Scenario large, int warmUps, int rounds, Consumer<String> out) {
+        this.scenario = large;
+        this.large = large.body();
+        this.warmUps = warmUps;
+        this.rounds = rounds;
         this.out = out;
     }
 
-    /** Measures the handler, and for comparison a server that drops the body. */
-    public void run() throws IOException {
-        for (Variant variant : List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD)) {
-            try (ServerProcess server = new ServerProcess(List.of(ONE_LOOP), MeasuredServer.class, variant.id())) {
-                measure(variant, server.port());
-            }
-        }
+    /** {@return how many figures are taken} */
+    public int runs() {
+        return VARIANTS.size() * rounds * 2;
     }
 
-    private void measure(Variant variant, int port) throws IOException {
-        List<Double> alone = new ArrayList<>();
-        List<Double> beside = new ArrayList<>();
-        List<Double> ratios = new ArrayList<>();
-        for (int round = -WARM_UPS; round < ROUNDS; round++) {
+    /** {@return the expected time in seconds} */
+    public double expected() {
+        return VARIANTS.size() * (warmUps + rounds) * ROUND;
+    }
+
+    /** Measures the handler, and for comparison a server that drops the body. */
+    public List<Row> run() throws IOException {
+        List<Row> rows = new ArrayList<>();
+        for (Variant variant : VARIANTS) {
+            try (ServerProcess server = new ServerProcess(List.of(ONE_LOOP), MeasuredServer.class, variant.id())) {
+                rows.addAll(measure(variant, server.port()));
+            }
+        }
+        return rows;
+    }
+
+    private List<Row> measure(Variant variant, int port) throws IOException {
+        double[] alone = new double[rounds];
+        double[] beside = new double[rounds];
+        double[] ratios = new double[rounds];
+        for (int round = -warmUps; round < rounds; round++) {
             double without = percentile99(port);
             double with = besideLarge(port);
             if (round >= 0) {
-                alone.add(without);
-                beside.add(with);
-                ratios.add(with / without);
+                alone[round] = without;
+                beside[round] = with;
+                ratios[round] = with / without;
             }
         }
+        List<Row> rows = List.of(
+                row("alone", "ms", variant, alone),
+                row("beside", "ms", variant, beside),
+                row("ratio", "ratio", variant, ratios));
         out.accept(String.format(
                 Locale.ROOT,
-                "%s: 99th percentile of %d forms %.2f ms alone, %.2f ms beside 1 GiB, ratio %.2f (medians of %d rounds)",
+                "%s: %.2f ms alone, %.2f ms beside %s, ratio %.2f",
                 variant.title,
-                FORMS,
-                median(alone),
-                median(beside),
-                median(ratios),
-                ROUNDS));
+                rows.get(0).score(),
+                rows.get(1).score(),
+                scenario.id(),
+                rows.get(2).score()));
+        return rows;
+    }
+
+    /** The median of all rounds, with the least and the greatest. */
+    private Row row(String metric, String unit, Variant variant, double[] figures) {
+        ListStatistics all = new ListStatistics(figures);
+        return new Row(
+                "fairness",
+                "Fairness." + metric,
+                Map.of("server", variant.id(), "scenario", scenario.id()),
+                unit,
+                all.getPercentile(50),
+                null,
+                all.getMin(),
+                null,
+                rounds,
+                null,
+                form.size(),
+                form.truth().parts(),
+                String.format(Locale.ROOT, "%.3g to %.3g", all.getMin(), all.getMax()));
     }
 
     /** The large body is sent over and over until the forms are through, so that none of them comes after it. */
@@ -96,9 +151,5 @@ public final class Fairness {
         }
         Arrays.sort(millis);
         return millis[FORMS * 99 / 100 - 1];
-    }
-
-    private static double median(List<Double> of) {
-        return of.stream().sorted().toList().get(of.size() / 2);
     }
 }

@@ -40,6 +40,18 @@ class EndToEndTest {
     }
 
     @Test
+    void smallFormsAreTimedAloneAndBesideALargeOne() throws IOException {
+        List<String> told = new ArrayList<>();
+        List<Row> rows = new Fairness(Scenario.RANDOM_16M, 0, 1, told::add).run();
+        assertEquals(3, told.size());
+        assertEquals(9, rows.size());
+        assertTrue(rows.stream().allMatch(row -> row.score() != null && row.score() > 0), rows.toString());
+        String tables = Tables.of(new Run("fairness", "now", Map.of(), Map.of(), Map.of(), List.of(), rows, 0, null));
+        assertTrue(tables.contains("| server | alone | beside |"), tables);
+        assertTrue(tables.contains("99th percentile of 100 forms, handler on a worker"), tables);
+    }
+
+    @Test
     void aLoadThatGoesOnForEverIsEnded() throws IOException {
         String java = ProcessHandle.current().info().command().orElseThrow();
         assertTrue(LoadTool.output(List.of(java, "-version"), 60).contains("\""));
