@@ -87,7 +87,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     private Map<String, String[]> query() {
         RuntimeException failure = null;
-        if (state.isTaken()) { // or an error page would have the container parse the body
+        if (state.isTaken() && !state.isRefused()) { // or an error page would have the container parse the body
             try {
                 return super.getParameterMap();
             } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig

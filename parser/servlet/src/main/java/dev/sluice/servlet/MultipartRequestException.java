@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * servlet specification says.
  *
  * <p>The cause is the {@link MultipartException}, whose status and message this has, or the {@link IOException} of a sink
- * or the disk, which is not for clients. If it leaves the filter chain, {@link SluiceFilter} answers it.
+ * or the disk, which is not for clients; a form with a method that is not allowed has none. If it leaves the filter chain, {@link SluiceFilter} answers it.
  */
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
@@ -22,7 +22,11 @@ public final class MultipartRequestException extends IllegalStateException {
     private final boolean clientGone;
 
     private MultipartRequestException(
-            int httpStatus, @Nullable String message, Throwable cause, boolean closesConnection, boolean clientGone) {
+            int httpStatus,
+            @Nullable String message,
+            @Nullable Throwable cause,
+            boolean closesConnection,
+            boolean clientGone) {
         super(message, cause);
         this.httpStatus = httpStatus;
         this.closesConnection = closesConnection;
@@ -43,6 +47,11 @@ public final class MultipartRequestException extends IllegalStateException {
         return cause instanceof MultipartException known
                 ? new MultipartRequestException(known.httpStatus(), known.getMessage(), known, closesConnection, false)
                 : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
+    }
+
+    /** {@return what to throw for a form with another method than {@code allowed}} */
+    static MultipartRequestException ofMethod(String allowed) {
+        return new MultipartRequestException(405, "forms are taken with " + allowed, null, false, false);
     }
 
     /** {@return what to throw where the application is not set up as it has to be} */
@@ -74,7 +83,7 @@ public final class MultipartRequestException extends IllegalStateException {
         return null;
     }
 
-    /** {@return the HTTP status to answer: 400, 408, 413, 415, 500, 503, 507, or what the application refused with} */
+    /** {@return the HTTP status to answer: 400, 405, 408, 413, 415, 500, 503, 507, or what the application refused with} */
     public int httpStatus() {
         return httpStatus;
     }

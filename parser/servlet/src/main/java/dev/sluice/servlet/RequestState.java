@@ -41,6 +41,7 @@ final class RequestState implements AsyncListener {
     /** Who has the body. */
     enum Use {
         NOBODY,
+        REFUSED,
         FORM,
         ASYNC_FORM,
         READER,
@@ -136,6 +137,7 @@ final class RequestState implements AsyncListener {
         return new IllegalStateException(
                 switch (Objects.requireNonNull(use.get())) {
                     case NOBODY -> "the body of the request has not been read";
+                    case REFUSED -> "the body of the request has been refused, and was not read";
                     case FORM -> "the form of the request has already been parsed";
                     case ASYNC_FORM -> "the form of the request is being received: wait for AsyncForm.completion()";
                     case READER -> "the body of the request is read part by part, through MultipartRequests.reader";
@@ -147,11 +149,22 @@ final class RequestState implements AsyncListener {
     /** {@return whether the form may still be, or has been, parsed here} */
     boolean hasForm() {
         Use now = use.get();
-        return now == Use.NOBODY || now == Use.FORM || now == Use.ASYNC_FORM && form.isDone();
+        return now == Use.NOBODY || now == Use.REFUSED || now == Use.FORM || now == Use.ASYNC_FORM && form.isDone();
     }
 
     boolean isTaken() {
         return use.get() != Use.NOBODY;
+    }
+
+    /** {@return whether the body was given to nobody, and is unread} */
+    boolean isRefused() {
+        return use.get() == Use.REFUSED;
+    }
+
+    /** Gives the body to nobody: {@code refusal} is what whoever asks for the form gets. */
+    void refuse(MultipartRequestException refusal) {
+        use.set(Use.REFUSED);
+        form.completeExceptionally(refusal);
     }
 
     // ---- the body

@@ -1,5 +1,7 @@
 package dev.sluice.servlet;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.SpoolDirectory;
@@ -52,8 +54,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the call that first asks for the form. If one leaves
  * the chain, itself or as the cause of another exception, and the response is not committed, the filter answers it with
- * {@code sendError}: 400, 408, 413, 415, 500, 503 or 507, or the status that the application refused with. The reason of a 500
- * is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped; one that {@code
+ * {@code sendError}: 400, 408, 413, 415, 500, 503 or 507, or the status that the application refused with; unless a {@link
+ * RefusalHandler} does. The reason of a 500 is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped; one that {@code
  * getParameter} had to wrap is unwrapped when it leaves the chain.
  *
  * <p><b>Init parameters</b>, all optional, are the {@linkplain Setting settings} by their keys, with the defaults of a
@@ -80,6 +82,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SluiceFilter implements Filter {
     private static final String FORM = "multipart/form-data";
+    private static final RefusalHandler NOBODY = (request, response, refusal) -> false;
+
+    /** Answers what the filter would answer with {@code sendError}. */
+    @FunctionalInterface
+    public interface RefusalHandler {
+        /**
+         * {@return whether it is answered, or will be; else the filter answers it}
+         *
+         * @param request as the application sees it: whoever asks it for the form gets {@code refusal} once more
+         * @param response not committed; has {@code Allow} where the method is not allowed
+         * @throws IOException of the connection
+         * @throws ServletException of whatever the request was handed to
+         */
+        boolean handle(HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
+                throws IOException, ServletException;
+    }
 
     private final @Nullable Builder configured;
     private @Nullable FormService service;
@@ -87,6 +105,7 @@ public final class SluiceFilter implements Filter {
     private boolean eager;
     private boolean refusesOther;
     private List<String> methods = List.of();
+    private RefusalHandler handler = NOBODY;
 
     /** Makes a filter that is configured by its init parameters. */
     public SluiceFilter() {
@@ -127,6 +146,7 @@ public final class SluiceFilter implements Filter {
         }
         eager = settings.eager;
         refusesOther = settings.refusesOther;
+        handler = settings.handler;
         methods = settings.servesDelete ? List.of("POST", "PUT", "PATCH", "DELETE") : List.of("POST", "PUT", "PATCH");
         FormService made = new FormService(settings.options, settings.paths, settings.location);
         service = made;
@@ -144,42 +164,55 @@ public final class SluiceFilter implements Filter {
             chain.doFilter(request, response);
             return;
         }
-        RequestState known = RequestState.of(http); // before the method: an error page may be got by GET
-        if (known == null && !isForm(http)) {
-            if (!refused(http, answer)) {
-                chain.doFilter(request, response);
+        RequestState state = RequestState.of(http); // before the method: an error page may be got by GET
+        boolean first = state == null;
+        DispatcherType dispatch = http.getDispatcherType();
+        if (state != null) {
+            state.dispatched(dispatch, dispatch == DispatcherType.REQUEST ? service() : null);
+        } else if (isForm(http)) {
+            state = RequestState.attach(http, service());
+            if (dispatch == DispatcherType.ERROR) {
+                state.requestOver(); // the request did not get here
             }
+        } else if (isRefused(http)) {
+            state = RequestState.attach(http, service());
+            state.refuse(refusal(http, answer));
+        } else {
+            chain.doFilter(request, response);
             return;
         }
-        RequestState begun = known == null ? RequestState.attach(http, service()) : null;
-        RequestState state = known == null ? Objects.requireNonNull(begun) : known;
-        DispatcherType dispatch = http.getDispatcherType();
-        if (known != null) {
-            known.dispatched(dispatch, dispatch == DispatcherType.REQUEST ? service() : null);
-        } else if (dispatch == DispatcherType.ERROR) {
-            state.requestOver(); // the request did not get here
-        }
-        boolean outermost = begun != null || dispatch == DispatcherType.ASYNC;
-        ErrorsSent sent = new ErrorsSent(answer);
+        serve(http, answer, chain, state, first);
+    }
+
+    /** @param first whether the request was not seen before */
+    private void serve(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain,
+            RequestState state,
+            boolean first)
+            throws IOException, ServletException {
+        DispatcherType dispatch = request.getDispatcherType();
+        boolean outermost = first || dispatch == DispatcherType.ASYNC;
+        HttpServletRequest seen = isWrapped(request) ? request : new MultipartRequest(request, state);
+        ErrorsSent sent = new ErrorsSent(response);
         boolean thrown = true;
         state.entered();
         try {
-            if (eager
-                    && dispatch != DispatcherType.ERROR
-                    && (begun != null || !state.isTaken())
-                    && !state.life().isRequestOver()) {
+            boolean asks = eager && dispatch != DispatcherType.ERROR && (first || !state.isTaken());
+            if (asks && !state.life().isRequestOver() || first && state.isRefused()) {
                 state.form();
             }
-            chain.doFilter(isWrapped(http) ? http : new MultipartRequest(http, state), sent);
+            chain.doFilter(seen, sent);
             thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!outermost || !answered(e, http, sent)) {
+            if (!outermost || !answered(e, seen, sent)) {
                 throw e;
             }
         } finally {
             state.returned();
             if (outermost) {
-                leave(http, state, sent.any, thrown);
+                leave(request, state, sent.any, thrown);
             }
         }
     }
@@ -239,24 +272,23 @@ public final class SluiceFilter implements Filter {
                 && mediaType(request).equals(FORM);
     }
 
-    /** {@return whether a body that is not served was refused, which a container might parse without any of these limits} */
-    private boolean refused(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (!refusesOther
-                || request.getDispatcherType() != DispatcherType.REQUEST
-                || !mediaType(request).startsWith("multipart/")
-                || !hasBody(request)) {
-            return false;
+    /** {@return whether the body is not served, and to be refused: a container might parse it without any of these limits} */
+    private boolean isRefused(HttpServletRequest request) {
+        return refusesOther
+                && request.getDispatcherType() == DispatcherType.REQUEST
+                && mediaType(request).startsWith("multipart/")
+                && hasBody(request);
+    }
+
+    /** {@return why it is refused; the response says which methods are allowed, whoever answers} */
+    private MultipartRequestException refusal(HttpServletRequest request, HttpServletResponse response) {
+        if (!mediaType(request).equals(FORM)) {
+            return MultipartRequestException.of(
+                    MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build(), false);
         }
-        RequestState.attach(request, service()).requestOver(); // what there is for the error page: nothing
-        if (mediaType(request).equals(FORM)) {
-            response.setHeader("Allow", String.join(", ", methods));
-            response.sendError(
-                    HttpServletResponse.SC_METHOD_NOT_ALLOWED, "forms are taken with " + String.join(", ", methods));
-        } else {
-            response.sendError(
-                    HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "the Content-Type is not multipart/form-data");
-        }
-        return true;
+        String allowed = String.join(", ", methods);
+        response.setHeader("Allow", allowed);
+        return MultipartRequestException.ofMethod(allowed);
     }
 
     /** Some clients send a Content-Type with every GET. */
@@ -276,18 +308,21 @@ public final class SluiceFilter implements Filter {
     }
 
     /** {@return whether the exception was the form's, and has been answered} */
-    private static boolean answered(Exception e, HttpServletRequest request, HttpServletResponse response)
-            throws IOException {
+    private boolean answered(Exception e, HttpServletRequest seen, HttpServletResponse response)
+            throws IOException, ServletException {
         MultipartRequestException known = MultipartRequestException.in(e);
         if (known != null && known.isClientGone() && known.getCause() instanceof IOException gone) {
             throw gone;
         }
+        if (known != null && !response.isCommitted() && handler.handle(seen, response, known)) {
+            return true;
+        }
         if (!MultipartRequests.sendError(response, e)) {
             return false;
         }
-        if (request.isAsyncStarted()) {
+        if (seen.isAsyncStarted()) {
             try {
-                request.getAsyncContext().complete(); // nobody else will: for the container nothing has gone wrong
+                seen.getAsyncContext().complete(); // nobody else will: for the container nothing has gone wrong
             } catch (IllegalStateException completed) {
                 // by the error, or by a worker
             }
@@ -363,6 +398,7 @@ public final class SluiceFilter implements Filter {
         private boolean eager;
         private boolean refusesOther = Setting.REFUSE_OTHER_MULTIPART.formDefault() != 0;
         private boolean servesDelete;
+        private RefusalHandler handler = NOBODY;
 
         private Builder(FormOptions options) {
             this.options = Objects.requireNonNull(options, "options");
@@ -417,6 +453,12 @@ public final class SluiceFilter implements Filter {
         /** {@return this builder; whether forms are taken with DELETE too; by default they are not} */
         public Builder serveDelete(boolean serve) {
             this.servesDelete = serve;
+            return this;
+        }
+
+        /** {@return this builder; {@code handler} may answer refused forms in place of {@code sendError}} */
+        public Builder refusalHandler(RefusalHandler handler) {
+            this.handler = Objects.requireNonNull(handler, "handler");
             return this;
         }
 

@@ -1,40 +1,26 @@
 package dev.sluice.spring;
 
-import dev.sluice.MultipartException;
-import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.SluiceFilter;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.multipart.MultipartHttpServletRequest;
-import org.springframework.web.servlet.HandlerExceptionResolver;
-import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.util.WebUtils;
 
-/**
- * The filter, but for requests whose parts are there before a body was read: MockMvc makes such ones. What other filters
- * find refused, as Spring Security does when it looks for a token, goes to the handlers of exceptions too.
- */
+/** The filter, but for requests whose parts are there before a body was read: MockMvc makes such ones. */
 final class BootFilter implements Filter {
     private static final @Nullable Class<?> MOCK = mock();
 
     private final SluiceFilter filter;
-    private final Supplier<@Nullable HandlerExceptionResolver> handlers;
 
-    /** @param handlers asked for when they are needed: filters are made before them */
-    BootFilter(SluiceFilter filter, Supplier<@Nullable HandlerExceptionResolver> handlers) {
+    BootFilter(SluiceFilter filter) {
         this.filter = filter;
-        this.handlers = handlers;
     }
 
     private static @Nullable Class<?> mock() {
@@ -55,36 +41,8 @@ final class BootFilter implements Filter {
                 || MOCK != null && WebUtils.getNativeRequest(request, MOCK) != null) {
             chain.doFilter(request, response);
         } else {
-            filter.doFilter(request, response, (seen, answer) -> pass(seen, answer, chain));
+            filter.doFilter(request, response, chain);
         }
-    }
-
-    private void pass(ServletRequest request, ServletResponse response, FilterChain chain)
-            throws IOException, ServletException {
-        try {
-            chain.doFilter(request, response);
-        } catch (IOException | ServletException | RuntimeException e) {
-            if (!handled(e, (HttpServletRequest) request, (HttpServletResponse) response)) {
-                throw e;
-            }
-        }
-    }
-
-    /** {@return whether a handler has written an answer; views are rendered by a DispatcherServlet only} */
-    private boolean handled(Exception failure, HttpServletRequest request, HttpServletResponse response) {
-        MultipartRequestException refused = SluiceMultipartResolver.refusal(failure);
-        if (refused == null
-                || !(refused.getCause() instanceof MultipartException)
-                || request.getDispatcherType() != DispatcherType.REQUEST
-                || request.isAsyncStarted()
-                || response.isCommitted()) {
-            return false;
-        }
-        HandlerExceptionResolver resolver = handlers.get();
-        ModelAndView answered = resolver == null
-                ? null
-                : resolver.resolveException(request, response, null, SluiceMultipartResolver.translated(refused));
-        return answered != null && answered.isEmpty();
     }
 
     @Override

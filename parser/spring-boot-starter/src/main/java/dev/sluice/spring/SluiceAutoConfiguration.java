@@ -10,7 +10,6 @@ import java.util.EnumSet;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -23,7 +22,6 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.DispatcherServlet;
-import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /** Puts the filter in front, and the resolver behind it; before Boot's own of the names that Boot 3 and 4 have for it. */
 @AutoConfiguration(
@@ -58,15 +56,11 @@ class SluiceAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "sluiceFilter")
-    FilterRegistrationBean<Filter> sluiceFilter(
-            SluiceProperties properties,
-            FormOptions options,
-            @Qualifier("handlerExceptionResolver") ObjectProvider<HandlerExceptionResolver> handlers) {
-        SluiceFilter.Builder filter = SluiceFilter.builder(options);
+    FilterRegistrationBean<Filter> sluiceFilter(SluiceProperties properties, FormOptions options) {
+        SluiceFilter.Builder filter = SluiceFilter.builder(options).refusalHandler(RefusalMapping::dispatch);
         properties.each(filter::set, Setting.Scope.FILTER);
         properties.eachPath(filter::path);
-        FilterRegistrationBean<Filter> registration =
-                new Registration(new BootFilter(filter.build(), handlers::getIfAvailable));
+        FilterRegistrationBean<Filter> registration = new Registration(new BootFilter(filter.build()));
         registration.setName("sluice");
         registration.setOrder(ORDER);
         registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
@@ -94,6 +88,11 @@ class SluiceAutoConfiguration {
     @ConditionalOnMissingBean(MultipartResolver.class)
     SluiceMultipartResolver multipartResolver(SluiceProperties properties) {
         return new SluiceMultipartResolver(properties.resolvesLazily(), properties.isStrict());
+    }
+
+    @Bean
+    RefusalMapping sluiceRefusalMapping() {
+        return new RefusalMapping();
     }
 
     @Bean

@@ -59,6 +59,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockMultipartFile;
@@ -68,6 +69,7 @@ import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
 import org.springframework.util.FileSystemUtils;
+import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -77,6 +79,7 @@ import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RequestPart;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.multipart.MaxUploadSizeExceededException;
@@ -84,6 +87,7 @@ import org.springframework.web.multipart.MultipartException;
 import org.springframework.web.multipart.MultipartFile;
 import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.multipart.support.StandardServletMultipartResolver;
+import org.springframework.web.servlet.ModelAndView;
 
 /** Applications that know nothing of Sluice, with the starter on their class path. */
 @Timeout(60)
@@ -176,6 +180,29 @@ class StarterTest {
             @ExceptionHandler
             String other(MultipartException e) {
                 return "refused: " + (e.getCause() instanceof MultipartRequestException);
+            }
+        }
+
+        @Bean
+        Advice advice() {
+            return new Advice();
+        }
+    }
+
+    /** One whose handlers leave the answer to a view, or to the page of errors. */
+    @Configuration(proxyBeanMethods = false)
+    static class Views {
+        @ControllerAdvice
+        static class Advice {
+            @ExceptionHandler
+            @ResponseStatus(value = HttpStatus.PAYLOAD_TOO_LARGE, reason = "too large")
+            void tooLarge(MaxUploadSizeExceededException e) {}
+
+            @ExceptionHandler
+            @ResponseStatus(HttpStatus.BAD_REQUEST)
+            ModelAndView other(MultipartException e) {
+                return new ModelAndView(
+                        (model, request, response) -> response.getWriter().print("a page"));
             }
         }
 
@@ -479,21 +506,53 @@ class StarterTest {
 
     @Test
     void whatTheContainerWouldParseInsteadIsRefusedUnlessItIsToPass() throws Exception {
-        String[][] others = {{"415", "POST", "multipart/mixed"}, {"405", "GET", "multipart/form-data"}};
-        start(List.of(Uploads.class));
-        for (String[] other : others) {
-            HttpResponse<String> answer = other(other[1], other[2]);
-            assertEquals(other[0], String.valueOf(answer.statusCode()));
-            assertTrue(answer.body().contains("\"status\":" + other[0]), answer.body());
-            assertEquals(
-                    other[0].equals("405") ? "POST, PUT, PATCH" : "",
-                    answer.headers().firstValue("Allow").orElse(""));
+        String[][] others = {
+            {"415", "POST", "multipart/mixed", "", "\"reason\":\"unsupported_media_type\""},
+            {
+                "405",
+                "GET",
+                "multipart/form-data",
+                "POST, PUT, PATCH",
+                "\"detail\":\"forms are taken with POST, PUT, PATCH\""
+            }
+        };
+        // Whether or not a resolver would have looked at it.
+        for (String property :
+                List.of("resolve-lazily=false", "resolve-lazily=true", "strict-servlet-compliance=true")) {
+            for (Class<?> handlers : List.of(Object.class, Handlers.class, Views.class)) {
+                start(List.of(Uploads.class, handlers), "--spring.servlet.multipart." + property);
+                for (String[] other : others) {
+                    HttpResponse<String> answer = other(other[1], other[2]);
+                    assertEquals(other[3], answer.headers().firstValue("Allow").orElse(""));
+                    if (handlers == Handlers.class) {
+                        assertEquals("refused: true", answer.body());
+                    } else if (handlers == Views.class) {
+                        assertEquals("400 a page", answer.statusCode() + " " + answer.body());
+                    } else {
+                        assertProblem(Integer.parseInt(other[0]), other[4], answer);
+                    }
+                }
+                context.close();
+            }
         }
-        context.close();
         start(List.of(Uploads.class), "--sluice.refuse-other-multipart=false");
         for (String[] other : others) {
             assertEquals(other[1] + " of 2 bytes", other(other[1], other[2]).body());
         }
+    }
+
+    @Test
+    void whatIsRefusedBeforeAnythingAsksForItIsAProblemToo() throws Exception {
+        start(List.of(Uploads.class), "--sluice.parse=eager", "--sluice.max-parts=1");
+        assertProblem(413, "\"limit\":\"maxParts\"", post("/upload", form("a", 1)));
+    }
+
+    private static void assertProblem(int status, String part, HttpResponse<String> answer) {
+        assertEquals(status, answer.statusCode());
+        assertEquals(
+                "application/problem+json",
+                answer.headers().firstValue("Content-Type").orElse(""));
+        assertTrue(answer.body().contains(part), answer.body());
     }
 
     @Test
@@ -551,19 +610,26 @@ class StarterTest {
         }
     }
 
-    /** Spring Security asks for the token before there is a DispatcherServlet. */
-    @Test
-    void whatAFilterFindsRefusedGoesToTheHandlersToo() throws Exception {
-        start(List.of(Uploads.class, Secured.class), "--spring.servlet.multipart.max-file-size=1KB");
-        HttpResponse<String> answer = post("/upload", form("a", 2000));
-        assertEquals(413, answer.statusCode());
-        assertTrue(answer.body().contains("\"limit\":\"maxPartBytes\""), answer.body());
+    /** Spring Security asks for the token before there is a DispatcherServlet; what it has not let through reaches no controller. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatAFilterFindsRefusedGoesToTheHandlersToo(boolean lazy) throws Exception {
+        String[] properties = {
+            "--spring.servlet.multipart.max-file-size=1KB", "--spring.servlet.multipart.resolve-lazily=" + lazy
+        };
+        String malformed = "--" + BOUNDARY + "\r\nno header\r\n\r\n";
+        start(List.of(Uploads.class, Secured.class), properties);
+        assertProblem(413, "\"limit\":\"maxPartBytes\"", post("/other", form("a", 2000)));
         context.close();
-        start(List.of(Uploads.class, Secured.class, Handlers.class), "--spring.servlet.multipart.max-file-size=1KB");
-        assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
-        assertEquals(
-                "refused: true",
-                post("/upload", "--" + BOUNDARY + "\r\nno header\r\n\r\n").body());
+        start(List.of(Uploads.class, Secured.class, Handlers.class), properties);
+        assertEquals("more than 1024", post("/other", form("a", 2000)).body());
+        assertEquals("refused: true", post("/other", malformed).body());
+        context.close();
+        start(List.of(Uploads.class, Secured.class, Views.class), properties);
+        assertEquals("a page", post("/other", malformed).body());
+        HttpResponse<String> sent = post("/other", form("a", 2000));
+        assertEquals(413, sent.statusCode());
+        assertTrue(sent.body().contains("\"status\":413,\"error\":"), sent.body()); // Boot's own page of errors
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.servlet.Form;
+import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.DispatcherType;
@@ -68,9 +69,13 @@ class ErrorDispatchTest {
         return app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
     }
 
-    private String answer(RunningContainer container, Form form) throws IOException {
+    private static String answer(RunningContainer container, Form form) throws IOException {
+        return answer(container, form.post("/app/work"));
+    }
+
+    private static String answer(RunningContainer container, byte[] request) throws IOException {
         try (RawHttp connection = container.connect()) {
-            RawHttp.Answer answer = connection.send(form.post("/app/work")).answer();
+            RawHttp.Answer answer = connection.send(request).answer();
             return answer.status() + ": " + answer.body();
         }
     }
@@ -129,6 +134,51 @@ class ErrorDispatchTest {
         app.servlet("/app/*", servlet).servlet("/error", page).errorPage("/error");
         try (RunningContainer container = kind.start(app)) {
             assertEquals("403: 403 true null", answer(container, FORM));
+        }
+    }
+
+    /** As Spring's starter does: to a servlet by its name, which no filter is in front of. */
+    @ParameterizedTest
+    @EnumSource
+    void aHandlerMayHandARefusedFormToAServlet(ServletContainer kind) throws Exception {
+        servlet.at("/work", (request, response) -> request.getParts());
+        WorkServlet refused = new WorkServlet().at("/work", (request, response) -> {
+            String again = "";
+            try {
+                request.getPart("a");
+            } catch (MultipartRequestException e) {
+                again = e.httpStatus() + " again";
+            }
+            response.setStatus(422);
+            response.getWriter().print(again + ", " + response.getHeader("Allow"));
+        });
+        WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
+        SluiceFilter filter = SluiceFilter.builder(store.options().maxParts(1).build())
+                .refusalHandler((request, response, refusal) -> {
+                    if (request.getQueryString() != null) {
+                        return false;
+                    }
+                    request.getServletContext().getNamedDispatcher("/refused").forward(request, response);
+                    return true;
+                })
+                .build();
+        MultipartConfigElement config = new MultipartConfigElement(directory.toString()); // the container would parse
+        app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
+        app.servlet("/refused", refused, config).servlet("/error", page).errorPage("/error");
+        try (RunningContainer container = kind.start(app)) {
+            for (String[] each : new String[][] {
+                {"413 again, null", "POST", Form.CONTENT_TYPE},
+                {"415 again, null", "POST", Form.CONTENT_TYPE.replace("form-data", "mixed")},
+                {"405 again, POST, PUT, PATCH", "GET", Form.CONTENT_TYPE},
+            }) {
+                assertEquals(
+                        "422: " + each[0], answer(container, Form.request(each[1], "/app/work", each[2], FORM.body())));
+                store.assertEmpty(kind);
+                String status = each[0].substring(0, 3);
+                assertEquals(
+                        status + ": " + status + " true null",
+                        answer(container, Form.request(each[1], "/app/work?no", each[2], FORM.body())));
+            }
         }
     }
 

@@ -44,7 +44,7 @@ enum ServletContainer {
             ServletContextHandler context = new ServletContextHandler("/");
             context.setTempDirectory(app.directory().toFile());
             for (WebApp.ServletAt each : app.servlets()) {
-                ServletHolder holder = new ServletHolder(each.servlet());
+                ServletHolder holder = new ServletHolder(each.pattern(), each.servlet());
                 holder.setAsyncSupported(true);
                 holder.setInitOrder(1);
                 if (each.multipart() != null) {
