@@ -403,16 +403,25 @@ final class RequestState implements AsyncListener {
         cancelGrace();
     }
 
-    /** Not every container says that a request is over: where it ended in an exception, or its client is gone; but a listener may dispatch it. */
+    /**
+     * Ends the request after the grace, where it has completed, timed out or failed: not every container says that it is over
+     * then. But a listener may dispatch it.
+     */
     void overUnlessDispatched() {
+        overUnlessDispatchedSince(dispatches.get());
+    }
+
+    private void overUnlessDispatchedSince(int before) {
         if (life.isRequestOver()) {
             return;
         }
-        int before = dispatches.get();
+        cancelGrace();
         grace = life.afterGrace(() -> {
-            if (under.get() > 0) {
-                overUnlessDispatched(); // who completes a request early may go on with its form
-            } else if (dispatches.get() == before && !life.isRequestOver()) {
+            if (dispatches.get() != before) {
+                return; // its end ends the request, or what it has started
+            } else if (under.get() > 0) {
+                overUnlessDispatchedSince(before); // who completes a request early may go on with its form
+            } else {
                 requestOver();
             }
         });
@@ -441,6 +450,9 @@ final class RequestState implements AsyncListener {
     void dispatched(DispatcherType type, @Nullable FormService inner) {
         if (type != DispatcherType.ERROR) { // after an error page nothing more comes
             dispatches.incrementAndGet();
+        }
+        if (type == DispatcherType.ASYNC) {
+            async = false; // until it is started anew, which its end would not be awaited without
         }
         if (inner == null || inner == service) {
             return;
@@ -517,17 +529,19 @@ final class RequestState implements AsyncListener {
     @Override
     public void onTimeout(AsyncEvent event) {
         abort(() -> new TimeoutException("the asynchronous request has timed out"));
+        overUnlessDispatched();
     }
 
     @Override
     public void onError(AsyncEvent event) {
         @Nullable Throwable cause = event.getThrowable();
         abort(() -> cause != null ? cause : new IllegalStateException("the asynchronous request has failed"));
+        overUnlessDispatched();
     }
 
     /** Another cycle of the same request: listeners have to be added again. */
     @Override
     public void onStartAsync(AsyncEvent event) {
-        event.getAsyncContext().addListener(this);
+        asyncStarted(event.getAsyncContext());
     }
 }

@@ -50,7 +50,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Lifetime.</b> Files and memory are released when the request is over, however it ends, and nobody uses the form any
  * more: a worker of {@code AsyncContext.start} keeps it if it begins within 5 seconds of the end, any other thread needs a
- * {@link MultipartRequests#hold}. {@link #destroy()} releases whatever is left.
+ * {@link MultipartRequests#hold}. An asynchronous request that has completed, timed out or failed is over after 5 seconds at
+ * the latest, whatever the container tells of it, unless a listener has dispatched it. {@link #destroy()} releases whatever
+ * is left.
  *
  * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the call that first asks for the form. If one leaves
  * the chain, itself or as the cause of another exception, and the response is not committed, the filter answers it with
@@ -351,9 +353,10 @@ public final class SluiceFilter implements Filter {
                 state.requestOver(); // completed meanwhile
             }
         }
-        if (!state.isAsync() || errorSent) { // Tomcat and Undertow do not tell of the end after that
+        boolean failed = thrown && (state.isAsync() || request.getDispatcherType() == DispatcherType.ASYNC);
+        if (errorSent || !state.isAsync() && !failed) { // Tomcat and Undertow do not tell of the end after an error
             state.requestOver();
-        } else if (thrown) {
+        } else if (failed) {
             state.overUnlessDispatched();
         }
     }

@@ -11,6 +11,7 @@ import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
@@ -92,6 +93,46 @@ class RequestLifeTest extends WithApp {
         assertEquals(409, app.post("/", FORM).status());
         assertEquals("1", page.get(10, TimeUnit.SECONDS));
         app.assertNothingLeft("the grace of the container");
+    }
+
+    /** However long the dispatch takes, and whatever it starts then. */
+    @Test
+    void aDispatchAfterTheTimeKeepsTheForm() throws Exception {
+        CompletableFuture<AsyncContext> again = new CompletableFuture<>();
+        app.on((request, response) -> {
+            AsyncContext context = request.startAsync();
+            context.setTimeout(0);
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                Eventually.after(5500); // more than the grace
+                again.complete(context);
+            } else {
+                request.getParts();
+                context.setTimeout(100);
+                context.addListener(new AsyncListener() {
+                    @Override
+                    public void onTimeout(AsyncEvent event) {
+                        event.getAsyncContext().dispatch();
+                    }
+
+                    @Override
+                    public void onComplete(AsyncEvent event) {}
+
+                    @Override
+                    public void onError(AsyncEvent event) {}
+
+                    @Override
+                    public void onStartAsync(AsyncEvent event) {}
+                });
+            }
+        });
+        app.start();
+        try (RawHttp connection = app.connect().send(FORM.post("/"))) {
+            AsyncContext context = again.get(20, TimeUnit.SECONDS);
+            Eventually.after(5500);
+            assertEquals(1, app.spool.files());
+            context.complete();
+            assertEquals(200, connection.answer().status());
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.sluice.servlet;
 
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.lang.reflect.InvocationTargetException;
@@ -8,12 +9,13 @@ import java.lang.reflect.Proxy;
 import java.util.function.Consumer;
 
 /** A request whose workers go where the test wants them. */
-final class WorkersTo extends HttpServletRequestWrapper {
+public final class WorkersTo extends HttpServletRequestWrapper {
     private final Consumer<Runnable> where;
     private boolean listenersHear = true;
+    private boolean ofCompletion = true;
     private Consumer<Runnable> completing = Runnable::run;
 
-    WorkersTo(Consumer<Runnable> where, HttpServletRequest request) {
+    public WorkersTo(Consumer<Runnable> where, HttpServletRequest request) {
         super(request);
         this.where = where;
     }
@@ -21,6 +23,12 @@ final class WorkersTo extends HttpServletRequestWrapper {
     /** Nobody is told of the end of the request. */
     WorkersTo withoutListeners() {
         listenersHear = false;
+        return this;
+    }
+
+    /** Listeners are told of all but the end of the request. */
+    public WorkersTo withoutCompletion() {
+        ofCompletion = false;
         return this;
     }
 
@@ -51,8 +59,12 @@ final class WorkersTo extends HttpServletRequestWrapper {
                         completing.accept(context::complete);
                         return null;
                     }
-                    if (method.getName().equals("addListener") && !listenersHear) {
-                        return null;
+                    if (method.getName().equals("addListener")) {
+                        if (!listenersHear) {
+                            return null;
+                        } else if (!ofCompletion) {
+                            of[0] = deafToCompletion((AsyncListener) of[0]);
+                        }
                     }
                     try {
                         return method.invoke(context, of);
@@ -60,5 +72,12 @@ final class WorkersTo extends HttpServletRequestWrapper {
                         throw e.getCause();
                     }
                 });
+    }
+
+    private static AsyncListener deafToCompletion(AsyncListener listener) {
+        return (AsyncListener) Proxy.newProxyInstance(
+                AsyncListener.class.getClassLoader(),
+                new Class<?>[] {AsyncListener.class},
+                (proxy, method, of) -> method.getName().equals("onComplete") ? null : method.invoke(listener, of));
     }
 }

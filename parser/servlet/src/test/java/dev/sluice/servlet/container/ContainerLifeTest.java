@@ -8,8 +8,11 @@ import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.servlet.WorkersTo;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
@@ -126,6 +129,71 @@ class ContainerLifeTest extends WithApp {
             assertEquals(413, app.post(path, FORM).status(), path);
             app.assertNothingLeft(path);
         }
+    }
+
+    /** As all containers forget it now and then; a timeout is waited for first, and then its dispatch. */
+    @ParameterizedTest
+    @EnumSource
+    void anAsynchronousRequestEndsThoughNobodyIsToldThatItIsComplete(ServletContainer kind) throws Exception {
+        app.before((request, response, chain) -> chain.doFilter(
+                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutCompletion(), response));
+        app.on("/times-out", (request, response) -> {
+            parse(request);
+            request.startAsync().setTimeout(100);
+        });
+        app.on("/dispatches", (request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                assertEquals(CONTENT.length, read(request.getPart("g")));
+            } else {
+                parse(request);
+                request.startAsync().dispatch();
+            }
+        });
+        app.on("/dispatches-after-the-time", (request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                assertEquals(CONTENT.length, read(request.getPart("g")));
+                return;
+            }
+            parse(request);
+            AsyncContext context = request.startAsync();
+            context.setTimeout(100);
+            context.addListener(dispatchingAfterTheTime());
+        });
+        app.on("/fails-in-a-dispatch", (request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                throw new IllegalArgumentException("of the application");
+            }
+            parse(request);
+            request.startAsync().dispatch();
+        });
+        app.start(kind);
+        Map<String, Integer> statuses = new LinkedHashMap<>();
+        statuses.put("/times-out", 500);
+        statuses.put("/dispatches", 200);
+        statuses.put("/dispatches-after-the-time", 200);
+        statuses.put("/fails-in-a-dispatch", 500);
+        for (Map.Entry<String, Integer> each : statuses.entrySet()) {
+            assertEquals(each.getValue(), app.post(each.getKey(), FORM).status(), each.getKey());
+            app.assertNothingLeft(each.getKey());
+        }
+    }
+
+    private static AsyncListener dispatchingAfterTheTime() {
+        return new AsyncListener() {
+            @Override
+            public void onTimeout(AsyncEvent event) {
+                event.getAsyncContext().dispatch();
+            }
+
+            @Override
+            public void onComplete(AsyncEvent event) {}
+
+            @Override
+            public void onError(AsyncEvent event) {}
+
+            @Override
+            public void onStartAsync(AsyncEvent event) {}
+        };
     }
 
     @ParameterizedTest
