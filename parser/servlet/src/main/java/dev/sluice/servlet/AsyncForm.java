@@ -7,7 +7,7 @@ import dev.sluice.form.FormSource;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
-import dev.sluice.servlet.RequestState.Use;
+import dev.sluice.servlet.RequestForm.Use;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -36,6 +36,7 @@ public final class AsyncForm {
     private static final int NO_MORE = -1;
 
     private final RequestState state;
+    private final RequestForm form;
     private final AsyncContext context;
     private final ServletInputStream in;
     private final FormIntake intake;
@@ -65,8 +66,9 @@ public final class AsyncForm {
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
         this.state = state;
         this.context = context;
-        this.in = state.source().getInputStream();
-        this.intake = state.service().forms().receive(new Source(RequestState.head(state.source())), options);
+        this.form = state.form();
+        this.in = form.source().getInputStream();
+        this.intake = form.service().forms().receive(new Source(RequestForm.head(form.source())), options);
     }
 
     static AsyncForm start(RequestState state, HttpServletRequest request, FormOptions options) throws IOException {
@@ -74,8 +76,9 @@ public final class AsyncForm {
             throw new IllegalStateException(
                     "the request does not support asynchronous mode: set async-supported for the servlet and all filters");
         }
-        if (!state.take(Use.ASYNC_FORM)) {
-            throw state.taken();
+        RequestForm body = state.form();
+        if (!body.take(Use.ASYNC_FORM)) {
+            throw body.taken();
         }
         AsyncForm form;
         boolean held = false;
@@ -85,15 +88,15 @@ public final class AsyncForm {
             }
             // The container's own, which counts no workers: the form holds the request itself, and a container may drop
             // the worker of a request that ends.
-            AsyncContext context = state.source().getAsyncContext();
+            AsyncContext context = body.source().getAsyncContext();
             if (!state.isAsync()) {
                 state.asyncStarted(context);
             }
             state.life().hold();
             held = true;
-            form = new AsyncForm(state, context, state.inCharset(options));
+            form = new AsyncForm(state, context, body.inCharset(options));
         } catch (IOException | RuntimeException | Error e) {
-            state.giveBack(Use.ASYNC_FORM); // nothing has been read
+            body.giveBack(Use.ASYNC_FORM); // nothing has been read
             if (held) {
                 state.life().release();
             }
@@ -105,8 +108,8 @@ public final class AsyncForm {
     }
 
     private void begin() {
-        state.service().watch().add(intake);
-        intake.completion().whenComplete((form, failure) -> call());
+        form.service().watch().add(intake);
+        intake.completion().whenComplete((whole, failure) -> call());
         readUntilDone();
         if (!hasEnded()) {
             try {
@@ -130,7 +133,7 @@ public final class AsyncForm {
      * java.util.concurrent.CompletionException}.
      */
     public CompletionStage<MultipartForm> completion() {
-        return state.future().minimalCompletionStage();
+        return form.future().minimalCompletionStage();
     }
 
     FormIntake intake() {
@@ -213,23 +216,23 @@ public final class AsyncForm {
             }
             return false;
         }
-        state.service().watch().remove(intake);
-        intake.completion().whenComplete((form, wrapped) -> {
+        form.service().watch().remove(intake);
+        intake.completion().whenComplete((whole, wrapped) -> {
             Throwable failure = wrapped instanceof CompletionException ? wrapped.getCause() : wrapped;
             try {
-                if (form != null) {
-                    state.complete(state.whole(form, received));
+                if (whole != null) {
+                    form.complete(form.whole(whole, received));
                 } else if (failure instanceof IOException refusal
                         && (failure != abortedFor.get() || MultipartRequestException.isOfContainer(failure))) {
-                    throw state.refusal(refusal, received, !intake.isAtEnd());
+                    throw form.refusal(refusal, received, !intake.isAtEnd());
                 } else {
                     if (failure instanceof IOException) {
                         state.overUnlessDispatched(); // Payara does not tell of the end where the client is gone
                     }
-                    state.future().completeExceptionally(failure);
+                    form.future().completeExceptionally(failure);
                 }
             } catch (MultipartRequestException refused) {
-                state.future().completeExceptionally(refused);
+                form.future().completeExceptionally(refused);
             }
         });
         state.life().release();

@@ -55,7 +55,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     private @Nullable MultipartForm form() throws IOException {
-        return isErrorPage() ? state.left() : state.form();
+        return isErrorPage() ? state.form().left() : state.form().parsed();
     }
 
     /** {@return whether this is the page that tells of an error: it must not fail of the form, nor wait for one} */
@@ -67,7 +67,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     // ---- parameters
 
     private FieldTexts texts() {
-        return isErrorPage() ? state.textsLeft() : state.texts();
+        return isErrorPage() ? state.form().textsLeft() : state.form().texts();
     }
 
     @Override
@@ -87,7 +87,8 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     private Map<String, String[]> query() {
         RuntimeException failure = null;
-        if (state.isTaken() && !state.isRefused()) { // or an error page would have the container parse the body
+        RequestForm body = state.form();
+        if (body.isTaken() && !body.isRefused()) { // or an error page would have the container parse the body
             try {
                 return super.getParameterMap();
             } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig
@@ -95,7 +96,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
             }
         }
         try {
-            return QueryString.parameters(getQueryString(), state.charset(), failure != null);
+            return QueryString.parameters(getQueryString(), body.charset(), failure != null);
         } catch (IllegalArgumentException broken) {
             throw failure != null ? failure : broken;
         }
@@ -141,8 +142,9 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     /** After the form there is nothing left in the stream; to somebody who reads it, it belongs alone. */
     private void takeBody() {
-        if (!state.take(RequestState.Use.APPLICATION) && !state.hasForm()) {
-            throw state.taken();
+        RequestForm body = state.form();
+        if (!body.take(RequestForm.Use.APPLICATION) && !body.hasForm()) {
+            throw body.taken();
         }
     }
 

@@ -6,7 +6,7 @@ import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
-import dev.sluice.servlet.RequestState.Use;
+import dev.sluice.servlet.RequestForm.Use;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -50,7 +50,7 @@ public final class MultipartRequests {
      * @throws IllegalStateException if there is no filter in front, or somebody else has the body
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
-        return filtered(request).form();
+        return filtered(request).form().parsed();
     }
 
     /**
@@ -66,7 +66,7 @@ public final class MultipartRequests {
     public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         RequestState state = filtered(request);
-        return state.formBy(changed(state, change));
+        return state.form().parsedBy(changed(state, change));
     }
 
     /**
@@ -78,7 +78,7 @@ public final class MultipartRequests {
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = filtered(request);
-        return AsyncForm.start(state, request, state.options());
+        return AsyncForm.start(state, request, state.form().options());
     }
 
     /**
@@ -96,7 +96,7 @@ public final class MultipartRequests {
     }
 
     static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
-        return change.apply(state.options().toBuilder()).build();
+        return change.apply(state.form().options().toBuilder()).build();
     }
 
     /**
@@ -110,7 +110,7 @@ public final class MultipartRequests {
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
         RequestState state = RequestState.of(request);
-        return reader(request, state != null ? state.options().multipart() : MultipartOptions.defaults());
+        return reader(request, state != null ? state.form().options().multipart() : MultipartOptions.defaults());
     }
 
     /**
@@ -122,15 +122,15 @@ public final class MultipartRequests {
      * @throws IllegalStateException if somebody else has the body
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
-        Boundary boundary = RequestState.head(request).boundary(options.preset());
+        Boundary boundary = RequestForm.head(request).boundary(options.preset());
         RequestState state = RequestState.of(request);
         InputStream body;
         if (state == null) {
             body = request.getInputStream();
-        } else if (state.take(Use.READER)) {
-            body = state.open(state.options());
+        } else if (state.form().take(Use.READER)) {
+            body = state.form().open(state.form().options());
         } else {
-            throw state.taken();
+            throw state.form().taken();
         }
         return MultipartReader.create(body, boundary, options);
     }

@@ -1,10 +1,6 @@
 package dev.sluice.servlet;
 
-import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
-import dev.sluice.form.FormHead;
 import dev.sluice.form.FormOptions;
-import dev.sluice.form.MultipartForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
@@ -12,62 +8,27 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
-import java.io.IOException;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
-import java.util.Collections;
-import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of the body of one request, over all its dispatches: an attribute of the request. */
+/** One request over all its dispatches, until it is over: an attribute of it, from which its {@linkplain #form() form} is had. */
 final class RequestState implements AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
-
-    private static final String READ_BEFORE =
-            "something has read the body of a request, or its beginning, before SluiceFilter:"
-                    + " map SluiceFilter in front of every filter that reads the body or asks for parameters (in Spring Boot"
-                    + " with Ordered.HIGHEST_PRECEDENCE)";
-
-    /** Who has the body. */
-    enum Use {
-        NOBODY,
-        REFUSED,
-        FORM,
-        ASYNC_FORM,
-        READER,
-        APPLICATION
-    }
 
     private final HttpServletRequest source;
     private final ServletContext context;
     private final FormService first;
     private final RequestLife life;
-    private final long announced;
-    /** Whether an answer can close the connection: one of HTTP/2 has no such header, and a client takes it for an error. */
-    private final boolean mayClose;
-
-    private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
-    private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
-    private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
+    private final RequestForm form;
     private final AtomicInteger dispatches = new AtomicInteger();
     /** Dispatches that have not returned. */
     private final AtomicInteger under = new AtomicInteger();
 
-    private volatile FormService service;
-    private volatile FormOptions options;
-    private volatile @Nullable MultipartRequestException textsRefusal;
-    private volatile @Nullable BodyStream body;
-    private volatile @Nullable Thread parser;
     private volatile @Nullable Consumer<Throwable> abort;
     private volatile @Nullable Future<?> grace;
     private volatile boolean async;
@@ -76,11 +37,8 @@ final class RequestState implements AsyncListener {
         this.source = source;
         this.context = source.getServletContext();
         this.first = service;
-        this.service = service;
-        this.announced = source.getContentLengthLong();
-        this.mayClose = source.getProtocol().startsWith("HTTP/1");
         this.life = new RequestLife(service.watch(), this::end);
-        this.options = service.options(source);
+        this.form = new RequestForm(source, service, life);
     }
 
     static RequestState attach(HttpServletRequest request, FormService service) {
@@ -100,298 +58,16 @@ final class RequestState implements AsyncListener {
         return request.getAttribute(ATTRIBUTE) instanceof RequestState state ? state : null;
     }
 
-    FormService service() {
-        return service;
-    }
-
-    /** {@return how the form is taken, unless somebody says so for this request} */
-    FormOptions options() {
-        return options;
-    }
-
-    HttpServletRequest source() {
-        return source;
-    }
-
     ServletContext context() {
         return context;
     }
 
-    RequestLife life() {
-        return life;
-    }
-
-    // ---- who has the body
-
-    /** Takes the body for something other than the form. {@return whether nobody had it, or {@code next} has it} */
-    boolean take(Use next) {
-        return use.compareAndSet(Use.NOBODY, next) || use.get() == next && next == Use.APPLICATION;
-    }
-
-    /** Undoes {@link #take}, for somebody who has not read anything. */
-    void giveBack(Use taken) {
-        use.compareAndSet(taken, Use.NOBODY);
-    }
-
-    IllegalStateException taken() {
-        return new IllegalStateException(
-                switch (Objects.requireNonNull(use.get())) {
-                    case NOBODY -> "the body of the request has not been read";
-                    case REFUSED -> "the body of the request has been refused, and was not read";
-                    case FORM -> "the form of the request has already been parsed";
-                    case ASYNC_FORM -> "the form of the request is being received: wait for AsyncForm.completion()";
-                    case READER -> "the body of the request is read part by part, through MultipartRequests.reader";
-                    case APPLICATION ->
-                        "the application has already called getInputStream() or getReader(), and reads the body itself";
-                });
-    }
-
-    /** {@return whether the form may still be, or has been, parsed here} */
-    boolean hasForm() {
-        Use now = use.get();
-        return now == Use.NOBODY || now == Use.REFUSED || now == Use.FORM || now == Use.ASYNC_FORM && form.isDone();
-    }
-
-    boolean isTaken() {
-        return use.get() != Use.NOBODY;
-    }
-
-    /** {@return whether the body was given to nobody, and is unread} */
-    boolean isRefused() {
-        return use.get() == Use.REFUSED;
-    }
-
-    /** Gives the body to nobody: {@code refusal} is what whoever asks for the form gets. */
-    void refuse(MultipartRequestException refusal) {
-        use.set(Use.REFUSED);
-        form.completeExceptionally(refusal);
-    }
-
-    // ---- the body
-
-    static FormHead head(HttpServletRequest request) {
-        List<String> types = Collections.list(request.getHeaders("Content-Type"));
-        List<String> encodings = Collections.list(request.getHeaders("Content-Encoding"));
-        @Nullable String type = request.getContentType(); // which others may have changed
-        return new FormHead(
-                types.size() > 1 ? types : type == null ? List.of() : List.of(type),
-                encodings.isEmpty() ? null : String.join(", ", encodings),
-                request.getContentLengthLong(),
-                request.getHeader("Expect") != null);
-    }
-
-    /** @param paced options with the minimum rate, where nobody else looks at it */
-    BodyStream open(@Nullable FormOptions paced) throws IOException {
-        BodyStream opened = new BodyStream(source.getInputStream(), this::isBodyGone, paced);
-        body = opened;
-        return opened;
-    }
-
-    /** Once the container is done with the request, its stream may be that of the next one on the connection. */
-    private boolean isBodyGone() {
-        return service.isClosed() || life.isRequestOver();
-    }
-
-    /**
-     * {@return the charset that the request or the application named for it, if it is known and keeps ASCII; or null. By others,
-     * as UTF-16, a client could write texts that nobody who looks at the body before can read}
-     */
-    @Nullable
-    Charset charset() {
-        String name = source.getCharacterEncoding();
-        try {
-            Charset named = name == null ? null : Charset.forName(name);
-            if (named != null && !named.equals(StandardCharsets.UTF_8)) {
-                options.toBuilder().headerCharset(named); // throws for what does not keep ASCII
-            }
-            return named;
-        } catch (IllegalArgumentException e) {
-            return null;
-        }
-    }
-
-    /** {@return the options with names in the charset of the request, where it has one and the options name no other than UTF-8} */
-    FormOptions inCharset(FormOptions given) {
-        Charset named = charset();
-        if (named == null
-                || named.equals(StandardCharsets.UTF_8)
-                || !given.multipart().headerCharset().equals(StandardCharsets.UTF_8)) {
-            return given;
-        }
-        return given.toBuilder().headerCharset(named).build();
-    }
-
-    // ---- the form
-
-    /** {@return the form, which is parsed now if it has not been; other threads that ask meanwhile wait} */
-    MultipartForm form() throws IOException {
-        life.checkNotOver();
-        if (use.compareAndSet(Use.NOBODY, Use.FORM)) {
-            parse();
-        } else if (!hasForm()) {
-            throw taken();
-        }
-        return result();
-    }
-
-    MultipartForm formBy(FormOptions changed) throws IOException {
-        life.checkNotOver();
-        if (!take(Use.FORM)) {
-            throw taken();
-        }
-        options = changed;
-        parse();
-        return result();
-    }
-
-    private MultipartForm result() throws IOException {
-        if (parser == Thread.currentThread()) {
-            throw new IllegalStateException("the form is being parsed by the caller itself");
-        }
-        try {
-            return form.join();
-        } catch (CompletionException e) {
-            Throwable cause = e.getCause();
-            if (cause instanceof IOException gone) {
-                throw gone;
-            } else if (cause instanceof RuntimeException unchecked) {
-                throw unchecked;
-            } else if (cause instanceof Error error) {
-                throw error;
-            }
-            throw e;
-        }
-    }
-
-    private void parse() {
-        try {
-            life.hold();
-        } catch (IllegalStateException e) { // the request has just ended; others may wait already
-            form.completeExceptionally(e);
-            return;
-        }
-        parser = Thread.currentThread();
-        try {
-            if (life.isRequestOver()) { // though it is held
-                throw new IllegalStateException(
-                        "the request is over, and its body was not read: ask for the form before");
-            }
-            complete(read());
-        } catch (IOException | RuntimeException | Error e) {
-            form.completeExceptionally(e);
-        } finally {
-            parser = null;
-            life.release();
-        }
-    }
-
-    private MultipartForm read() throws IOException {
-        BodyStream in = open(null);
-        try {
-            return whole(service.forms().read(in, head(source), inCharset(options)), in.count());
-        } catch (IOException e) {
-            if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
-                throw e;
-            }
-            throw refusal(e, in.count(), !in.hasEnded());
-        }
-    }
-
-    /** {@return the form, if the body was there from its beginning} */
-    MultipartForm whole(MultipartForm parsed, long received) {
-        if (received < announced) {
-            parsed.close();
-            throw readBefore();
-        }
-        return parsed;
-    }
-
-    /** {@return what to throw instead of what a form failed with} */
-    MultipartRequestException refusal(IOException failure, long received, boolean closesConnection) {
-        boolean nothing = received == 0 && announced > 0;
-        return nothing && failure instanceof MultipartException refused && refused.reason() == Reason.TRUNCATED
-                ? readBefore()
-                : MultipartRequestException.of(failure, closesConnection && mayClose);
-    }
-
-    private MultipartRequestException readBefore() {
-        service.complain(READ_BEFORE);
-        return MultipartRequestException.ofSetUp(READ_BEFORE);
-    }
-
-    /** Hands the form to whoever waits for it, or closes it if the request ended meanwhile. */
-    void complete(MultipartForm parsed) {
-        form.complete(parsed);
-        if (life.isOver()) {
-            parsed.close();
-        }
-    }
-
-    CompletableFuture<MultipartForm> future() {
+    RequestForm form() {
         return form;
     }
 
-    /** {@return the texts of the fields of the body; none where somebody else has the body} */
-    FieldTexts texts() {
-        FieldTexts known = texts.get();
-        if (known != null) {
-            return known;
-        }
-        if (!hasForm() || life.isOver()) {
-            return FieldTexts.NONE;
-        }
-        MultipartRequestException refusal = textsRefusal;
-        if (refusal != null) {
-            throw refusal;
-        }
-        MultipartForm parsed;
-        try {
-            parsed = form();
-        } catch (IOException e) {
-            throw MultipartRequestException.clientGone(e, mayClose);
-        } catch (CancellationException | CompletionException e) { // of an asynchronous form: nothing the client did
-            return FieldTexts.NONE;
-        }
-        FieldTexts read;
-        try {
-            read = FieldTexts.of(parsed, options, charset());
-        } catch (IOException e) {
-            refusal = MultipartRequestException.of(e, false);
-            textsRefusal = refusal;
-            throw refusal;
-        }
-        if (texts.compareAndSet(null, read)) {
-            if (life.isOver()) {
-                read.close(); // the end came meanwhile, and has not seen them
-            }
-            return read;
-        }
-        read.close();
-        return texts();
-    }
-
-    /** Reads the texts while the fields are there. */
-    void keepTexts() {
-        try {
-            texts();
-        } catch (IllegalStateException e) {
-            // there is no form: whoever asks for them will hear of it
-        }
-    }
-
-    /** {@return the form if it is there, for an error page; or null} */
-    @Nullable
-    MultipartForm left() {
-        return life.isOver() || !form.isDone() || form.isCompletedExceptionally() ? null : form.join();
-    }
-
-    /** {@return the texts of a form that is there, or was when this was asked before; for an error page} */
-    FieldTexts textsLeft() {
-        if (left() != null) {
-            keepTexts();
-        }
-        FieldTexts known = texts.get();
-        return known != null ? known : FieldTexts.NONE;
+    RequestLife life() {
+        return life;
     }
 
     // ---- the end
@@ -454,18 +130,18 @@ final class RequestState implements AsyncListener {
         if (type == DispatcherType.ASYNC) {
             async = false; // until it is started anew, which its end would not be awaited without
         }
-        if (inner == null || inner == service) {
+        FormService now = form.service();
+        if (inner == null || inner == now) {
             return;
         }
-        if (isTaken()) {
+        if (form.isTaken()) {
             inner.complain("the options of a SluiceFilter are not used: another one in front of it has already read the"
                     + " body, with options of its own");
         } else {
-            if (service != first) {
-                service.remove(this);
+            if (now != first) {
+                now.remove(this);
             }
-            service = inner;
-            options = inner.options(source);
+            form.takenBy(inner);
             inner.add(this, this::shutDown);
         }
     }
@@ -473,22 +149,13 @@ final class RequestState implements AsyncListener {
     /** The web application ends, whoever holds what. */
     private void shutDown() {
         abort(() -> new CancellationException("the web application is being stopped"));
-        BodyStream open = body;
-        if (open != null) {
-            open.shutDown();
-        }
+        form.shutDown();
         life.shutDown();
     }
 
     private void end() {
-        if (form.isDone() && !form.isCompletedExceptionally()) {
-            form.join().close();
-        }
-        FieldTexts known = texts.get();
-        if (known != null) {
-            known.close();
-        }
-        service.remove(this);
+        form.end();
+        form.service().remove(this);
         first.remove(this); // last: what is not live any more has nothing left
     }
 
@@ -507,9 +174,9 @@ final class RequestState implements AsyncListener {
 
     /** A form comes in while no thread waits for it. */
     void receives(FormOptions changed, Consumer<Throwable> whenAborted) {
-        options = changed;
+        form.options(changed);
         abort = whenAborted;
-        if (service.isClosed()) { // whoever closed it may have looked for the form before it was there
+        if (form.service().isClosed()) { // whoever closed it may have looked for the form before it was there
             shutDown();
         }
     }

@@ -63,7 +63,7 @@ final class ServletPart implements Part {
     /** A field stays a parameter, whatever becomes of the part. */
     private void keepParameter() {
         if (!part.isFile()) {
-            state.keepTexts();
+            state.form().keepTexts();
         }
     }
 
@@ -84,7 +84,7 @@ final class ServletPart implements Part {
     }
 
     private Path location() throws IOException {
-        Path location = state.service().location();
+        Path location = state.form().service().location();
         if (location != null) {
             return location.toAbsolutePath().normalize();
         }

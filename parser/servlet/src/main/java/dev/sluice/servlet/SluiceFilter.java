@@ -178,7 +178,7 @@ public final class SluiceFilter implements Filter {
             }
         } else if (isRefused(http)) {
             state = RequestState.attach(http, service());
-            state.refuse(refusal(http, answer));
+            state.form().refuse(refusal(http, answer));
         } else {
             chain.doFilter(request, response);
             return;
@@ -201,9 +201,11 @@ public final class SluiceFilter implements Filter {
         boolean thrown = true;
         state.entered();
         try {
-            boolean asks = eager && dispatch != DispatcherType.ERROR && (first || !state.isTaken());
-            if (asks && !state.life().isRequestOver() || first && state.isRefused()) {
-                state.form();
+            boolean asks = eager
+                    && dispatch != DispatcherType.ERROR
+                    && (first || !state.form().isTaken());
+            if (asks && !state.life().isRequestOver() || first && state.form().isRefused()) {
+                state.form().parsed();
             }
             chain.doFilter(seen, sent);
             thrown = false;
@@ -336,7 +338,7 @@ public final class SluiceFilter implements Filter {
     private static void leave(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
         try {
             if (errorSent || thrown) {
-                state.textsLeft(); // for the error page, which comes later
+                state.form().textsLeft(); // for the error page, which comes later
             }
         } finally { // though there is no memory for them
             endUnlessAsync(request, state, errorSent, thrown);
