@@ -97,6 +97,7 @@ class RequestLifeTest extends WithApp {
 
     /** However long the dispatch takes, and whatever it starts then. */
     @Test
+    @Timeout(120)
     void aDispatchAfterTheTimeKeepsTheForm() throws Exception {
         CompletableFuture<AsyncContext> again = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -127,7 +128,7 @@ class RequestLifeTest extends WithApp {
         });
         app.start();
         try (RawHttp connection = app.connect().send(FORM.post("/"))) {
-            AsyncContext context = again.get(20, TimeUnit.SECONDS);
+            AsyncContext context = again.get(90, TimeUnit.SECONDS);
             Eventually.after(5500);
             assertEquals(1, app.spool.files());
             context.complete();
