@@ -43,6 +43,7 @@ class ContainerMatrix {
     static final String REFUSED = "`receive`: 413 and 400, with the error page";
     static final String REFUSED_H2 = "h2c: `receive`, and 400 with the error page";
     static final String PLAIN_ERROR = "`sendError` of an asynchronous servlet without Sluice has its error page";
+    static final String PLAIN_ELSEWHERE = "the same, where it calls `sendError` on a thread of its own";
     static final String CANCELLED =
             "`receive`: " + RACES + " forms cancelled while they come: 500, and nothing is left";
     static final String PAUSES = "`receive`: " + PAUSED + " forms of 2 MiB to sinks that pause";
@@ -85,7 +86,8 @@ class ContainerMatrix {
         checks.put("`receive`: fields and small files", () -> small("/receive"));
         checks.put("`receive`: files in the spool", () -> spooled("/receive"));
         checks.put(REFUSED, () -> refused("/receive"));
-        checks.put(PLAIN_ERROR, this::plainError);
+        checks.put(PLAIN_ERROR, () -> plainError("here"));
+        checks.put(PLAIN_ELSEWHERE, () -> plainError("elsewhere"));
         checks.put("`getParts`: " + ABORTS + " clients that go away leave nothing", () -> aborted("/parts"));
         checks.put("`receive`: " + ABORTS + " clients that go away leave nothing", () -> aborted("/receive"));
         checks.put(CANCELLED, this::cancelled);
@@ -171,9 +173,9 @@ class ContainerMatrix {
         assertEquals(status + " page 1", answer("/parts?" + how, FORM.body()));
     }
 
-    private void plainError() throws IOException {
+    private void plainError(String where) throws IOException {
         byte[] request =
-                Form.request("POST", Distribution.PATH + "/plain?refuses", "application/octet-stream", new byte[1000]);
+                Form.request("POST", Distribution.PATH + "/plain?" + where, "application/octet-stream", new byte[1000]);
         try (RawHttp connection = container.connect()) {
             assertEquals("409 page null", answer(connection.send(request)));
         }

@@ -97,7 +97,9 @@ enum Distribution {
 
         @Override
         Map<String, String> known() {
-            String page = "it sends the status without the error page; why is not known";
+            String page =
+                    "where `sendError` is called on a thread that is not the container's at that moment, it sends the"
+                            + " status without the error page; with a servlet without Sluice too";
             String loses =
                     "now and then it loses bytes where a `ReadListener` goes on from another thread; with a servlet"
                             + " without Sluice too. Let parts go to memory or to files there, not to sinks that pause";
@@ -105,6 +107,8 @@ enum Distribution {
                     ContainerMatrix.REFUSED,
                     page,
                     ContainerMatrix.REFUSED_H2,
+                    page,
+                    ContainerMatrix.PLAIN_ELSEWHERE,
                     page,
                     ContainerMatrix.PAUSES,
                     loses,

@@ -35,6 +35,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
 
 /** The application that each container runs: forms behind the filter, forms that are received, and what is left of them. */
 @SuppressWarnings("serial")
@@ -208,14 +209,14 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         private final ServletInputStream in;
         private final byte[] some = new byte[8192];
         private final AtomicBoolean ended = new AtomicBoolean();
-        private final boolean refuses;
+        private final @Nullable String refuses;
         private volatile long size;
 
         PlainReader(HttpServletRequest request, HttpServletResponse response) throws IOException {
             context = request.startAsync(request, response);
             context.setTimeout(0);
             in = request.getInputStream();
-            refuses = request.getQueryString() != null;
+            refuses = request.getQueryString();
         }
 
         void start() {
@@ -226,7 +227,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         public void onDataAvailable() throws IOException {
             if (in.isReady()) {
                 int count = in.read(some);
-                if (count < 0 || refuses) {
+                if (count < 0 || refuses != null) {
                     onAllDataRead();
                     return;
                 }
@@ -245,14 +246,27 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         }
 
         @Override
-        public void onAllDataRead() throws IOException {
+        public void onAllDataRead() {
             if (ended.compareAndSet(false, true)) {
+                if ("elsewhere".equals(refuses)) {
+                    timer.execute(this::answer);
+                } else {
+                    answer();
+                }
+            }
+        }
+
+        private void answer() {
+            try {
                 HttpServletResponse response = (HttpServletResponse) context.getResponse();
-                if (refuses) {
+                if (refuses != null) {
                     response.sendError(409);
                 } else {
                     response.getWriter().print(size);
                 }
+            } catch (IOException e) {
+                log("plain", e);
+            } finally {
                 context.complete();
             }
         }
