@@ -60,7 +60,7 @@ class ClassPathTest {
     @ParameterizedTest
     @CsvSource({
         "micrometer-core|actuator|spring-security|spring-test, true",
-        "spring-webmvc|spring-webflux, false",
+        "spring-webmvc|spring-webflux|spring-boot-webmvc|spring-boot-webflux, false",
         "servlet-api|tomcat-embed-core|spring-webflux, false",
         "spring-webmvc|servlet-api|tomcat|spring-security, true",
     })

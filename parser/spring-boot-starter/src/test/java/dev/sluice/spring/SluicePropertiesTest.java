@@ -30,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.autoconfigure.web.servlet.MultipartProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
@@ -38,16 +37,29 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.mock.env.MockEnvironment;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 @ExtendWith(OutputCaptureExtension.class)
 class SluicePropertiesTest {
     @TempDir
     private Path directory;
 
+    /** Boot's own, by the names that Boot 3 and 4 have for it. */
+    private static MultipartConfigElement ofBoot(MockEnvironment environment) {
+        Class<?> type = Stream.of("autoconfigure.web.servlet", "servlet.autoconfigure")
+                .map(where -> "org.springframework.boot." + where + ".MultipartProperties")
+                .filter(name -> ClassUtils.isPresent(name, null))
+                .map(name -> ClassUtils.resolveClassName(name, null))
+                .findFirst()
+                .orElseThrow();
+        Object properties = Binder.get(environment).bindOrCreate("spring.servlet.multipart", type);
+        return (MultipartConfigElement)
+                ReflectionUtils.invokeMethod(ClassUtils.getMethod(type, "createMultipartConfig"), properties);
+    }
+
     private static Map<Setting, String> settings(MockEnvironment environment) {
-        MultipartConfigElement boot = Binder.get(environment)
-                .bindOrCreate("spring.servlet.multipart", MultipartProperties.class)
-                .createMultipartConfig();
+        MultipartConfigElement boot = ofBoot(environment);
         Map<Setting, String> all = new EnumMap<>(Setting.class);
         SluiceProperties.ofServlets(
                         environment,

@@ -17,6 +17,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.Proxy;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -39,23 +41,28 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.web.embedded.netty.NettyReactiveWebServerFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.http.codec.multipart.FilePart;
 import org.springframework.http.codec.multipart.FormFieldPart;
 import org.springframework.http.codec.multipart.Part;
 import org.springframework.http.codec.multipart.PartEvent;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -70,16 +77,24 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.channel.AbortedException;
+import reactor.netty.http.server.HttpServer;
 
 /** Applications with WebFlux on Reactor Netty that know nothing of Sluice; every buffer of client and server is tracked. */
 @Timeout(60)
 @ExtendWith({LeakCheck.class, OutputCaptureExtension.class})
 class WebFluxTest {
     private static final int MIB = 1 << 20;
+    /** By the names that Boot 3 and 4 have for it. */
     private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
-            + "org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration,"
-            + "org.springframework.boot.autoconfigure.security.reactive.ReactiveUserDetailsServiceAutoConfiguration,"
-            + "org.springframework.boot.actuate.autoconfigure.security.reactive.ReactiveManagementWebSecurityAutoConfiguration";
+            + Stream.of(
+                            "autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration",
+                            "autoconfigure.security.reactive.ReactiveUserDetailsServiceAutoConfiguration",
+                            "actuate.autoconfigure.security.reactive.ReactiveManagementWebSecurityAutoConfiguration",
+                            "security.autoconfigure.ReactiveUserDetailsServiceAutoConfiguration",
+                            "security.autoconfigure.web.reactive.ReactiveWebSecurityAutoConfiguration",
+                            "security.autoconfigure.actuate.web.reactive.ReactiveManagementWebSecurityAutoConfiguration")
+                    .map("org.springframework.boot."::concat)
+                    .collect(Collectors.joining(","));
 
     private static final ChannelGroup CHANNELS = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private static final AtomicLong ACCEPTED = new AtomicLong();
@@ -90,21 +105,36 @@ class WebFluxTest {
 
     private ConfigurableApplicationContext context;
 
+    /** Boot's server on Netty, by the names that Boot 3 and 4 have for it: Tomcat would go first. */
+    static class Netty implements ImportBeanDefinitionRegistrar {
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+            String where = Stream.of("web.embedded.netty", "reactor.netty")
+                    .map(name -> "org.springframework.boot." + name + ".Netty")
+                    .filter(name -> ClassUtils.isPresent(name + "ServerCustomizer", null))
+                    .findFirst()
+                    .orElseThrow();
+            Class<?> customizer = ClassUtils.resolveClassName(where + "ServerCustomizer", null);
+            Object counting = Proxy.newProxyInstance(
+                    customizer.getClassLoader(),
+                    new Class<?>[] {customizer},
+                    (proxy, method, of) -> method.getDeclaringClass() == Object.class
+                            ? method.invoke(CHANNELS, of)
+                            : ((HttpServer) of[0]).doOnChannelInit((observer, channel, address) -> {
+                                CHANNELS.add(channel);
+                                ACCEPTED.incrementAndGet();
+                            }));
+            RootBeanDefinition server = new RootBeanDefinition(where + "ReactiveWebServerFactory");
+            server.getPropertyValues().add("serverCustomizers", List.of(counting));
+            registry.registerBeanDefinition("server", server);
+        }
+    }
+
     /** An application as it was before. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
+    @Import(Netty.class)
     static class Uploads {
-        /** Tomcat would go first. */
-        @Bean
-        NettyReactiveWebServerFactory server() {
-            NettyReactiveWebServerFactory server = new NettyReactiveWebServerFactory();
-            server.addServerCustomizers(http -> http.doOnChannelInit((observer, channel, address) -> {
-                CHANNELS.add(channel);
-                ACCEPTED.incrementAndGet();
-            }));
-            return server;
-        }
-
         /**
          * No answer where nobody can read it: Reactor Netty (1.2.18) forgets the buffer of one that is made while a connection
          * is closed, and ends bodies at a shutdown so that they are made. It does so with Spring's readers, and with none.
