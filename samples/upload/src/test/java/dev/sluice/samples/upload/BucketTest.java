@@ -176,6 +176,6 @@ class BucketTest {
         StringWriter err = new StringWriter();
         int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err)).execute("serve", "--s3", "http://x");
         assertEquals(2, code);
-        assertEquals("--s3 and --bucket belong together: pass both\n", err.toString());
+        assertEquals("--s3 and --bucket belong together: pass both\nTry 'sluice serve --help'.\n", err.toString());
     }
 }
