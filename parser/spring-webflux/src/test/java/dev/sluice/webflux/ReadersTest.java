@@ -105,11 +105,11 @@ class ReadersTest {
 
     @AfterEach
     void nothingIsLeft() throws IOException {
-        Schedulers.resetFactory();
         long deadline = System.nanoTime() + LONG.toNanos();
         while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
             Thread.onSpinWait(); // deleted by workers
         }
+        Schedulers.resetFactory(); // which stops workers, whatever they do
         assertEquals(0, spool.files());
         assertEquals(0, memory.used());
         spool.close();
