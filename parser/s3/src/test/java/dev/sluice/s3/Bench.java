@@ -28,20 +28,20 @@ import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /** The store of a test: the real one behind a proxy with faults, and a prefix of its own. */
-final class Bench implements AutoCloseable {
+public final class Bench implements AutoCloseable {
     private static final AtomicInteger TESTS = new AtomicInteger();
 
     final String prefix = "test" + ProcessHandle.current().pid() + '-' + TESTS.incrementAndGet() + '/';
     final String bucket;
-    final CountingAllocator allocator = new CountingAllocator();
+    public final CountingAllocator allocator = new CountingAllocator();
     final FaultProxy proxy;
     final MemoryBudget budget;
     final S3ObjectStore store;
-    final S3Sinks sinks;
-    final Forms forms;
+    public final S3Sinks sinks;
+    public final Forms forms;
     final S3AsyncClient client;
 
-    Bench() throws Exception {
+    public Bench() throws Exception {
         this(MemoryBudget.of(256 << 20), builder -> builder, builder -> builder);
     }
 
@@ -110,7 +110,7 @@ final class Bench implements AutoCloseable {
     }
 
     /** {@return how many requests there were of that pattern} */
-    long count(String pattern) {
+    public long count(String pattern) {
         return proxy.requests().stream()
                 .filter(request -> request.matches(pattern))
                 .count();
@@ -122,7 +122,7 @@ final class Bench implements AutoCloseable {
                 .join();
     }
 
-    void assertStored(S3Form objects, List<File> files) throws Exception {
+    public void assertStored(S3Form objects, List<File> files) throws Exception {
         List<StoredPart> stored = objects.objects();
         assertEquals(files.size(), stored.size());
         for (int i = 0; i < files.size(); i++) {
@@ -142,7 +142,7 @@ final class Bench implements AutoCloseable {
     }
 
     /** {@return the objects of this test} */
-    List<String> keys() {
+    public List<String> keys() {
         return client.listObjectsV2(request -> request.bucket(bucket).prefix(prefix)).join().contents().stream()
                 .map(S3Object::key)
                 .toList();
@@ -155,7 +155,7 @@ final class Bench implements AutoCloseable {
     }
 
     /** No upload in the store, nothing charged, no buffer held. */
-    void assertNothingLeft() throws Exception {
+    public void assertNothingLeft() throws Exception {
         sinks.whenIdle().get(30, TimeUnit.SECONDS);
         Weed.await(
                 () -> { // who sends may hold a chunk that is no longer wanted

@@ -26,8 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
 /** Forms that are sent: files of pseudo-random bytes, and a client that sends them as fast as they are wanted. */
-final class Uploads implements FormSource {
-    static final String CONTENT_TYPE = "multipart/form-data; boundary=b";
+public final class Uploads implements FormSource {
+    public static final String CONTENT_TYPE = "multipart/form-data; boundary=b";
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "upload");
         thread.setDaemon(true);
@@ -35,7 +35,7 @@ final class Uploads implements FormSource {
     });
 
     /** A file whose bytes follow from its name. */
-    record File(String name, long size) {
+    public record File(String name, long size) {
         InputStream content() {
             return new InputStream() {
                 private final Random random = new Random(name.hashCode());
@@ -80,7 +80,7 @@ final class Uploads implements FormSource {
     }
 
     /** {@return the body of a form with a field and these files} */
-    static InputStream body(List<File> files) {
+    public static InputStream body(List<File> files) {
         List<InputStream> parts = new ArrayList<>();
         parts.add(text("--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ntitle"));
         for (File file : files) {

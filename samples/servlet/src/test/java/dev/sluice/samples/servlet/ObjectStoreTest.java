@@ -1,4 +1,4 @@
-package dev.sluice.s3;
+package dev.sluice.samples.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -7,7 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.s3.Bench;
+import dev.sluice.s3.S3Form;
+import dev.sluice.s3.Uploads;
 import dev.sluice.s3.Uploads.File;
+import dev.sluice.s3.Weed;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.RawHttp;
@@ -39,9 +43,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The sinks behind the filter, in a container: with a thread for each request, and with none. */
+/** Files straight into an object store behind the filter, in a container: with a thread for each request, and with none. */
 @ExtendWith(Weed.IsThere.class)
-class ServletTest {
+class ObjectStoreTest {
     private static final int MIB = 1 << 20;
     private static final List<File> FILES =
             List.of(new File("small", 100_000), new File("large", 20 * MIB + 1), new File("empty", 0));
