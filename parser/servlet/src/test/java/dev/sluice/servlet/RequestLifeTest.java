@@ -109,21 +109,7 @@ class RequestLifeTest extends WithApp {
             } else {
                 request.getParts();
                 context.setTimeout(100);
-                context.addListener(new AsyncListener() {
-                    @Override
-                    public void onTimeout(AsyncEvent event) {
-                        event.getAsyncContext().dispatch();
-                    }
-
-                    @Override
-                    public void onComplete(AsyncEvent event) {}
-
-                    @Override
-                    public void onError(AsyncEvent event) {}
-
-                    @Override
-                    public void onStartAsync(AsyncEvent event) {}
-                });
+                context.addListener(new DispatchAfterTime());
             }
         });
         app.start();

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.servlet.DispatchAfterTime;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequests;
@@ -11,8 +12,6 @@ import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.servlet.WorkersTo;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
-import jakarta.servlet.AsyncEvent;
-import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
@@ -157,7 +156,7 @@ class ContainerLifeTest extends WithApp {
             parse(request);
             AsyncContext context = request.startAsync();
             context.setTimeout(100);
-            context.addListener(dispatchingAfterTheTime());
+            context.addListener(new DispatchAfterTime());
         });
         app.on("/fails-in-a-dispatch", (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
@@ -176,24 +175,6 @@ class ContainerLifeTest extends WithApp {
             assertEquals(each.getValue(), app.post(each.getKey(), FORM).status(), each.getKey());
             app.assertNothingLeft(each.getKey());
         }
-    }
-
-    private static AsyncListener dispatchingAfterTheTime() {
-        return new AsyncListener() {
-            @Override
-            public void onTimeout(AsyncEvent event) {
-                event.getAsyncContext().dispatch();
-            }
-
-            @Override
-            public void onComplete(AsyncEvent event) {}
-
-            @Override
-            public void onError(AsyncEvent event) {}
-
-            @Override
-            public void onStartAsync(AsyncEvent event) {}
-        };
     }
 
     @ParameterizedTest
