@@ -1,12 +1,11 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.containers.Containers;
+import dev.sluice.bench.endtoend.Containers;
 import dev.sluice.bench.endtoend.EndToEnd;
 import dev.sluice.bench.endtoend.Fairness;
-import dev.sluice.bench.endtoend.LoadTool;
+import dev.sluice.bench.endtoend.Served;
 import dev.sluice.bench.endtoend.ServerProcess;
 import dev.sluice.bench.jmh.Pools;
-import dev.sluice.bench.peer.Environment;
 import dev.sluice.bench.report.Comparison;
 import dev.sluice.bench.report.Guard;
 import dev.sluice.bench.report.Report;
@@ -19,7 +18,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -64,56 +64,48 @@ public final class Main {
         return measuring.run("buffers", Pools::sizes, console);
     }
 
+    /** The options of the commands that load servers. */
+    private static final class Serving {
+        @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.")
+        private boolean quick;
+
+        @Option(names = "--plan", description = Measuring.PLAN)
+        private boolean plan;
+
+        int run(String command, BiFunction<Boolean, Consumer<String>, Served> servers, PrintWriter console)
+                throws Exception {
+            Served served = servers.apply(quick, console::println);
+            if (plan) {
+                Served.Plan planned = served.plan();
+                console.println(Trial.plan(command, planned.figures(), planned.seconds()));
+                return 0;
+            }
+            List<Row> rows = served.run();
+            Map<String, String> load = Map.of(Run.LOAD, served.loadedBy());
+            Run run = Run.now(command + (quick ? " --quick" : ""), load, ServerProcess.JVM_ARGS, rows);
+            console.println(Tables.of(run));
+            run.write(Run.file(command, !quick));
+            return 0;
+        }
+    }
+
     @Command(
             description = "A server under load: with Sluice, with Netty's decoder, and dropping the body."
                     + " Loads with many connections need wrk on the PATH.")
-    int endtoend(
-            @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.") boolean quick,
-            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
-            throws Exception {
-        EndToEnd endToEnd = new EndToEnd(quick, console::println);
-        return plan
-                ? planned("endtoend", endToEnd.runs(), endToEnd.expected())
-                : served("endtoend", quick, endToEnd.loadedBy(), endToEnd::run);
-    }
-
-    private int planned(String command, int figures, double seconds) {
-        console.println(Trial.plan(command, figures, seconds));
-        return 0;
-    }
-
-    /** @param load the programs that load the servers */
-    private int served(String command, boolean quick, String load, Callable<List<Row>> measuring) throws Exception {
-        Map<String, String> machine = Environment.machine();
-        machine.put(Run.LOAD, load);
-        Run run = Run.now(command + (quick ? " --quick" : ""), machine, ServerProcess.JVM_ARGS, measuring.call());
-        console.println(Tables.of(run));
-        run.write(Run.file(command, !quick));
-        return 0;
+    int endtoend(@Mixin Serving serving) throws Exception {
+        return serving.run("endtoend", EndToEnd::new, console);
     }
 
     @Command(description = "How long 100 small forms take on one event loop, alone and while 1 GiB comes in on it.")
-    int fairness(
-            @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.") boolean quick,
-            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
-            throws Exception {
-        Fairness fairness = new Fairness(quick, console::println);
-        return plan
-                ? planned("fairness", fairness.runs(), fairness.expected())
-                : served("fairness", quick, "two sockets", fairness::run);
+    int fairness(@Mixin Serving serving) throws Exception {
+        return serving.run("fairness", Fairness::new, console);
     }
 
     @Command(
             description = "Forms in servlet containers: by Sluice's filter, by the container's own parser, not parsed."
                     + " Needs wrk on the PATH.")
-    int containers(
-            @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.") boolean quick,
-            @Option(names = "--plan", description = Measuring.PLAN) boolean plan)
-            throws Exception {
-        Containers containers = new Containers(quick, console::println);
-        return plan
-                ? planned("containers", containers.runs(), containers.expected())
-                : served("containers", quick, LoadTool.version(), containers::run);
+    int containers(@Mixin Serving serving) throws Exception {
+        return serving.run("containers", Containers::new, console);
     }
 
     @Command(

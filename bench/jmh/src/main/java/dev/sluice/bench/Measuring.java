@@ -1,6 +1,5 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.peer.Environment;
 import dev.sluice.bench.report.Row;
 import dev.sluice.bench.report.Run;
 import dev.sluice.bench.report.Tables;
@@ -9,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -53,7 +53,7 @@ final class Measuring {
         List<Row> rows = new ArrayList<>(only == null && again == null ? counted.call() : List.of());
         rows.addAll(new TrialRunner(console::println).run(trials));
         String command = name + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'");
-        Run run = Run.now(command, Environment.machine(), TrialRunner.JVM_ARGS, rows);
+        Run run = Run.now(command, Map.of(), TrialRunner.JVM_ARGS, rows);
         if (again != null) {
             Set<String> groups = trials.stream().map(Trial::group).collect(Collectors.toCollection(TreeSet::new));
             run = Run.read(file).with(groups, run);

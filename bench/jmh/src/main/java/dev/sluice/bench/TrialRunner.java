@@ -7,7 +7,6 @@ import dev.sluice.bench.jmh.WorkerCpu;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
-import dev.sluice.bench.peer.Verdict;
 import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -124,7 +123,7 @@ final class TrialRunner {
         int chunk = Integer.parseInt(params.get("chunk"));
         long start = System.nanoTime();
         try (Peer peer = kind.open(lastBody, chunk, Memory.of(params.get("memory")))) {
-            Optional<String> wrong = Verdict.against(peer, lastBody, kind.readsNames);
+            Optional<String> wrong = kind.wrong(peer, lastBody);
             figure.checked(kind, wrong.orElse(null), System.nanoTime() - start > SLOW_NANOS);
         } catch (RuntimeException e) {
             figure.fail(e);

@@ -119,8 +119,8 @@ class BenchmarksTest {
         for (List<Trial> suite : suites(true)) {
             assertTrue(!suite.isEmpty() && Trial.seconds(suite) < 5 * 60);
         }
-        assertTrue(new EndToEnd(true, line -> {}).expected() < 5 * 60);
-        double whole = new EndToEnd(false, line -> {}).expected() + Trial.seconds(all());
+        assertTrue(new EndToEnd(true, line -> {}).plan().seconds() < 5 * 60);
+        double whole = new EndToEnd(false, line -> {}).plan().seconds() + Trial.seconds(all());
         assertTrue(whole < 75 * 60, "seconds: " + whole);
     }
 
@@ -186,8 +186,8 @@ class BenchmarksTest {
         Run replaced =
                 Run.now("peers", Map.of(), List.of(), List.of(one, other)).with(Set.of("g"), now);
         assertEquals(List.of(one, again), replaced.rows());
-        assertEquals(Map.of("g", now.date()), replaced.again());
-        assertTrue(replaced.seconds() > now.seconds());
+        assertEquals(Map.of("g", now.provenance().date()), replaced.again());
+        assertTrue(replaced.provenance().seconds() > now.provenance().seconds());
     }
 
     @Test

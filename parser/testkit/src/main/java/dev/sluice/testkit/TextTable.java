@@ -18,19 +18,24 @@ public final class TextTable {
 
     private TextTable() {}
 
-    /** {@return the lines of a table, without comments and empty ones} */
-    public static List<String> lines(String name) {
+    /** {@return a text as it stands in the file, with LF as its line ends} */
+    public static String text(String name) {
         try (InputStream in = TextTable.class.getResourceAsStream(name)) {
             if (in == null) {
                 throw new IllegalStateException("no " + name);
             }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> !line.isEmpty() && !line.startsWith("#"))
-                    .toList();
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** {@return the lines of a table, without comments and empty ones} */
+    public static List<String> lines(String name) {
+        return text(name)
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                .toList();
     }
 
     /** {@return the texts of a table, by the titles of its sections} */

@@ -1,43 +1,75 @@
 package dev.sluice.bench.differential;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sluice.Boundary;
-import dev.sluice.MultipartException;
-import dev.sluice.bench.differential.BodiesReport.Agreement;
-import dev.sluice.bench.differential.BodiesReport.Disagreement;
-import dev.sluice.bench.differential.BodiesReport.Origin;
-import dev.sluice.bench.differential.BodiesReport.Tolerated;
+import dev.sluice.bench.differential.Findings.Agreement;
+import dev.sluice.bench.differential.Findings.Disagreement;
+import dev.sluice.bench.peer.Provenance;
 import dev.sluice.testkit.ReferenceParser;
-import java.util.Comparator;
+import java.util.Collection;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /** Compares readings of generated bodies. One thread. */
 final class Bodies {
     private final long seed;
     private final Samples samples;
-    private final Map<Sample.Origin, Origin> origins = new TreeMap<>();
-    private final Map<Contender, Agreement> peers = agreements();
-    private final Map<Signature, Disagreement> disagreements = new HashMap<>();
+    private final Map<Sample.Origin, Report.Origin> origins = new TreeMap<>();
+    private final Findings findings = new Findings(Contender.here());
     private final Map<String, Map<Contender, Agreement>> tolerated = new TreeMap<>();
+
+    /**
+     * What a comparison found.
+     *
+     * @param tolerated bodies that STANDARD accepts and STRICT does not, by deviation
+     */
+    record Report(
+            @JsonUnwrapped Provenance provenance,
+            long seed,
+            Collection<Origin> origins,
+            Collection<Agreement> peers,
+            List<Disagreement> disagreements,
+            Collection<Tolerated> tolerated) {
+        /** Bodies of one origin, and how many of these each preset accepts. */
+        static final class Origin {
+            public final Sample.Origin origin;
+            public long bodies;
+            public long standard;
+            public long strict;
+
+            @JsonCreator
+            Origin(@JsonProperty("origin") Sample.Origin origin) {
+                this.origin = origin;
+            }
+        }
+
+        /** Bodies with a deviation that STANDARD reports. */
+        record Tolerated(String deviation, long bodies, Collection<Agreement> peers) {
+            static Tolerated of(String deviation, Collection<Agreement> peers) {
+                Agreement any = peers.iterator().next();
+                return new Tolerated(deviation, any.agrees + any.differs + any.refuses, peers);
+            }
+        }
+
+        long sum(ToLongFunction<Origin> count) {
+            return origins.stream().mapToLong(count).sum();
+        }
+    }
 
     Bodies(long seed) {
         this.seed = seed;
         this.samples = new Samples(seed);
         for (Sample.Origin origin : EnumSet.complementOf(EnumSet.of(Sample.Origin.CLIENT))) {
-            origins.put(origin, new Origin(origin));
+            origins.put(origin, new Report.Origin(origin));
         }
-    }
-
-    private static Map<Contender, Agreement> agreements() {
-        Map<Contender, Agreement> agreements = new TreeMap<>();
-        Contender.here().forEach(contender -> agreements.put(contender, new Agreement(contender)));
-        return agreements;
     }
 
     /**
@@ -60,67 +92,43 @@ final class Bodies {
         if (strict.accepts() && !strict.sameOutcome(standard)) {
             throw new IllegalStateException("STANDARD reads otherwise what STRICT accepts: " + sample.escaped());
         }
-        Origin origin = origins.get(sample.origin());
+        Report.Origin origin = origins.get(sample.origin());
         origin.bodies++;
         origin.standard += standard.accepts() ? 1 : 0;
         origin.strict += strict.accepts() ? 1 : 0;
-        Boundary boundary = boundary(sample.contentType());
-        if (standard.accepts() && boundary.isFormData()) {
-            if (strict.accepts()) {
-                comparePeers(sample, boundary.value(), strict);
-            } else {
-                tolerate(sample, boundary, standard);
-            }
-        }
+        Sluice.STANDARD
+                .boundary(sample.contentType())
+                .filter(boundary -> boundary.isFormData() && standard.accepts())
+                .map(Boundary::value)
+                .ifPresent(boundary -> {
+                    if (strict.accepts()) {
+                        Diagnosis diagnosis = new Diagnosis(sample, strict);
+                        for (Contender peer : Contender.here()) {
+                            findings.add(diagnosis, peer, peer::read, peer.read(sample.whole(boundary)));
+                        }
+                    } else {
+                        tolerate(sample, boundary, standard);
+                    }
+                });
     }
 
-    /** For an accepted body there is one; for others it is not looked at. */
-    private static Boundary boundary(String contentType) {
-        try {
-            return Sluice.STANDARD.boundary(contentType);
-        } catch (MultipartException e) {
-            return Boundary.of("none");
-        }
-    }
-
-    private void comparePeers(Sample sample, String boundary, Reading strict) {
-        Diagnosis diagnosis = null;
-        for (Map.Entry<Contender, Agreement> peer : peers.entrySet()) {
-            Contender contender = peer.getKey();
-            Reading other = contender.read(sample.whole(boundary));
-            Difference difference = peer.getValue().add(strict, other);
-            if (difference != null) {
-                diagnosis = diagnosis == null ? new Diagnosis(sample, boundary) : diagnosis;
-                for (Signature signature : diagnosis.causes(contender, contender::read, difference)) {
-                    disagreements.computeIfAbsent(signature, Disagreement::of).add(sample, strict, other);
-                }
-            }
-        }
-    }
-
-    private void tolerate(Sample sample, Boundary boundary, Reading standard) {
+    private void tolerate(Sample sample, String boundary, Reading standard) {
         Set<String> deviations =
                 ReferenceParser.parse(sample.contentType(), sample.bytes(), "STANDARD").deviations().stream()
                         .map(deviation -> deviation.kind())
                         .collect(Collectors.toSet());
         if (deviations.size() == 1) {
             tolerated
-                    .computeIfAbsent(deviations.iterator().next(), kind -> agreements())
-                    .forEach((contender, counts) ->
-                            counts.add(standard, contender.read(sample.whole(boundary.value()))));
+                    .computeIfAbsent(deviations.iterator().next(), kind -> Agreement.of(Contender.here()))
+                    .forEach((peer, counts) -> counts.add(standard, peer.read(sample.whole(boundary))));
         }
     }
 
     /** {@return what was found so far} */
-    BodiesReport report(Provenance provenance) {
-        List<Disagreement> found = disagreements.values().stream()
-                .sorted(Comparator.comparing((Disagreement each) -> each.peer.id())
-                        .thenComparing(each -> each.feature.name())
-                        .thenComparing(each -> each.difference.name()))
+    Report report(Provenance provenance) {
+        List<Report.Tolerated> deviations = tolerated.entrySet().stream()
+                .map(each -> Report.Tolerated.of(each.getKey(), each.getValue().values()))
                 .toList();
-        List<Tolerated> deviations = tolerated.entrySet().stream()
-                .map(each -> Tolerated.of(each.getKey(), each.getValue().values()))
-                .toList();
-        return new BodiesReport(provenance, seed, origins.values(), peers.values(), found, deviations);
+        return new Report(provenance, seed, origins.values(), findings.peers(), findings.disagreements(), deviations);
     }
 }

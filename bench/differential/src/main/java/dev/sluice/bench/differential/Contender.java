@@ -10,6 +10,7 @@ import dev.sluice.bench.peer.Tally;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A parser whose reading is compared with Sluice's. */
@@ -94,11 +95,8 @@ enum Contender {
     }
 
     /** {@return how what it reads differs, which is nothing where both read the same} */
-    @Nullable
-    Difference difference(Reading sluice, Reading other) {
-        return kind == null
-                ? Mapping.between(sluice, other, this)
-                : Difference.between(sluice, other, tellsNames()).orElse(null);
+    Optional<Difference> difference(Reading sluice, Reading other) {
+        return kind == null ? Mapping.between(sluice, other, this) : Difference.between(sluice, other, tellsNames());
     }
 
     /** Reads a body in the chunks it comes in. */

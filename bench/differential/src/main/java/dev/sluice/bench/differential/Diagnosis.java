@@ -1,11 +1,10 @@
 package dev.sluice.bench.differential;
 
-import dev.sluice.MultipartException;
 import dev.sluice.bench.body.Body;
+import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -24,49 +23,53 @@ import org.jspecify.annotations.Nullable;
  * agree, and put back where they agree nevertheless. One thread.
  */
 final class Diagnosis {
-    /** The body without something, and what Sluice reads in it; null where it refuses it. */
-    private record Experiment(Sample sample, @Nullable String boundary, Reading sluice) {
-        static Experiment of(Sample sample) {
-            Reading sluice = Sluice.STRICT.read(sample);
-            try {
-                String boundary = Sluice.STRICT.boundary(sample.contentType()).value();
-                return new Experiment(sample, sluice.accepts() ? boundary : null, sluice);
-            } catch (MultipartException e) {
-                return new Experiment(sample, null, sluice);
-            }
+    /** The body without something, and what Sluice reads in it. */
+    private record Experiment(Sample sample, Reading sluice) {
+        /** {@return nothing where Sluice refuses it} */
+        Optional<Body> body() {
+            return Sluice.STRICT
+                    .boundary(sample.contentType())
+                    .filter(boundary -> sluice.accepts())
+                    .map(boundary -> sample.whole(boundary.value()));
         }
     }
 
-    private final Sample sample;
-    private final Supplier<Anatomy> anatomy;
+    final Sample sample;
+    final Reading strict;
     private final Map<Set<Feature>, Experiment> experiments = new HashMap<>();
     private final Set<Feature> present = EnumSet.noneOf(Feature.class);
+    /** Of the body; none before it is needed. */
+    private @Nullable Supplier<Anatomy> anatomy;
 
-    /** Takes a body apart that STRICT accepts. */
-    Diagnosis(Sample sample, String boundary) {
+    /** Of a body that STRICT accepts. */
+    Diagnosis(Sample sample, Reading strict) {
         this.sample = sample;
+        this.strict = strict;
+    }
+
+    private void takeApart() {
         Outcome outcome = ReferenceParser.parse(sample.contentType(), sample.bytes(), "STRICT");
         if (!outcome.isAccepted()) {
             throw new IllegalStateException("STRICT accepts what the reference parser refuses: " + sample.escaped());
         }
-        this.anatomy = () -> new Anatomy(sample, boundary, outcome);
-        if (!isSame(without(Set.of()))) {
+        String boundary =
+                Sluice.STRICT.boundary(sample.contentType()).orElseThrow().value();
+        anatomy = () -> new Anatomy(sample, boundary, outcome);
+        if (!sample.isSame(without(Set.of()))) {
             throw new IllegalStateException("taken apart wrongly: " + sample.escaped());
         }
         for (Feature feature : Feature.values()) {
-            if (!isSame(without(Set.of(feature)))) {
+            if (!sample.isSame(without(Set.of(feature)))) {
                 present.add(feature);
             }
         }
     }
 
-    private boolean isSame(Sample changed) {
-        return Arrays.equals(changed.bytes(), sample.bytes())
-                && changed.contentType().equals(sample.contentType());
-    }
-
     /** {@return a signature for each cause that is needed for the whole disagreement, of which this difference is the first} */
     List<Signature> causes(Contender contender, Function<Body, Reading> reader, Difference difference) {
+        if (anatomy == null) {
+            takeApart();
+        }
         for (Feature feature : present) {
             if (!feature.isGeneral() && agree(contender, reader, EnumSet.of(feature))) {
                 return List.of(new Signature(contender, difference, feature));
@@ -129,17 +132,17 @@ final class Diagnosis {
 
     /** {@return what the other one reads in what is left; nothing where one of both refuses it} */
     private Optional<Reading> other(Function<Body, Reading> reader, Set<Feature> without) {
-        Experiment experiment = experiment(without);
-        return Optional.ofNullable(experiment.boundary)
-                .map(boundary -> reader.apply(experiment.sample.whole(boundary)))
-                .filter(Reading::accepts);
+        return experiment(without).body().map(reader).filter(Reading::accepts);
     }
 
     private Optional<Difference> difference(Contender contender, Reading other, Set<Feature> without) {
-        return Optional.ofNullable(contender.difference(experiment(without).sluice, other));
+        return contender.difference(experiment(without).sluice, other);
     }
 
     private Experiment experiment(Set<Feature> without) {
-        return experiments.computeIfAbsent(Set.copyOf(without), features -> Experiment.of(without(features)));
+        return experiments.computeIfAbsent(Set.copyOf(without), features -> {
+            Sample left = without(features);
+            return new Experiment(left, Sluice.STRICT.read(left));
+        });
     }
 }

@@ -2,15 +2,11 @@ package dev.sluice.bench.differential;
 
 import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Where a preset and the parser of the Fetch Standard make something different of a form: the table {@code fetch.txt}. */
 final class Fetch {
-    static final Map<String, Sluice> PRESETS = presets();
-
     /**
      * A difference, or several of one reason.
      *
@@ -19,14 +15,6 @@ final class Fetch {
     record Row(List<String> kinds, String title, String why, Sample example) {}
 
     private Fetch() {}
-
-    private static Map<String, Sluice> presets() {
-        Map<String, Sluice> presets = new LinkedHashMap<>();
-        presets.put("STANDARD", Sluice.STANDARD);
-        presets.put("STRICT", Sluice.STRICT);
-        presets.put("COMPATIBLE", Sluice.COMPATIBLE);
-        return presets;
-    }
 
     static Reading read(Sample sample) {
         return FetchParser.read(sample.contentType(), sample.bytes());
@@ -56,32 +44,24 @@ final class Fetch {
                     List.of(lines.get(at).split(" \\| ")),
                     lines.get(at + 1).strip(),
                     lines.get(at + 2).strip(),
-                    Explanations.minimal(lines.get(at + 3))));
+                    Explanation.minimal(lines.get(at + 3))));
         }
         return rows;
     }
 
     /** {@return the part of the page with the table} */
     static String section() {
-        StringBuilder text = new StringBuilder("""
-            ## The parser of the Fetch Standard
-
-            The Fetch Standard is about to say how `multipart/form-data` is parsed (whatwg/fetch, pull request 1922), the first \
-            normative parser there is. Its steps are transcribed for tests (`FetchParser`), and a test gives both the same forms: \
-            what STRICT accepts, that parser reads the same or refuses, and every other difference is one of these. How it reads the \
-            value of Content-Disposition is not settled yet; the transcription takes a backslash for itself. The boundary is `x`.
-
-            | Form | Why they differ | Fetch | STANDARD | STRICT | COMPATIBLE |
-            |---|---|---|---|---|---|
-            """);
+        StringBuilder text = new StringBuilder();
         for (Row row : rows()) {
             Reading fetch = read(row.example());
             text.append("| %s<br>%s | %s | %s"
                     .formatted(row.title(), Page.minimal(row.example()), row.why(), told(fetch, fetch)));
-            PRESETS.values().forEach(preset -> text.append(" | ").append(told(preset.read(row.example()), fetch)));
+            for (Sluice preset : Sluice.values()) {
+                text.append(" | ").append(told(preset.read(row.example()), fetch));
+            }
             text.append(" |\n");
         }
-        return text.toString();
+        return Page.section("fetch", text);
     }
 
     private static String told(Reading reading, Reading fetch) {

@@ -1,12 +1,15 @@
 package dev.sluice.bench.differential;
 
+import dev.sluice.bench.differential.Findings.Agreement;
+import dev.sluice.bench.differential.Findings.Disagreement;
+import dev.sluice.bench.peer.Provenance;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,6 +35,8 @@ public final class Main implements Callable<Integer> {
     private static final long SEED = 20_261_120;
     private static final long QUICK_BODIES = 2_000;
     private static final int QUICK_LARGEST = 256;
+
+    private final PrintWriter console = new PrintWriter(System.out, true);
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -79,6 +84,10 @@ public final class Main implements Callable<Integer> {
         // Parsers that log each body they refuse.
         LogManager.getLogManager().reset();
         Logger.getLogger("").setLevel(Level.OFF);
+        if (quick) {
+            bodies = QUICK_BODIES;
+            largest = QUICK_LARGEST;
+        }
         Path results = Path.of("bench", quick ? "differential/target" : "results/differential");
         Path page = quick ? results.resolve("differential.md") : Path.of("parser/docs/differential.md");
         boolean fine = pageOnly || (splits ? splits(results) : readers ? readers(results) : bodies(results));
@@ -88,48 +97,33 @@ public final class Main implements Callable<Integer> {
 
     /** {@return whether there is an explanation for every disagreement} */
     private boolean bodies(Path results) throws IOException {
-        PrintWriter console = spec.commandLine().getOut();
-        Instant start = Instant.now();
-        long count = quick ? QUICK_BODIES : bodies;
         Bodies comparison = new Bodies(SEED);
-        comparison.compare(0, count, done -> {
-            if (done % 10_000 == 0) {
-                console.printf("%,d of %,d bodies, %d s%n", done, count, seconds(start));
-                console.flush();
-            }
-        });
-        BodiesReport report = comparison.report(Provenance.of("--bodies " + count, start));
+        comparison.compare(0, bodies, this::progress);
+        Bodies.Report report = comparison.report(provenance("--bodies " + bodies));
         Page.write(results.resolve(Page.BODIES), report);
-        report.peers().forEach(console::println);
         console.printf(
                 "%,d bodies, STRICT accepts %,d%n", report.sum(each -> each.bodies), report.sum(each -> each.strict));
-        return explained(report.disagreements(), console);
+        return explained(report.peers(), report.disagreements());
     }
 
     /** {@return whether there is an explanation for every disagreement} */
     private boolean readers(Path results) throws IOException {
-        PrintWriter console = spec.commandLine().getOut();
         Path folder = ReaderProcess.folder();
         if (folder == null) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), "SLUICE_READERS is to name a folder that .ci/readers has filled");
         }
-        Instant start = Instant.now();
-        long count = quick ? QUICK_BODIES : bodies;
         AtomicLong done = new AtomicLong();
         int workers = Runtime.getRuntime().availableProcessors();
         List<CompletableFuture<Readers>> comparisons = IntStream.range(0, workers)
                 .mapToObj(worker -> CompletableFuture.supplyAsync(
                         () -> {
-                            long first = count * worker / workers;
+                            long first = bodies * worker / workers;
                             try (Readers comparison = new Readers(folder, seed)) {
-                                comparison.compare(first, count * (worker + 1) / workers - first, more -> {
-                                    long sum = done.addAndGet(more);
-                                    if (sum / 10_000 > (sum - more) / 10_000) {
-                                        console.printf("%,d of %,d forms, %d s%n", sum, count, seconds(start));
-                                        console.flush();
-                                    }
-                                });
+                                comparison.compare(
+                                        first,
+                                        bodies * (worker + 1) / workers - first,
+                                        more -> progress(done.addAndGet(more)));
                                 return comparison;
                             }
                         },
@@ -137,44 +131,44 @@ public final class Main implements Callable<Integer> {
                 .toList();
         Readers all = comparisons.get(0).join();
         comparisons.stream().skip(1).forEach(later -> all.add(later.join()));
-        Readers.Report report = all.report(Provenance.of("--readers --bodies " + count + " --seed " + seed, start));
+        Readers.Report report = all.report(provenance("--readers --bodies " + bodies + " --seed " + seed));
         Page.write(results.resolve(Page.READERS), report);
-        report.peers().forEach(console::println);
-        return explained(report.disagreements(), console);
+        return explained(report.peers(), report.disagreements());
     }
 
-    private static boolean explained(List<BodiesReport.Disagreement> disagreements, PrintWriter console) {
-        List<BodiesReport.Disagreement> unexplained = BodiesReport.unexplained(disagreements);
-        unexplained.forEach(each -> console.println("not explained: " + each.signature() + ", in " + each.bodies
-                + " bodies:\n  " + each.contentType + "\n  " + each.body + "\n  Sluice " + each.sluice + "\n  theirs "
-                + each.other));
+    private static Provenance provenance(String options) {
+        return Provenance.now("java -jar sluice-differential.jar " + options, Map.of());
+    }
+
+    private void progress(long done) {
+        if (done % 10_000 == 0) {
+            console.printf("%,d of %,d bodies, %.0f s%n", done, bodies, Provenance.uptime());
+        }
+    }
+
+    private boolean explained(Collection<Agreement> peers, List<Disagreement> disagreements) {
+        peers.forEach(console::println);
+        List<Disagreement> unexplained = Explanation.unexplained(disagreements);
+        unexplained.forEach(each -> console.printf(
+                "not explained: %s, in %d bodies:%n  %s%n  %s%n  Sluice %s%n  theirs %s%n",
+                each.signature(), each.bodies(), each.contentType(), each.body(), each.sluice(), each.other()));
         console.printf("%d kinds of disagreement, %d not explained%n", disagreements.size(), unexplained.size());
         return unexplained.isEmpty();
     }
 
     /** {@return whether Sluice reads every split as the whole} */
     private boolean splits(Path results) throws IOException {
-        PrintWriter console = spec.commandLine().getOut();
-        Instant start = Instant.now();
-        int most = quick ? QUICK_LARGEST : largest;
-        Splits comparison = new Splits(most);
-        comparison.compare(id -> {
-            console.printf("%4d s  %s%n", seconds(start), id);
-            console.flush();
-        });
-        String command = "--splits" + (most == Integer.MAX_VALUE ? "" : " --largest " + most);
-        Splits.Report report = comparison.report(Provenance.of(command, start));
+        Splits comparison = new Splits(largest);
+        comparison.compare(id -> console.printf("%4.0f s  %s%n", Provenance.uptime(), id));
+        String command = "--splits" + (largest == Integer.MAX_VALUE ? "" : " --largest " + largest);
+        Splits.Report report = comparison.report(provenance(command));
         Page.write(results.resolve(Page.SPLITS), report);
-        for (Splits.Report.Row row : report.readers()) {
-            console.printf(
-                    "%-18s %,9d splits, %,6d wrong in %d bodies%n", row.reader, row.splits, row.wrong, row.wrongBodies);
-        }
+        report.readers()
+                .forEach(row -> console.printf(
+                        "%-18s %,9d splits, %,6d wrong in %d bodies%n",
+                        row.reader, row.splits, row.wrong, row.wrongBodies));
         return report.readers().stream()
                 .filter(row -> row.reader.startsWith("Sluice"))
                 .allMatch(row -> row.wrong == 0);
-    }
-
-    private static long seconds(Instant start) {
-        return Duration.between(start, Instant.now()).toSeconds();
     }
 }

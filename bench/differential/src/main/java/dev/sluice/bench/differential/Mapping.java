@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * What is no difference between Sluice and readers that are not Java. It is all that is forgiven, and stands on the page: file names
@@ -18,7 +18,7 @@ final class Mapping {
     private Mapping() {}
 
     /** {@return the first difference after the mapping} */
-    static @Nullable Difference between(Reading sluice, Reading other, Contender contender) {
+    static Optional<Difference> between(Reading sluice, Reading other, Contender contender) {
         List<Part> theirs = other.parts().stream()
                 .map(part -> shortened(part, contender.fieldsAreText))
                 .toList();
@@ -37,11 +37,8 @@ final class Mapping {
                 ours.add(mapped);
             }
         }
-        return Difference.between(
-                        new Reading(contender == Contender.PHP ? php(ours) : ours, null),
-                        new Reading(theirs, null),
-                        true)
-                .orElse(null);
+        Reading mapped = new Reading(contender == Contender.PHP ? php(ours) : ours, null);
+        return Difference.between(mapped, new Reading(theirs, null), true);
     }
 
     private static Part shortened(Part part, boolean asText) {

@@ -1,18 +1,14 @@
 package dev.sluice.bench.differential;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.sluice.Boundary;
-import dev.sluice.MultipartException;
-import dev.sluice.Preset;
 import dev.sluice.bench.body.Body;
-import dev.sluice.bench.differential.BodiesReport.Agreement;
-import dev.sluice.bench.differential.BodiesReport.Disagreement;
+import dev.sluice.bench.differential.Findings.Agreement;
+import dev.sluice.bench.differential.Findings.Disagreement;
+import dev.sluice.bench.peer.Provenance;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -25,9 +21,8 @@ final class Readers implements AutoCloseable {
     private final long seed;
     private final Accepted forms;
     private final Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
-    private final Map<Contender, Agreement> peers = new TreeMap<>();
+    private final Findings findings = new Findings(Contender.foreign());
     private final Map<Sample.Origin, Long> origins = new TreeMap<>();
-    private final Map<Signature, Disagreement> disagreements = new HashMap<>();
 
     /**
      * What a comparison found; of all forms, which STRICT accepts, how many came from where.
@@ -48,7 +43,6 @@ final class Readers implements AutoCloseable {
         this.forms = new Accepted(seed);
         for (Contender contender : Contender.foreign()) {
             processes.put(contender, new ReaderProcess(folder, contender));
-            peers.put(contender, new Agreement(contender));
         }
     }
 
@@ -70,12 +64,10 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    /** Adds what another one found in forms that come after those of this one. */
-    void add(Readers later) {
-        later.origins.forEach((origin, count) -> origins.merge(origin, count, Long::sum));
-        peers.forEach((contender, counts) -> counts.add(later.peers.get(contender)));
-        later.disagreements.forEach((signature, found) ->
-                disagreements.computeIfAbsent(signature, Disagreement::of).add(found));
+    /** Adds what another one found in other forms. */
+    void add(Readers others) {
+        others.origins.forEach((origin, count) -> origins.merge(origin, count, Long::sum));
+        findings.add(others.findings);
     }
 
     private void compare(List<Sample> samples) {
@@ -83,32 +75,16 @@ final class Readers implements AutoCloseable {
             samples.forEach(sample -> process.add(sample.whole("")));
             process.send();
         }
-        List<Reading> strict = samples.stream().map(Sluice.STRICT::read).toList();
-        Map<Integer, Diagnosis> diagnoses = new HashMap<>();
+        List<Diagnosis> diagnoses = samples.stream()
+                .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
+                .toList();
         samples.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
         processes.forEach((contender, process) -> {
             List<Reading> readings = process.answers();
             for (int i = 0; i < readings.size(); i++) {
-                Sample sample = samples.get(i);
-                Difference difference = peers.get(contender).add(strict.get(i), readings.get(i));
-                if (difference != null) {
-                    Diagnosis diagnosis = diagnoses.computeIfAbsent(i, at -> new Diagnosis(sample, boundary(sample)));
-                    for (Signature signature : diagnosis.causes(contender, process::read, difference)) {
-                        disagreements
-                                .computeIfAbsent(signature, Disagreement::of)
-                                .add(sample, strict.get(i), readings.get(i));
-                    }
-                }
+                findings.add(diagnoses.get(i), contender, process::read, readings.get(i));
             }
         });
-    }
-
-    private static String boundary(Sample sample) {
-        try {
-            return Boundary.from(sample.contentType(), Preset.STRICT).value();
-        } catch (MultipartException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** {@return what one of them reads in a single form} */
@@ -120,12 +96,7 @@ final class Readers implements AutoCloseable {
     Report report(Provenance provenance) {
         Map<String, String> versions = new TreeMap<>();
         processes.forEach((contender, process) -> versions.put(contender.id(), process.version));
-        List<Disagreement> found = disagreements.values().stream()
-                .sorted(Comparator.comparing((Disagreement each) -> each.peer)
-                        .thenComparing(each -> each.feature)
-                        .thenComparing(each -> each.difference))
-                .toList();
-        return new Report(provenance, seed, origins, versions, peers.values(), found);
+        return new Report(provenance, seed, origins, versions, findings.peers(), findings.disagreements());
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.sluice.bench.differential;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Slice;
 import dev.sluice.testkit.Soup;
+import java.util.Arrays;
 import java.util.List;
 
 /** A request to be read, from an origin that is counted; its bytes are not to be changed. */
@@ -30,6 +31,10 @@ record Sample(Origin origin, String contentType, byte[] bytes) {
     Body cut(String boundary, int cut) {
         return Body.unknown(
                 contentType, boundary, List.of(new Slice(bytes, 0, cut), new Slice(bytes, cut, bytes.length - cut)));
+    }
+
+    boolean isSame(Sample other) {
+        return Arrays.equals(bytes, other.bytes) && contentType.equals(other.contentType);
     }
 
     String escaped() {

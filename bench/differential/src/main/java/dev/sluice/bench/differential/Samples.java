@@ -1,8 +1,5 @@
 package dev.sluice.bench.differential;
 
-import dev.sluice.Boundary;
-import dev.sluice.MultipartException;
-import dev.sluice.Preset;
 import dev.sluice.testkit.Corpus;
 import dev.sluice.testkit.Soup;
 import java.nio.charset.StandardCharsets;
@@ -44,12 +41,11 @@ final class Samples {
 
     /** The parsers here read forms, so other multipart types become one. */
     static String formData(String contentType) {
-        try {
-            Boundary boundary = Boundary.from(contentType, Preset.STANDARD);
-            return boundary.isFormData() ? contentType : "multipart/form-data; boundary=\"" + boundary.value() + '"';
-        } catch (MultipartException e) {
-            return contentType;
-        }
+        return Sluice.STANDARD
+                .boundary(contentType)
+                .filter(boundary -> !boundary.isFormData())
+                .map(boundary -> "multipart/form-data; boundary=\"" + boundary.value() + '"')
+                .orElse(contentType);
     }
 
     /** Few bytes changed, dropped, put in or doubled. */

@@ -10,24 +10,29 @@ import dev.sluice.bench.peer.Tally;
 import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import io.netty.buffer.Unpooled;
 import java.util.List;
+import java.util.Optional;
 
 /** Sluice's decoder with one of its presets. */
-final class Sluice {
-    static final Sluice STANDARD = new Sluice(Preset.STANDARD);
-    static final Sluice STRICT = new Sluice(Preset.STRICT);
-    static final Sluice COMPATIBLE = new Sluice(Preset.COMPATIBLE);
+enum Sluice {
+    STANDARD(Preset.STANDARD),
+    STRICT(Preset.STRICT),
+    COMPATIBLE(Preset.COMPATIBLE);
 
     private final Preset preset;
     private final MultipartOptions options;
 
-    private Sluice(Preset preset) {
+    Sluice(Preset preset) {
         this.preset = preset;
         this.options = MultipartOptions.builder().preset(preset).build();
     }
 
-    /** {@return the boundary of a request of form data} */
-    Boundary boundary(String contentType) throws MultipartException {
-        return Boundary.from(contentType, preset);
+    /** {@return the boundary of a request, where it has one} */
+    Optional<Boundary> boundary(String contentType) {
+        try {
+            return Optional.of(Boundary.from(contentType, preset));
+        } catch (MultipartException e) {
+            return Optional.empty();
+        }
     }
 
     /** Reads a body in the chunks it comes in; a refusal tells reason, part and offset. */
@@ -47,7 +52,7 @@ final class Sluice {
     /** Reads a sample that may not even have a boundary. */
     Reading read(Sample sample) {
         try {
-            Boundary boundary = boundary(sample.contentType());
+            Boundary boundary = Boundary.from(sample.contentType(), preset);
             return read(boundary, sample.whole(boundary.value()));
         } catch (MultipartException e) {
             return new Reading(List.of(), e.reason().toString());

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.sluice.bench.differential.Findings.Signature;
+import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.peer.Tally.Part;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -50,39 +52,37 @@ class ReadersTest {
     void everyDisagreementOnTwoThousandFormsThatStrictAcceptsIsExplained() {
         assumeReaders();
         readers.compare(0, FORMS, done -> {});
-        Readers.Report report = readers.report(Provenance.of("", Instant.now()));
+        Readers.Report report = readers.report(Provenance.now("", Map.of()));
         assertEquals(FORMS / 2, report.forms().get(Sample.Origin.CLIENT));
         assertEquals(10, report.peers().size());
-        for (BodiesReport.Agreement peer : report.peers()) {
+        for (Findings.Agreement peer : report.peers()) {
             assertTrue(peer.agrees > FORMS * 3 / 4, peer::toString);
         }
         assertTrue(report.disagreements().size() > 15, report.disagreements()::toString);
         assertEquals(
                 List.of(),
-                BodiesReport.unexplained(report.disagreements()).stream()
-                        .map(each -> each.signature() + ": " + each.body)
+                Explanation.unexplained(report.disagreements()).stream()
+                        .map(each -> each.signature() + ": " + each.body())
                         .toList());
     }
 
-    static List<Explanations.Explanation> defects() {
-        return Explanations.all().stream()
-                .filter(each -> each.minimal() != null)
-                .toList();
+    static List<Explanation> defects() {
+        return Explanation.defects();
     }
 
     @ParameterizedTest
     @MethodSource("defects")
-    void theMinimalBodyShowsTheDefect(Explanations.Explanation defect) {
+    void theMinimalBodyShowsTheDefect(Explanation defect) {
         assumeReaders();
         Sample minimal = defect.minimal();
         Reading strict = Sluice.STRICT.read(minimal);
         assertTrue(strict.accepts(), strict::describe);
-        Diagnosis diagnosis = new Diagnosis(minimal, "x");
+        Diagnosis diagnosis = new Diagnosis(minimal, strict);
         for (Contender reader : defect.contenders()) {
             Reading other = readers.read(reader, minimal.whole("x"));
             assertTrue(other.accepts(), other::describe);
-            Difference difference = reader.difference(strict, other);
-            assertNotNull(difference, reader.title + " reads it as Sluice does");
+            Difference difference = reader.difference(strict, other)
+                    .orElseThrow(() -> new AssertionError(reader.title + " reads it as Sluice does"));
             List<Signature> causes = diagnosis.causes(reader, body -> readers.read(reader, body), difference);
             assertTrue(causes.stream().anyMatch(defect::explains), causes::toString);
         }
@@ -136,7 +136,8 @@ class ReadersTest {
     }
 
     private static Difference difference(Contender contender, List<Part> ours, List<Part> theirs) {
-        return Mapping.between(new Reading(ours, null), new Reading(theirs, null), contender);
+        return Mapping.between(new Reading(ours, null), new Reading(theirs, null), contender)
+                .orElse(null);
     }
 
     private static List<Part> parts(Part... parts) {

@@ -11,17 +11,23 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.openjdk.jmh.util.ListStatistics;
 
 /**
  * A server with different ways to take in a body, each in a JVM of its own, all running at once and loaded in turn,
  * so that what disturbs the machine for a while disturbs all of them.
  */
-public final class EndToEnd {
+public final class EndToEnd implements Served {
     private static final int WARM_UPS = 2;
     private static final double START_SECONDS = 8;
     private static final int MAX_SECONDS = 32;
+    private static final double CONFIDENCE = 0.999;
+    private static final double MIB = 1 << 20;
 
     /** What a server is sent in one round: so many requests by our own sender, or by the tool for so many seconds. */
     record Load(Scenario scenario, int connections, int requests, int seconds) {
@@ -46,6 +52,27 @@ public final class EndToEnd {
         /** In seconds, for the plan: what one server needs in one round. */
         double expected() {
             return byTool() ? seconds + 0.2 : requests * scenario.body().size() / 4e9;
+        }
+    }
+
+    /**
+     * One round: requests answered with success in the seconds of the client, and the bodies that came to the server.
+     *
+     * @param sent the size of each body
+     * @param peakBytes of the resident set
+     */
+    private record Round(
+            long requests, double seconds, double cpuSeconds, long bytes, long sent, long peakBytes, long directBytes) {
+        double perSecond() {
+            return requests / seconds;
+        }
+
+        double throughput() {
+            return requests * sent / MIB / seconds;
+        }
+
+        double cpu() {
+            return cpuSeconds * 1e3 / (bytes / MIB);
         }
     }
 
@@ -75,27 +102,23 @@ public final class EndToEnd {
                 Load.lasting(Scenario.FIELDS_100, 100, seconds));
     }
 
-    /** {@return the programs that load the servers, with their versions} */
+    @Override
     public String loadedBy() throws IOException {
         return tool ? LoadTool.version() + " and a socket" : "a socket";
     }
 
-    /** {@return the expected time in seconds} */
-    public double expected() {
+    @Override
+    public Plan plan() {
+        int servers = Variant.values().length;
         double round = runnable().stream().mapToDouble(Load::expected).sum();
-        return START_SECONDS + Variant.values().length * (WARM_UPS + rounds) * round;
-    }
-
-    /** {@return how many figures are taken: servers, loads and rounds multiplied} */
-    public int runs() {
-        return Variant.values().length * runnable().size() * rounds;
+        return new Plan(servers * runnable().size() * rounds, START_SECONDS + servers * (WARM_UPS + rounds) * round);
     }
 
     private List<Load> runnable() {
         return loads.stream().filter(load -> tool || !load.byTool()).toList();
     }
 
-    /** Measures everything. */
+    @Override
     public List<Row> run() throws IOException, InterruptedException {
         if (runnable().size() < loads.size()) {
             out.accept("wrk is not on the PATH: the loads with many connections are left out");
@@ -111,50 +134,49 @@ public final class EndToEnd {
         }
     }
 
-    private List<Row> measure(Map<Variant, ServerProcess> servers) throws IOException, InterruptedException {
+    private List<Row> measure(Map<Variant, ServerProcess> servers) throws IOException {
         long start = System.nanoTime();
         List<Row> rows = new ArrayList<>();
-        int done = 0;
         List<Load> all = runnable();
         for (Load load : all) {
             Body body = load.scenario().body();
-            Map<Variant, Measurement> measured = new LinkedHashMap<>();
             for (Variant variant : Variant.values()) {
-                check(variant, servers.get(variant), body);
-                measured.put(variant, new Measurement(variant, load, body));
-            }
-            List<Variant> order = new ArrayList<>(List.of(Variant.values()));
-            for (int round = -WARM_UPS; round < rounds; round++) {
-                for (Variant variant : order) {
-                    ServerProcess server = servers.get(variant);
-                    server.resetPeak();
-                    Measurement.Round figures = round(load, body, server, variant);
-                    if (round >= 0) {
-                        measured.get(variant)
-                                .add(figures, server.peakBytes(), server.usage().directBytes());
-                    }
+                // The server must find what is in the body, once with checksums, before any time is taken.
+                try (Sender sender = new Sender(servers.get(variant).port(), MeasuredServer.CHECKED, body)) {
+                    expect(sender.send(), expected(variant, body, true));
                 }
-                // So that none is always the first.
-                Collections.rotate(order, 1);
             }
-            done++;
+            Map<Variant, List<Round>> measured = Served.inTurn(
+                    List.of(Variant.values()),
+                    WARM_UPS,
+                    rounds,
+                    variant -> round(load, body, servers.get(variant), variant));
+            int done = all.indexOf(load) + 1;
             double left = (System.nanoTime() - start) / 1e9 / done * (all.size() - done);
-            for (Variant variant : Variant.values()) {
-                String progress = "[%d/%d, %d:%02d left]".formatted(done, all.size(), (int) left / 60, (int) left % 60);
-                String figure = measured.get(variant).figure();
-                out.accept("%s %s, %s: %s".formatted(progress, load.label(), variant.id(), figure));
-                rows.addAll(measured.get(variant).rows(measured.get(Variant.DISCARD)));
-            }
+            measured.forEach((variant, its) -> {
+                Round last = its.get(its.size() - 1);
+                out.accept(String.format(
+                        Locale.ROOT,
+                        "[%d/%d, %d:%02d left] %s, %s: %,.0f MiB/s, %,.0f requests/s, %.3f ms of CPU per MiB",
+                        done,
+                        all.size(),
+                        (int) left / 60,
+                        (int) left % 60,
+                        load.label(),
+                        variant.id(),
+                        last.throughput(),
+                        last.perSecond(),
+                        last.cpu()));
+                Map<String, String> params = new LinkedHashMap<>();
+                params.put("server", variant.id());
+                params.put("scenario", load.scenario().id());
+                params.put("connections", Integer.toString(load.connections()));
+                params.put("sender", load.byTool() ? "tool" : "own");
+                rows.addAll(new Rows(params, body).of(its, measured.get(Variant.DISCARD)));
+            });
         }
         rows.sort(Comparator.comparing(Row::benchmark));
         return rows;
-    }
-
-    /** The server must find what is in the body, once with checksums, before any time is taken. */
-    private static void check(Variant variant, ServerProcess server, Body body) throws IOException {
-        try (Sender sender = new Sender(server.port(), MeasuredServer.CHECKED, body)) {
-            expect(sender.send(), expected(variant, body, true));
-        }
     }
 
     private static Truth expected(Variant variant, Body body, boolean checksum) {
@@ -168,7 +190,8 @@ public final class EndToEnd {
         }
     }
 
-    private Measurement.Round round(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
+    private static Round round(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
+        server.resetPeak();
         // Where the machine is busy, not even one request per connection may be through in time: a longer round then.
         for (int seconds = load.seconds(); ; seconds *= 2) {
             ServerProcess.Usage before = server.usage();
@@ -181,8 +204,14 @@ public final class EndToEnd {
                         .formatted(load.label(), variant.id(), done.failed(), done.requests()));
             }
             if (done.requests() > 0) {
-                double cpu = after.cpuSecondsSince(before);
-                return new Measurement.Round(done.requests(), done.seconds(), cpu, after.bytes() - before.bytes());
+                return new Round(
+                        done.requests(),
+                        done.seconds(),
+                        after.cpuSecondsSince(before),
+                        after.bytes() - before.bytes(),
+                        body.size(),
+                        server.peakBytes(),
+                        after.directBytes());
             }
         }
     }
@@ -194,6 +223,66 @@ public final class EndToEnd {
                 expect(sender.send(), expected(variant, body, false));
             }
             return new LoadTool.Done(load.requests(), (System.nanoTime() - start) / 1e9, 0);
+        }
+    }
+
+    /** The rows of one server under one load. */
+    private record Rows(Map<String, String> params, Body body) {
+        /** @param discard of the server beside which this one is judged, in the same rounds */
+        List<Row> of(List<Round> rounds, List<Round> discard) {
+            List<Row> rows = new ArrayList<>();
+            rows.add(row("throughput", "MiB/s", figures(rounds, Round::throughput)));
+            rows.add(row("requests", "requests/s", figures(rounds, Round::perSecond)));
+            rows.add(row("cpu", "ms/MiB", figures(rounds, Round::cpu)));
+            rows.add(beside("timeToDiscard", rounds, discard, round -> 1 / round.throughput()));
+            rows.add(beside("cpuToDiscard", rounds, discard, Round::cpu));
+            if (most(rounds, Round::peakBytes) > 0) {
+                rows.add(row("peak", "MiB", List.of(most(rounds, Round::peakBytes) / MIB)));
+            }
+            rows.add(row("direct", "MiB", List.of(most(rounds, Round::directBytes) / MIB)));
+            return rows;
+        }
+
+        private static List<Double> figures(List<Round> rounds, Function<Round, Double> figure) {
+            return rounds.stream().map(figure).toList();
+        }
+
+        private static long most(List<Round> rounds, ToLongFunction<Round> bytes) {
+            return rounds.stream().mapToLong(bytes).max().orElse(0);
+        }
+
+        /** The best is the least of the one by the least of the other, not the round that was luckiest for the one. */
+        private Row beside(String metric, List<Round> rounds, List<Round> discard, Function<Round, Double> figure) {
+            List<Double> mine = figures(rounds, figure);
+            List<Double> theirs = figures(discard, figure);
+            double best = Collections.min(mine) / Collections.min(theirs);
+            return row(metric, "ratio", Served.ratios(mine, theirs), best);
+        }
+
+        private Row row(String metric, String unit, List<Double> figures) {
+            boolean rate = unit.endsWith("/s");
+            return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
+        }
+
+        private Row row(String metric, String unit, List<Double> figures, double best) {
+            ListStatistics all = new ListStatistics();
+            figures.forEach(all::addValue);
+            int count = figures.size();
+            double error = all.getMeanErrorAt(CONFIDENCE);
+            return new Row(
+                    "endtoend",
+                    "EndToEnd." + metric,
+                    params,
+                    unit,
+                    all.getMean(),
+                    count < 2 || Double.isNaN(error) ? null : error,
+                    best,
+                    null,
+                    count,
+                    null,
+                    body.size(),
+                    body.truth().parts(),
+                    count < 2 ? null : String.format(Locale.ROOT, "%.4g to %.4g", all.getMin(), all.getMax()));
         }
     }
 }

@@ -13,13 +13,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.openjdk.jmh.util.ListStatistics;
 
 /**
  * What small forms wait for on a server of one event loop while a large body comes in over another connection of it: the 99th
  * percentile of each.
  */
-public final class Fairness {
+public final class Fairness implements Served {
     private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
     private static final int WARM_UPS = 3;
     private static final int FORMS = 100;
@@ -48,17 +47,18 @@ public final class Fairness {
         this.out = out;
     }
 
-    /** {@return how many figures are taken} */
-    public int runs() {
-        return VARIANTS.size() * rounds * 2;
+    @Override
+    public Plan plan() {
+        return new Plan(VARIANTS.size() * rounds * 2, VARIANTS.size() * (warmUps + rounds) * ROUND);
     }
 
-    /** {@return the expected time in seconds} */
-    public double expected() {
-        return VARIANTS.size() * (warmUps + rounds) * ROUND;
+    @Override
+    public String loadedBy() {
+        return "two sockets";
     }
 
     /** Measures the handler, and for comparison a server that drops the body. */
+    @Override
     public List<Row> run() throws IOException {
         List<Row> rows = new ArrayList<>();
         for (Variant variant : VARIANTS) {
@@ -70,22 +70,21 @@ public final class Fairness {
     }
 
     private List<Row> measure(Variant variant, int port) throws IOException {
-        double[] alone = new double[rounds];
-        double[] beside = new double[rounds];
-        double[] ratios = new double[rounds];
+        List<Double> alone = new ArrayList<>();
+        List<Double> beside = new ArrayList<>();
         for (int round = -warmUps; round < rounds; round++) {
             double without = percentile99(port);
             double with = besideLarge(port);
             if (round >= 0) {
-                alone[round] = without;
-                beside[round] = with;
-                ratios[round] = with / without;
+                alone.add(without);
+                beside.add(with);
             }
         }
+        Map<String, String> params = Map.of("server", variant.id(), "scenario", scenario.id());
         List<Row> rows = List.of(
-                row("alone", "ms", variant, alone),
-                row("beside", "ms", variant, beside),
-                row("ratio", "ratio", variant, ratios));
+                Served.median("Fairness.alone", params, "ms", alone, form),
+                Served.median("Fairness.beside", params, "ms", beside, form),
+                Served.median("Fairness.ratio", params, "ratio", Served.ratios(beside, alone), form));
         out.accept(String.format(
                 Locale.ROOT,
                 "%s: %.2f ms alone, %.2f ms beside %s, ratio %.2f",
@@ -95,25 +94,6 @@ public final class Fairness {
                 scenario.id(),
                 rows.get(2).score()));
         return rows;
-    }
-
-    /** The median of all rounds, with the least and the greatest. */
-    private Row row(String metric, String unit, Variant variant, double[] figures) {
-        ListStatistics all = new ListStatistics(figures);
-        return new Row(
-                "fairness",
-                "Fairness." + metric,
-                Map.of("server", variant.id(), "scenario", scenario.id()),
-                unit,
-                all.getPercentile(50),
-                null,
-                all.getMin(),
-                null,
-                rounds,
-                null,
-                form.size(),
-                form.truth().parts(),
-                String.format(Locale.ROOT, "%.3g to %.3g", all.getMin(), all.getMax()));
     }
 
     /** The large body is sent over and over until the forms are through, so that none of them comes after it. */

@@ -1,6 +1,7 @@
 package dev.sluice.bench.endtoend;
 
 import dev.sluice.bench.body.Body;
+import dev.sluice.testkit.TextTable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -19,19 +20,6 @@ public final class LoadTool {
     private static final int PATIENCE_SECONDS = 10;
     /** Its figures come through a script, because its report rounds them. */
     private static final Pattern REPORT = Pattern.compile("measured (\\d+) requests in (\\d+) us, (\\d+) failed");
-
-    private static final String SCRIPT = """
-        local file = io.open("%s", "rb")
-        wrk.method = "POST"
-        wrk.body = file:read("*a")
-        wrk.headers["Content-Type"] = "%s"
-        file:close()
-        function done(summary, latency, requests)
-          local e = summary.errors
-          io.write(string.format("measured %%d requests in %%d us, %%d failed\\n", summary.requests, summary.duration,
-            e.connect + e.read + e.write + e.status + e.timeout))
-        end
-        """;
 
     private LoadTool() {}
 
@@ -61,7 +49,8 @@ public final class LoadTool {
         }
         Path script = Files.createTempFile("sluice", ".lua");
         script.toFile().deleteOnExit();
-        Files.writeString(script, SCRIPT.formatted(content, body.contentType()));
+        Files.writeString(
+                script, TextTable.text("/dev/sluice/bench/endtoend/wrk.lua").formatted(content, body.contentType()));
         String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d%s"
                 .formatted(PROGRAM, connections, seconds, script, port, path);
         for (int left = ATTEMPTS; ; left--) {

@@ -7,7 +7,6 @@ import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Tally;
-import dev.sluice.bench.peer.Verdict;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Delimiter;
@@ -69,7 +68,7 @@ public class BodyBenchmarks {
             PeerKind kind = PeerKind.of(peer);
             parser = kind.open(body, chunk, Memory.of(memory));
             parser.leakLevel(level);
-            Optional<String> wrong = Verdict.against(parser, body, kind.readsNames);
+            Optional<String> wrong = kind.wrong(parser, body);
             if (wrong.isPresent() == outcome.equals("right")) {
                 throw new IllegalStateException(peer + " " + wrong.orElse("reads the body rightly"));
             }

@@ -1,5 +1,6 @@
 package dev.sluice.bench.report;
 
+import dev.sluice.bench.peer.Provenance;
 import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -132,9 +133,9 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
     }
 
     private static String where(Run run) {
-        String jdk = run.jvm().getOrDefault("version", "?").split("\\.")[0];
+        Provenance made = run.provenance();
         return " (JDK %s, %s, %s cores)"
-                .formatted(jdk, run.machine().get("cpu"), run.machine().get("cores"));
+                .formatted(made.jdk(), made.machine().get("cpu"), made.machine().get("cores"));
     }
 
     private static double value(String figure, Row row) {

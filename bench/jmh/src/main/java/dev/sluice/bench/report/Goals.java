@@ -110,7 +110,7 @@ final class Goals {
     private void judge(String[] goal) {
         String title = goal[1];
         String[] limits = goal[4].split(" ");
-        boolean java17 = run.jvm().getOrDefault("version", "").startsWith("17.");
+        boolean java17 = run.provenance().jdk().equals("17");
         double limit = Double.parseDouble(limits[java17 ? 0 : limits.length - 1]);
         List<String> queries = new ArrayList<>(List.of(goal[2]));
         for (String changes : goal[3].isEmpty() ? new String[0] : goal[3].split("; ")) {

@@ -82,7 +82,7 @@ public final class Report {
         page.append("\n## Goals for which a full run has no figure, or none that counts\n\n");
         page.append(goals(Goals.Outcome.UNKNOWN));
         runs.forEach((name, run) -> {
-            page.append("\n## %s\n\n%s\n".formatted(name, run.provenance()));
+            page.append("\n## %s\n\n%s\n".formatted(name, run.heading()));
             Chart.of(name, run).forEach((file, svg) -> {
                 made.put(charts.resolve(file), svg);
                 page.append("\n![%s](results/charts/%s)\n".formatted(file.replace(".svg", ""), file));

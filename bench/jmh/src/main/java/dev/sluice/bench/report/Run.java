@@ -1,15 +1,13 @@
 package dev.sluice.bench.report;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import dev.sluice.bench.peer.Environment;
+import dev.sluice.bench.peer.Provenance;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,24 +21,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one command measured.
  *
- * @param command as typed
- * @param date of the end, ISO 8601
- * @param machine processor, cores, memory, kernel; where a server was loaded, with what
- * @param versions of every parser measured
  * @param jvmArgs of the forks, as far as they are common to all
  * @param again when groups of figures were measured again, by their names; mostly empty
  */
 public record Run(
-        String command,
-        String date,
-        Map<String, String> machine,
-        Map<String, String> jvm,
-        Map<String, String> versions,
+        @JsonUnwrapped Provenance provenance,
         List<String> jvmArgs,
         List<Row> rows,
-        double seconds,
         @Nullable Map<String, String> again) {
-    /** What {@link #machine} calls the program that loads a server. */
+    /** What the {@linkplain Provenance#machine machine} has the program that loads a server. */
     public static final String LOAD = "load";
 
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
@@ -50,18 +39,13 @@ public record Run(
         again = again == null ? Map.of() : again;
     }
 
-    /** A run that ends now and began with this JVM. */
-    public static Run now(String command, Map<String, String> machine, List<String> jvmArgs, List<Row> rows) {
-        return new Run(
-                "java -jar sluice-bench.jar " + command,
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                machine,
-                Environment.jvm(),
-                Environment.versions(),
-                jvmArgs,
-                rows,
-                ManagementFactory.getRuntimeMXBean().getUptime() / 1000.0,
-                Map.of());
+    /**
+     * A run that ends now and began with this JVM.
+     *
+     * @param more of the machine
+     */
+    public static Run now(String command, Map<String, String> more, List<String> jvmArgs, List<Row> rows) {
+        return new Run(Provenance.now("java -jar sluice-bench.jar " + command, more), jvmArgs, rows, Map.of());
     }
 
     /** The same with new figures in the place of old ones, those of whole groups. */
@@ -69,9 +53,8 @@ public record Run(
         Map<String, Row> figures = byKey();
         figures.putAll(now.byKey());
         Map<String, String> dates = new TreeMap<>(again);
-        groups.forEach(group -> dates.put(group, now.date()));
-        List<Row> replaced = List.copyOf(figures.values());
-        return new Run(command, date, machine, jvm, versions, jvmArgs, replaced, seconds + now.seconds, dates);
+        groups.forEach(group -> dates.put(group, now.provenance.date()));
+        return new Run(provenance.lasting(now.provenance.seconds()), jvmArgs, List.copyOf(figures.values()), dates);
     }
 
     /**
@@ -103,12 +86,12 @@ public record Run(
 
     /** What was measured, for example "peers". */
     public String commandName() {
-        return command.replaceFirst(".*\\.jar ", "").split("[ ,]", 2)[0];
+        return provenance.command().replaceFirst(".*\\.jar ", "").split("[ ,]", 2)[0];
     }
 
     /** Whether all rows of the command were asked for. */
     public boolean full() {
-        return !command.contains(" --quick") && !command.contains(" --only");
+        return !provenance.command().matches(".* --(quick|only).*");
     }
 
     /** The rows by their keys. */
@@ -129,15 +112,16 @@ public record Run(
     }
 
     /** CPU, JVM, command, date and length in one line, and what of it is younger than the rest. */
-    String provenance() {
-        String where = machine.get("cpu") + ", " + machine.get("cores") + " cores";
-        String java = jvm.get("name") + " " + jvm.get("version");
-        String load = machine.containsKey(LOAD) ? "; loaded by " + machine.get(LOAD) : "";
-        String younger = again().isEmpty()
-                ? ""
-                : "; groups of rows measured again: %d, the last %s"
-                        .formatted(again().size(), Collections.max(again().values()));
-        return "%s; %s; `%s`; %s; %d minutes%s%s"
-                .formatted(where, java, command, date, Math.round(seconds / 60), load, younger);
+    String heading() {
+        String load = provenance.machine().get(LOAD);
+        String younger = "; groups of rows measured again: %d, the last %s";
+        return "%s; `%s`; %s; %d minutes%s%s"
+                .formatted(
+                        provenance.where(),
+                        provenance.command(),
+                        provenance.date(),
+                        Math.round(provenance.seconds() / 60),
+                        load == null ? "" : "; loaded by " + load,
+                        again.isEmpty() ? "" : younger.formatted(again.size(), Collections.max(again.values())));
     }
 }

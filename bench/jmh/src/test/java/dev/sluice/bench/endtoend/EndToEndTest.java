@@ -34,7 +34,7 @@ class EndToEndTest {
                 assertTrue(row.score() != null && row.score() > 0, row.toString());
             }
         }
-        String tables = Tables.of(new Run("endtoend", "now", Map.of(), Map.of(), Map.of(), List.of(), rows, 0, null));
+        String tables = Tables.of(Run.now("endtoend", Map.of(), List.of(), rows));
         assertTrue(tables.contains("| " + Variant.SLUICE.title + " |"), tables);
         assertTrue(tables.contains("| server | form, 1 connection |"), tables);
     }
@@ -46,7 +46,7 @@ class EndToEndTest {
         assertEquals(3, told.size());
         assertEquals(9, rows.size());
         assertTrue(rows.stream().allMatch(row -> row.score() != null && row.score() > 0), rows.toString());
-        String tables = Tables.of(new Run("fairness", "now", Map.of(), Map.of(), Map.of(), List.of(), rows, 0, null));
+        String tables = Tables.of(Run.now("fairness", Map.of(), List.of(), rows));
         assertTrue(tables.contains("| server | alone | beside |"), tables);
         assertTrue(tables.contains("99th percentile of 100 forms, handler on a worker"), tables);
     }

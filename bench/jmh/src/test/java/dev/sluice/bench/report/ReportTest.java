@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.report.Comparison.Verdict;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -89,7 +90,8 @@ class ReportTest {
         Map<String, String> jvm = Map.of("name", "a JVM", "version", "17.0.1+1");
         Map<String, String> again = Map.of("all-cr", "2026-11-21T00:00:00Z");
         String typed = "java -jar sluice-bench.jar " + command;
-        return new Run(typed, "2026-11-20", machine, jvm, Map.of(), List.of(), List.of(rows), 150, again);
+        Provenance made = new Provenance(typed, "2026-11-20", machine, jvm, Map.of(), 150);
+        return new Run(made, List.of(), List.of(rows), again);
     }
 
     private static Run run(Row... rows) {
@@ -149,7 +151,7 @@ class ReportTest {
         assertEquals(
                 "a processor, 2 cores; a JVM 17.0.1+1; `java -jar sluice-bench.jar peers`; 2026-11-20; 3 minutes; loaded"
                         + " by wrk 4; groups of rows measured again: 1, the last 2026-11-21T00:00:00Z",
-                run.provenance());
+                run.heading());
     }
 
     // ---- compare

@@ -11,17 +11,10 @@ import java.util.function.Supplier;
  * Helidon's blocking reader. Its class files need Java 21, so it is called by reflection: two calls for the body, three for
  * each part, none for content.
  */
-final class HelidonPeer implements Peer {
+final class HelidonPeer {
     private static final String MEDIA = "io.helidon.http.media.";
 
-    private final Body.ChunkedStream stream;
-    private final Object reader;
-    private final Method read;
-    private final Object type;
-    private final Object headers;
-    private final Method inputStream;
-    private final Method name;
-    private final Method fileName;
+    private HelidonPeer() {}
 
     /** One for all bodies: it looks for services, which takes far longer than a small body. */
     private static final class Support {
@@ -43,23 +36,33 @@ final class HelidonPeer implements Peer {
         }
     }
 
-    HelidonPeer(Body body, int chunkSize, Memory memory) {
-        stream = body.stream(chunkSize);
+    static Peer open(Body body, int chunkSize, Memory memory) {
         try {
             Class<?> headersType = Class.forName("io.helidon.http.Headers");
             Class<?> genericType = Class.forName("io.helidon.common.GenericType");
             Class<?> part = Class.forName(MEDIA + "multipart.ReadablePart");
-            headers = headersOf(body.contentType());
-            type = constant(MEDIA + "multipart.MultiPart", "GENERIC_TYPE");
+            Object headers = headersOf(body.contentType());
+            Object type = constant(MEDIA + "multipart.MultiPart", "GENERIC_TYPE");
             Object support = Support.MEDIA_SUPPORT;
             Object response = support.getClass()
                     .getMethod("reader", genericType, headersType)
                     .invoke(support, type, headers);
-            reader = ((Supplier<?>) response.getClass().getMethod("supplier").invoke(response)).get();
-            read = Class.forName(MEDIA + "EntityReader").getMethod("read", genericType, InputStream.class, headersType);
-            inputStream = Class.forName(MEDIA + "ReadableEntity").getMethod("inputStream");
-            name = part.getMethod("name");
-            fileName = part.getMethod("fileName");
+            Object reader =
+                    ((Supplier<?>) response.getClass().getMethod("supplier").invoke(response)).get();
+            Method read = Class.forName(MEDIA + "EntityReader")
+                    .getMethod("read", genericType, InputStream.class, headersType);
+            Method inputStream = Class.forName(MEDIA + "ReadableEntity").getMethod("inputStream");
+            Method name = part.getMethod("name");
+            Method fileName = part.getMethod("fileName");
+            return StreamPeer.open(body, chunkSize, (same, stream, tally) -> {
+                Iterator<?> parts = (Iterator<?>) read.invoke(reader, type, stream, headers);
+                while (parts.hasNext()) {
+                    Object each = parts.next();
+                    tally.drain((InputStream) inputStream.invoke(each));
+                    Optional<?> filename = (Optional<?>) fileName.invoke(each);
+                    tally.endPart((String) name.invoke(each), (String) filename.orElse(null));
+                }
+            });
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
@@ -75,17 +78,5 @@ final class HelidonPeer implements Peer {
 
     private static Object constant(String type, String name) throws ReflectiveOperationException {
         return Class.forName(type).getField(name).get(null);
-    }
-
-    @Override
-    public void run(Tally tally) throws Exception {
-        stream.rewind();
-        Iterator<?> parts = (Iterator<?>) read.invoke(reader, type, stream, headers);
-        while (parts.hasNext()) {
-            Object part = parts.next();
-            tally.drain((InputStream) inputStream.invoke(part));
-            Optional<?> filename = (Optional<?>) fileName.invoke(part);
-            tally.endPart((String) name.invoke(part), (String) filename.orElse(null));
-        }
     }
 }

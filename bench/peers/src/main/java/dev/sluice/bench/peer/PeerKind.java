@@ -2,11 +2,13 @@ package dev.sluice.bench.peer;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Named;
+import dev.sluice.bench.body.Truth;
 import dev.sluice.bench.peer.bytebuf.ByteBufPeer;
 import dev.sluice.testkit.TextTable;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Every parser: whether it takes direct memory, whether it reads names, and how it is opened; {@code peers.txt} has the texts. */
@@ -28,14 +30,14 @@ public enum PeerKind implements Named {
     FILEUPLOAD1(false, true, StreamPeer.of(StreamPeer::fileUpload1)),
     FILEUPLOAD2(false, true, StreamPeer.of(StreamPeer::fileUpload2)),
     TOMCAT(false, true, StreamPeer.of(StreamPeer::tomcat)),
-    JETTY(true, true, JettyPeer::new),
-    UNDERTOW(true, false, UndertowPeer::new),
+    JETTY(true, true, ByteBufferPeer::jetty),
+    UNDERTOW(true, false, ByteBufferPeer::undertow),
     SPRING(true, true, SpringPeer::onArrays),
     SPRING_NETTY(true, true, SpringPeer::onNetty),
     MIMEPULL(false, false, StreamPeer.of(StreamPeer::mimepull)),
     OKHTTP(false, false, StreamPeer.of(StreamPeer::okHttp)),
     ARMERIA(true, false, ArmeriaPeer::new),
-    HELIDON(false, true, HelidonPeer::new),
+    HELIDON(false, true, HelidonPeer::open),
     CHUNKS_ONLY(true, false, ByteBufPeer.of("chunks-only"));
 
     /** Titles and what is copied, by the ids. */
@@ -99,6 +101,37 @@ public enum PeerKind implements Named {
 
     public Peer open(Body body, int chunkSize, Memory memory) {
         return opener.open(body, chunkSize, memory);
+    }
+
+    /**
+     * Runs a peer of this kind once in the checking mode and once in the counting mode.
+     *
+     * @return in one line what is wrong; a parser that does not read names must tell none
+     */
+    public Optional<String> wrong(Peer peer, Body body) {
+        for (Tally tally : new Tally[] {Tally.checking(), Tally.counting()}) {
+            try {
+                peer.run(tally);
+            } catch (Exception e) {
+                return Optional.of("refuses the body: " + e.getClass().getSimpleName());
+            }
+            Truth found = tally.asTruth();
+            Truth truth = body.truth();
+            if (found.parts() != truth.parts()) {
+                return Optional.of("finds %d parts of %d".formatted(found.parts(), truth.parts()));
+            }
+            if (found.bytes() != truth.bytes()) {
+                return Optional.of("delivers %d bytes of %d".formatted(found.bytes(), truth.bytes()));
+            }
+            if (tally.checks() && found.checksum() != truth.checksum()) {
+                return Optional.of("delivers wrong bytes");
+            }
+            if (found.nameChars() != (readsNames ? truth.nameChars() : 0)
+                    || (tally.checks() && readsNames && found.names() != truth.names())) {
+                return Optional.of("tells wrong names");
+            }
+        }
+        return Optional.empty();
     }
 
     /** All parsers that run here, without the control. */

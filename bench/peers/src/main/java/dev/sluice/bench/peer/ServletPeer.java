@@ -18,7 +18,6 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -64,21 +63,15 @@ final class ServletPeer implements Peer {
     public void run(Tally tally) throws IOException, ServletException {
         stream.rewind();
         filter.doFilter(new Request(body.contentType(), stream), RESPONSE, (request, response) -> {
+            HttpServletRequest filtered = (HttpServletRequest) request;
             if (streaming) {
-                StreamPeer.tell(MultipartRequests.reader((HttpServletRequest) request), tally);
+                StreamPeer.tell(MultipartRequests.reader(filtered), tally);
             } else {
-                tell((HttpServletRequest) request, tally);
+                for (Part part : filtered.getParts()) {
+                    StreamPeer.part(part.getInputStream(), part.getName(), part.getSubmittedFileName(), tally);
+                }
             }
         });
-    }
-
-    private static void tell(HttpServletRequest request, Tally tally) throws IOException, ServletException {
-        for (Part part : request.getParts()) {
-            try (InputStream content = part.getInputStream()) {
-                tally.drain(content);
-            }
-            tally.endPart(part.getName(), part.getSubmittedFileName());
-        }
     }
 
     @Override

@@ -42,7 +42,7 @@ final class SpringPeer implements Peer {
     }
 
     static Peer onArrays(Body body, int chunkSize, Memory memory) {
-        List<ByteBuffer> buffers = JettyPeer.buffers(body, chunkSize, memory);
+        List<ByteBuffer> buffers = ByteBufferPeer.buffers(body, chunkSize, memory);
         DefaultDataBufferFactory factory = DefaultDataBufferFactory.sharedInstance;
         return new SpringPeer(
                 body, buffers.size(), i -> factory.wrap(buffers.get(i).clear()), () -> {});

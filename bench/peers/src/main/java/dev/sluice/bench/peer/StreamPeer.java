@@ -23,37 +23,32 @@ import org.apache.commons.fileupload2.core.DiskFileItem;
 import org.apache.commons.fileupload2.core.DiskFileItemFactory;
 import org.apache.commons.fileupload2.core.FileItemInputIterator;
 import org.apache.tomcat.util.http.fileupload.UploadContext;
+import org.jspecify.annotations.Nullable;
 import org.jvnet.mimepull.MIMEConfig;
 import org.jvnet.mimepull.MIMEMessage;
 import org.jvnet.mimepull.MIMEPart;
 
-/** A parser that pulls from a stream, which gives at most one chunk per read. */
-final class StreamPeer implements Peer {
+/** Parsers that pull from a stream, which gives at most one chunk per read. */
+final class StreamPeer {
     private static final Sink NOWHERE = Okio.blackhole();
 
-    private final Body body;
-    private final Body.ChunkedStream stream;
-    private final Parser parser;
+    private StreamPeer() {}
 
     /** Reads the whole body. */
     interface Parser {
         void read(Body body, InputStream stream, Tally tally) throws Exception;
     }
 
-    private StreamPeer(Body body, int chunkSize, Parser parser) {
-        this.body = body;
-        this.stream = body.stream(chunkSize);
-        this.parser = parser;
-    }
-
     static Peer.Opener of(Parser parser) {
-        return (body, chunkSize, memory) -> new StreamPeer(body, chunkSize, parser);
+        return (body, chunkSize, memory) -> open(body, chunkSize, parser);
     }
 
-    @Override
-    public void run(Tally tally) throws Exception {
-        stream.rewind();
-        parser.read(body, stream, tally);
+    static Peer open(Body body, int chunkSize, Parser parser) {
+        Body.ChunkedStream stream = body.stream(chunkSize);
+        return tally -> {
+            stream.rewind();
+            parser.read(body, stream, tally);
+        };
     }
 
     static void sluice(Body body, InputStream stream, Tally tally) throws IOException {
@@ -84,7 +79,7 @@ final class StreamPeer implements Peer {
 
     static Peer sluiceForm(Body body, int chunkSize, Memory memory) {
         Forms forms = Forms.of(ServletPeer.options(body));
-        return new StreamPeer(body, chunkSize, (read, stream, tally) -> {
+        return open(body, chunkSize, (read, stream, tally) -> {
             try (MultipartForm form = forms.read(stream, read.contentType())) {
                 for (FormPart part : form.parts()) {
                     part(part.inputStream(), part.name(), part.filename(), tally);
@@ -124,7 +119,8 @@ final class StreamPeer implements Peer {
         }
     }
 
-    private static void part(InputStream content, String name, String filename, Tally tally) throws IOException {
+    static void part(InputStream content, @Nullable String name, @Nullable String filename, Tally tally)
+            throws IOException {
         try (content) {
             tally.drain(content);
         }
@@ -169,23 +165,17 @@ final class StreamPeer implements Peer {
         try (MIMEMessage message = new MIMEMessage(stream, body.boundary(), new MIMEConfig())) {
             if (tally.records()) {
                 for (MIMEPart part : message.getAttachments()) {
-                    mimepull(part, part.read(), tally);
+                    part(part.read(), null, null, tally);
+                    part.close();
                 }
                 return;
             }
             for (int i = 0; i < body.truth().parts(); i++) {
                 MIMEPart part = message.getPart(i);
-                mimepull(part, part.readOnce(), tally);
+                part(part.readOnce(), null, null, tally);
+                part.close();
             }
         }
-    }
-
-    private static void mimepull(MIMEPart part, InputStream content, Tally tally) throws IOException {
-        try (content) {
-            tally.drain(content);
-        }
-        part.close();
-        tally.endPart();
     }
 
     static void okHttp(Body body, InputStream stream, Tally tally) throws IOException {

@@ -74,7 +74,7 @@ class PeersTest {
     void aWrongResultIsNoticed() {
         Body body = Scenario.FORM.body();
         try (Peer peer = PeerKind.CHUNKS_ONLY.open(body, 8192, Memory.HEAP)) {
-            assertEquals(Optional.of("finds 0 parts of 7"), Verdict.against(peer, body, false));
+            assertEquals(Optional.of("finds 0 parts of 7"), PeerKind.CHUNKS_ONLY.wrong(peer, body));
         }
     }
 
@@ -92,7 +92,7 @@ class PeersTest {
                         parts.get(parts.size() - 1 - i).name(), parts.get(i).filename());
             }
         };
-        assertEquals(Optional.of("tells wrong names"), Verdict.against(swapped, body, true));
+        assertEquals(Optional.of("tells wrong names"), PeerKind.SLUICE_PULL.wrong(swapped, body));
     }
 
     @Test
@@ -114,7 +114,7 @@ class PeersTest {
 
     private static Optional<String> verdict(PeerKind kind, Body body, int chunk, Memory memory) {
         try (Peer peer = kind.open(body, chunk, memory)) {
-            return Verdict.against(peer, body, kind.readsNames);
+            return kind.wrong(peer, body);
         }
     }
 }

@@ -1,6 +1,8 @@
-package dev.sluice.bench.containers;
+package dev.sluice.bench.endtoend;
 
 import dev.sluice.bench.body.Named;
+import dev.sluice.bench.body.Truth;
+import dev.sluice.bench.peer.Tally;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
@@ -10,11 +12,15 @@ import io.undertow.UndertowOptions;
 import io.undertow.servlet.Servlets;
 import io.undertow.servlet.api.DeploymentInfo;
 import io.undertow.servlet.api.DeploymentManager;
-import io.undertow.servlet.api.FilterInfo;
+import io.undertow.servlet.api.ServletContainerInitializerInfo;
 import io.undertow.servlet.util.ImmediateInstanceFactory;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
+import jakarta.servlet.ServletContainerInitializer;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -25,28 +31,39 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.Set;
 import org.apache.catalina.Context;
-import org.apache.catalina.Wrapper;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
-import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.apache.tomcat.util.descriptor.web.FilterMap;
-import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
-import org.eclipse.jetty.ee11.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One servlet container with nothing set but its port, limits that no body here meets, and the same threshold for the filter
  * and for its own parser. Ends with its standard input.
  */
-public final class FormServer {
+public final class FormServer implements ServletContainerInitializer {
     private static final String HOST = "127.0.0.1";
 
     private final Path directory;
     private final Filter filter;
     private final MultipartConfigElement config;
+
+    /** What becomes of a form in a servlet container; the servlet that reads all of its parts is the same. */
+    enum Intake implements Named {
+        /** Sluice's. */
+        FILTER,
+        /** The container's own parser. */
+        NATIVE,
+        /** What there would be without any parser: the servlet reads the body and drops it. */
+        DRAIN;
+
+        String path() {
+            return "/" + id();
+        }
+    }
 
     private FormServer(int threshold) throws IOException {
         directory = Files.createTempDirectory("sluice-bench");
@@ -68,8 +85,18 @@ public final class FormServer {
         System.exit(0);
     }
 
-    private static Parts servlet(Intake intake) {
-        return new Parts(intake != Intake.DRAIN);
+    /** The same application in each container. */
+    @Override
+    public void onStartup(@Nullable Set<Class<?>> classes, ServletContext context) {
+        for (Intake intake : Intake.values()) {
+            ServletRegistration.Dynamic servlet = context.addServlet(intake.id(), new Parts(intake != Intake.DRAIN));
+            servlet.addMapping(intake.path());
+            if (intake == Intake.NATIVE) {
+                servlet.setMultipartConfig(config);
+            }
+        }
+        context.addFilter("sluice", filter)
+                .addMappingForUrlPatterns(EnumSet.of(DispatcherType.REQUEST), false, Intake.FILTER.path());
     }
 
     /** Answers how many parts there are and how many bytes they have: of the body as a whole where it is not parsed. */
@@ -83,34 +110,22 @@ public final class FormServer {
         }
 
         @Override
-        protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
-            int parts = 0;
-            long bytes = 0;
-            try {
-                if (parsed) {
-                    for (Part part : request.getParts()) {
-                        try (InputStream in = part.getInputStream()) {
-                            bytes += drain(in);
-                        }
-                        parts++;
+        protected void doPost(HttpServletRequest request, HttpServletResponse response)
+                throws IOException, ServletException {
+            Tally tally = Tally.counting();
+            if (parsed) {
+                for (Part part : request.getParts()) {
+                    try (InputStream in = part.getInputStream()) {
+                        tally.drain(in);
                     }
-                } else {
-                    bytes = drain(request.getInputStream());
+                    tally.endPart();
                 }
-            } catch (jakarta.servlet.ServletException e) {
-                throw new IOException(e);
+            } else {
+                tally.drain(request.getInputStream());
             }
+            Truth found = tally.asTruth();
             response.setContentType("text/plain");
-            response.getWriter().print(parts + " " + bytes);
-        }
-
-        private static long drain(InputStream in) throws IOException {
-            byte[] some = new byte[8192];
-            long bytes = 0;
-            for (int count = in.read(some); count >= 0; count = in.read(some)) {
-                bytes += count;
-            }
-            return bytes;
+            response.getWriter().print(found.parts() + " " + found.bytes());
         }
     }
 
@@ -128,21 +143,7 @@ public final class FormServer {
                 connector.setMaxPartCount(1000);
                 tomcat.setConnector(connector);
                 Context context = tomcat.addContext("", application.directory.toString());
-                for (Intake intake : Intake.values()) {
-                    Wrapper wrapper = Tomcat.addServlet(context, intake.id(), servlet(intake));
-                    if (intake == Intake.NATIVE) {
-                        wrapper.setMultipartConfigElement(application.config);
-                    }
-                    context.addServletMapping(intake.path(), intake.id());
-                }
-                FilterDef definition = new FilterDef();
-                definition.setFilterName("sluice");
-                definition.setFilter(application.filter);
-                context.addFilterDef(definition);
-                FilterMap mapping = new FilterMap();
-                mapping.setFilterName("sluice");
-                mapping.addURLPattern(Intake.FILTER.path());
-                context.addFilterMap(mapping);
+                context.addServletContainerInitializer(application, Set.of());
                 tomcat.start();
                 return connector.getLocalPort();
             }
@@ -157,15 +158,7 @@ public final class FormServer {
                 server.addConnector(connector);
                 ServletContextHandler context = new ServletContextHandler("/");
                 context.setTempDirectory(application.directory.toFile());
-                for (Intake intake : Intake.values()) {
-                    ServletHolder holder = new ServletHolder(servlet(intake));
-                    if (intake == Intake.NATIVE) {
-                        holder.getRegistration().setMultipartConfig(application.config);
-                    }
-                    context.addServlet(holder, intake.path());
-                }
-                context.addFilter(
-                        new FilterHolder(application.filter), Intake.FILTER.path(), EnumSet.of(DispatcherType.REQUEST));
+                context.addServletContainerInitializer(application);
                 server.setHandler(context);
                 server.start();
                 return connector.getLocalPort();
@@ -179,16 +172,9 @@ public final class FormServer {
                         .setClassLoader(FormServer.class.getClassLoader())
                         .setContextPath("/")
                         .setDeploymentName("forms")
-                        .setTempDir(application.directory);
-                for (Intake intake : Intake.values()) {
-                    deployment.addServlet(
-                            Servlets.servlet(intake.id(), Parts.class, new ImmediateInstanceFactory<>(servlet(intake)))
-                                    .setMultipartConfig(intake == Intake.NATIVE ? application.config : null)
-                                    .addMapping(intake.path()));
-                }
-                deployment.addFilter(new FilterInfo(
-                        "sluice", SluiceFilter.class, new ImmediateInstanceFactory<>(application.filter)));
-                deployment.addFilterUrlMapping("sluice", Intake.FILTER.path(), DispatcherType.REQUEST);
+                        .setTempDir(application.directory)
+                        .addServletContainerInitializer(new ServletContainerInitializerInfo(
+                                FormServer.class, new ImmediateInstanceFactory<>(application), Set.of()));
                 DeploymentManager manager = io.undertow.servlet.api.ServletContainer.Factory.newInstance()
                         .addDeployment(deployment);
                 manager.deploy();

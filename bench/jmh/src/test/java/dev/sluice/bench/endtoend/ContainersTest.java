@@ -1,13 +1,12 @@
-package dev.sluice.bench.containers;
+package dev.sluice.bench.endtoend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.containers.FormServer.Container;
-import dev.sluice.bench.endtoend.LoadTool;
-import dev.sluice.bench.endtoend.ServerProcess;
+import dev.sluice.bench.endtoend.FormServer.Container;
+import dev.sluice.bench.endtoend.FormServer.Intake;
 import dev.sluice.bench.report.Row;
 import dev.sluice.bench.report.Run;
 import dev.sluice.bench.report.Tables;
@@ -38,14 +37,14 @@ class ContainersTest {
         List<String> told = new ArrayList<>();
         List<Row> rows;
         try (ServerProcess server = new ServerProcess(List.of(), FormServer.class, container.id(), "0")) {
-            rows = new Containers(1, 1, told::add).measure(server, container, 0, Scenario.FORM);
+            rows = new Containers(1, told::add).measure(server, container, 0, Scenario.FORM);
         }
         assertEquals(1, told.size());
         assertEquals(Intake.values().length * 2 - 1, rows.size());
         for (Row row : rows) {
             assertTrue(row.score() != null && row.score() > 0, row.toString());
         }
-        String tables = Tables.of(new Run("containers", "now", Map.of(), Map.of(), Map.of(), List.of(), rows, 0, null));
+        String tables = Tables.of(Run.now("containers", Map.of(), List.of(), rows));
         assertTrue(tables.contains(container.id() + ", threshold 0: requests per second"), tables);
         assertTrue(tables.contains("Time of the filter / time of native, threshold 0"), tables);
     }

@@ -1,67 +1,54 @@
 package dev.sluice.bench.differential;
 
+import dev.sluice.bench.differential.Findings.Disagreement;
+import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.testkit.TextTable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Why some parsers read a body otherwise than Sluice: the table {@code explanations.txt}. */
-final class Explanations {
+/**
+ * Why some parsers read a body otherwise than Sluice: who reads what otherwise because of what, and where it is said what is right. All
+ * are in the table {@code explanations.txt}.
+ *
+ * @param differences none for errors at cuts
+ * @param minimal a body that shows it, where the readers are not Java
+ */
+record Explanation(
+        Set<Contender> contenders,
+        Set<Difference> differences,
+        Set<Feature> features,
+        String text,
+        String rule,
+        @Nullable Sample minimal) {
     /** Of minimal bodies. */
     static final String USUAL_TYPE = "multipart/form-data; boundary=x";
 
-    private static final Explanations TABLE = read();
+    private static final List<Explanation> ALL = new ArrayList<>();
 
-    private final List<Explanation> all = new ArrayList<>();
-    /** Of errors at cuts, by the titles of parsers. */
-    private final Map<String, String> splits = new HashMap<>();
-
-    /**
-     * Why some disagreements are what they are: who reads what otherwise because of what, and where it is said what is right.
-     *
-     * @param minimal a body that shows it, where the readers are not Java
-     */
-    record Explanation(
-            Set<Contender> contenders,
-            Set<Difference> differences,
-            Set<Feature> features,
-            String text,
-            String rule,
-            @Nullable Sample minimal) {
-        boolean explains(Signature signature) {
-            return contenders.contains(signature.contender())
-                    && differences.contains(signature.difference())
-                    && features.contains(signature.feature());
-        }
-    }
-
-    private static Explanations read() {
-        Explanations table = new Explanations();
+    static {
         List<String> lines = TextTable.lines("/dev/sluice/bench/differential/explanations.txt");
         for (int at = 0; at < lines.size(); ) {
             String[] words = lines.get(at++).split(" \\| ");
             Set<Contender> contenders = named(Contender.class, words[0]);
             String text = lines.get(at++).strip();
             if (words[1].equals("splits")) {
-                contenders.forEach(contender -> table.splits.put(contender.title, text));
+                ALL.add(new Explanation(contenders, Set.of(), Set.of(), text, "", null));
             } else {
                 Set<Difference> differences = named(Difference.class, words[1]);
                 Set<Feature> features = named(Feature.class, words[2]);
                 String rule = lines.get(at++).strip();
                 boolean foreign = Contender.foreign().containsAll(contenders);
-                table.all.add(new Explanation(
-                        contenders, differences, features, text, rule, foreign ? minimal(lines.get(at++)) : null));
+                Sample minimal = foreign ? minimal(lines.get(at++)) : null;
+                ALL.add(new Explanation(contenders, differences, features, text, rule, minimal));
             }
         }
-        return table;
     }
 
     /** A body with escapes, with the Content-Type before it where the usual one will not do. */
@@ -79,18 +66,34 @@ final class Explanations {
                 .collect(Collectors.toCollection(() -> EnumSet.noneOf(type)));
     }
 
-    static List<Explanation> all() {
-        return TABLE.all;
+    /** Those with a minimal body. */
+    static List<Explanation> defects() {
+        return ALL.stream().filter(each -> each.minimal != null).toList();
     }
 
     static Optional<Explanation> of(Signature signature) {
-        return TABLE.all.stream()
-                .filter(explanation -> explanation.explains(signature))
-                .findFirst();
+        return ALL.stream().filter(each -> each.explains(signature)).findFirst();
     }
 
     /** {@return why the parser of that title reads some bodies otherwise when they are cut, if that is known} */
     static Optional<String> ofSplits(String title) {
-        return Optional.ofNullable(TABLE.splits.get(title));
+        return ALL.stream()
+                .filter(each -> each.differences.isEmpty())
+                .filter(each -> each.contenders.stream().anyMatch(contender -> contender.title.equals(title)))
+                .map(Explanation::text)
+                .findFirst();
+    }
+
+    /** {@return those that have no explanation} */
+    static List<Disagreement> unexplained(List<Disagreement> disagreements) {
+        return disagreements.stream()
+                .filter(each -> of(each.signature()).isEmpty())
+                .toList();
+    }
+
+    boolean explains(Signature signature) {
+        return contenders.contains(signature.peer())
+                && differences.contains(signature.difference())
+                && features.contains(signature.feature());
     }
 }
