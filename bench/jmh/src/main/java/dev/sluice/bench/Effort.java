@@ -1,34 +1,37 @@
 package dev.sluice.bench;
 
-import java.util.Map;
+/** How long one figure is measured: JVMs one after the other, each with warm-up and measured iterations. */
+enum Effort {
+    // Netty's decoder, the largest, is compiled to the end after 12 iterations, not sooner.
 
-/** How long one figure is measured: JVMs one after the other, each with warm-up and measured iterations of so many ms. */
-record Effort(int forks, int warmups, int iterations, int millis) {
+    /** For the rows that claims are made of: two JVMs compile the same code differently, so there are many of them. */
+    MAIN(4, 12, 4),
+    /** For the tables beside them. */
+    WIDE(2, 12, 4),
+    /** For the widest tables, whose rows differ by more than their errors. */
+    FRINGE(1, 12, 6),
+    /** For single methods, which are compiled at once. */
+    SMALL(1, 5, 5),
+    /** Where one operation takes longer than an iteration should, a few of them are enough. */
+    SLOW(1, 1, 3);
+
+    /** Of one iteration. */
+    static final int MILLIS = 100;
     /** Start of a JVM, making of the body and its check. */
     private static final double FORK_SECONDS = 0.95;
 
-    /** In iterations of 100 ms: netty's decoder, the largest, is compiled to the end after 1.2 seconds, not sooner. */
-    private static final int WARMUPS = 12;
+    final int forks;
+    final int warmups;
+    final int iterations;
 
-    /** For the rows that claims are made of: two JVMs compile the same code differently, so there are many of them. */
-    static final Effort MAIN = new Effort(4, WARMUPS, 4, 100);
-    /** For the tables beside them. */
-    static final Effort WIDE = new Effort(2, WARMUPS, 4, 100);
-    /** For the widest tables, whose rows differ by more than their errors. */
-    static final Effort FRINGE = new Effort(1, WARMUPS, 6, 100);
-    /** For single methods, which are compiled at once. */
-    static final Effort SMALL = new Effort(1, 5, 5, 100);
-
-    /** By their names in the table of what is measured. */
-    static final Map<String, Effort> ALL = Map.of("MAIN", MAIN, "WIDE", WIDE, "FRINGE", FRINGE, "SMALL", SMALL);
-
-    /** Where one operation takes longer than an iteration should, a few of them are enough. */
-    Effort forSlowOperations() {
-        return new Effort(1, 1, 3, millis);
+    Effort(int forks, int warmups, int iterations) {
+        this.forks = forks;
+        this.warmups = warmups;
+        this.iterations = iterations;
     }
 
     double secondsOfFork() {
-        return FORK_SECONDS + (warmups + iterations) * millis / 1000.0;
+        return FORK_SECONDS + (warmups + iterations) * MILLIS / 1000.0;
     }
 
     double seconds() {

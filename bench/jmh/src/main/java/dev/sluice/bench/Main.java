@@ -16,11 +16,18 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -34,12 +41,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         scope = CommandLine.ScopeType.INHERIT)
 public final class Main {
-    /** Up to which a ratio may grow before the guard calls it slower. */
-    private static final double FACTOR = 1.6;
-    /** How often a slow body is measured before it fails. */
-    private static final int ATTEMPTS = 3;
-    /** Up to which a ratio may be greater on this machine than on that of the README. */
-    private static final double CLAIMED = 1.25;
+    private static final String PLAN = "Says what would be measured and how long it would take, and ends.";
 
     private final PrintWriter console = new PrintWriter(System.out, true);
 
@@ -47,6 +49,52 @@ public final class Main {
 
     public static void main(String[] args) {
         System.exit(new CommandLine(new Main()).execute(args));
+    }
+
+    /** The options of the commands that measure a suite, print its tables and write them as JSON. */
+    private static final class Measuring {
+        @Option(names = "--quick", description = "A few rows, measured shortly: under five minutes.")
+        private boolean quick;
+
+        @Option(names = "--plan", description = PLAN)
+        private boolean plan;
+
+        @Option(
+                names = "--only",
+                paramLabel = "REGEX",
+                description = "Only the rows whose label (table, method, parameters) contains a match.")
+        private @Nullable Pattern only;
+
+        @Option(
+                names = "--again",
+                paramLabel = "REGEX",
+                description =
+                        "Measures once more what is compared with a row whose label contains a match, and puts it into"
+                                + " the recorded run in the place of the old figures, whatever it is.")
+        private @Nullable Pattern again;
+
+        int run(String name, Callable<List<Row>> counted, PrintWriter console) throws Exception {
+            List<Trial> all = Suite.of(name, quick);
+            List<Trial> trials =
+                    again != null ? Suite.groupsWith(all, again) : only != null ? Suite.matching(all, only) : all;
+            if (plan) {
+                console.println(Trial.plan(trials));
+                return 0;
+            }
+            Path file = Run.file(name, again != null || (!quick && only == null));
+            List<Row> rows = new ArrayList<>(only == null && again == null ? counted.call() : List.of());
+            rows.addAll(new TrialRunner(console::println).run(trials));
+            String command = name + (quick ? " --quick" : "") + (only == null ? "" : " --only '" + only + "'");
+            Run run = Run.now(command, Map.of(), TrialRunner.JVM_ARGS, rows);
+            if (again != null) {
+                Set<String> groups = trials.stream().map(Trial::group).collect(Collectors.toCollection(TreeSet::new));
+                run = Run.read(file).with(groups, run);
+            }
+            run.write(file);
+            long failed = rows.stream().filter(Row::failed).count();
+            console.println(Tables.of(run) + "\nwritten to " + file + "; rows that could not be measured: " + failed);
+            return failed == 0 ? 0 : 1;
+        }
     }
 
     @Command(description = "What leak detection costs at each level, for each decoder on Netty's buffers.")
@@ -69,7 +117,7 @@ public final class Main {
         @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.")
         private boolean quick;
 
-        @Option(names = "--plan", description = Measuring.PLAN)
+        @Option(names = "--plan", description = PLAN)
         private boolean plan;
 
         int run(String command, BiFunction<Boolean, Consumer<String>, Served> servers, PrintWriter console)
@@ -108,6 +156,59 @@ public final class Main {
         return serving.run("containers", Containers::new, console);
     }
 
+    /** The options of the commands that compare what they measure with what was recorded. */
+    private static final class Judging {
+        @Option(names = "--plan", description = PLAN)
+        private boolean plan;
+
+        @Option(
+                names = "--only",
+                paramLabel = "REGEX",
+                defaultValue = "",
+                description = "Only the groups of rows whose name contains a match.")
+        private Pattern only;
+
+        /**
+         * Measures a group after the other.
+         *
+         * @param records the commands whose recorded runs have the rows
+         */
+        int run(String command, List<String> records, PrintWriter console) throws Exception {
+            List<List<Trial>> groups = Suite.groups(command).stream()
+                    .filter(group -> only.matcher(group.get(0).group()).find())
+                    .toList();
+            if (plan) {
+                console.println(Trial.plan(groups.stream().flatMap(List::stream).toList()));
+                return 0;
+            }
+            List<Row> recorded = new ArrayList<>();
+            for (String each : records) {
+                Path file = recorded(each);
+                console.println("beside " + file);
+                recorded.addAll(Run.read(file).rows());
+            }
+            Guard guard = new Guard(recorded, command.equals("claims"), console::println);
+            TrialRunner runner = new TrialRunner(console::println);
+            for (List<Trial> group : groups) {
+                guard.judge(group.get(0).group(), () -> runner.run(group));
+            }
+            console.println(guard.summary());
+            return guard.exitCode();
+        }
+
+        /** The record of this JDK, or of the newest one before it, or else of the oldest. */
+        private static Path recorded(String command) throws IOException {
+            int here = Runtime.version().feature();
+            Path results = Run.file(command, true).getParent();
+            return IntStream.concat(
+                            IntStream.iterate(here, java -> java > 0, java -> java - 1), IntStream.range(here, 100))
+                    .mapToObj(java -> results.resolve(command + "-jdk" + java + ".json"))
+                    .filter(Files::exists)
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("no recorded run of " + command + " in " + results));
+        }
+    }
+
     @Command(
             description =
                     "Measures a few bodies with Sluice and two other parsers, and compares the ratios with recorded"
@@ -116,19 +217,17 @@ public final class Main {
     int guard(@Mixin Judging judging) throws Exception {
         // CPU times are compared, so another benchmark on the machine is as good or bad as any other program.
         System.setProperty("jmh.ignoreLock", "true");
-        Function<List<Row>, Guard> by = rows -> Guard.ofSpeed(rows, FACTOR, ATTEMPTS, console::println);
-        return judging.run("guard", List.of("peers"), by, console);
+        return judging.run("guard", List.of("peers"), console);
     }
 
     @Command(
             description =
                     "Measures again what the README claims, in at most 15 minutes, and tells of each ratio to another"
-                            + " parser, and of what PARANOID costs each, whether it holds here: up to " + CLAIMED
+                            + " parser, and of what PARANOID costs each, whether it holds here: up to " + Guard.CLAIMED
                             + " times what"
                             + " was recorded, the errors aside, and ahead of whom it was ahead. Exit code 1 when one does not.")
     int claims(@Mixin Judging judging) throws Exception {
-        Function<List<Row>, Guard> by = rows -> Guard.ofClaims(rows, CLAIMED, console::println);
-        return judging.run("claims", List.of("peers", "levels"), by, console);
+        return judging.run("claims", List.of("peers", "levels"), console);
     }
 
     @Command(description = "Makes charts, bench/RESULTS.md and the table of README.md anew from the recorded runs.")

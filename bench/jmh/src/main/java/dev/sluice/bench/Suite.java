@@ -6,9 +6,12 @@ import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -66,6 +69,27 @@ final class Suite {
                 .values();
     }
 
+    static List<Trial> matching(List<Trial> trials, Pattern label) {
+        return trials.stream()
+                .filter(trial -> label.matcher(trial.label()).find())
+                .toList();
+    }
+
+    /** Always whole groups: figures that are compared stem from the same minutes. Those that share a figure are one. */
+    static List<Trial> groupsWith(List<Trial> trials, Pattern label) {
+        Set<String> groups = new HashSet<>();
+        matching(trials, label).forEach(trial -> groups.add(trial.group()));
+        Predicate<Trial> in = trial -> groups.contains(trial.group());
+        for (int before = -1; before < groups.size(); ) {
+            before = groups.size();
+            Set<String> figures = trials.stream().filter(in).map(Trial::label).collect(Collectors.toSet());
+            trials.stream()
+                    .filter(trial -> figures.contains(trial.label()))
+                    .forEach(trial -> groups.add(trial.group()));
+        }
+        return trials.stream().filter(in).toList();
+    }
+
     private static void add(List<Trial> trials, String group, String[] line) {
         String[] table = line[0].split(" if | is ");
         if (table.length > 1 && !table[1].equals(table[2])) {
@@ -87,7 +111,7 @@ final class Suite {
                 for (String method : Arrays.asList(methods).subList(1, methods.length)) {
                     String benchmark = methods[0] + "." + method;
                     trials.add(new Trial(
-                            table[0], filled(group, params), benchmark, params, args, Effort.ALL.get(line[2])));
+                            table[0], filled(group, params), benchmark, params, args, Effort.valueOf(line[2])));
                 }
             }
         }

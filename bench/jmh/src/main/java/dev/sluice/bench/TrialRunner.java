@@ -94,7 +94,7 @@ final class TrialRunner {
             for (int i = 0; !left.isEmpty(); i++) {
                 int fork = i;
                 left.forEach(trial -> steps.add(new Step(trial, fork)));
-                left.removeIf(trial -> trial.effort().forks() == fork + 1);
+                left.removeIf(trial -> trial.effort().forks == fork + 1);
             }
         }
         return steps;
@@ -165,7 +165,7 @@ final class TrialRunner {
             over = wrong != null && wrong.startsWith("refuses");
             params.put("outcome", wrong == null ? "right" : "wrong");
             note = kind == PeerKind.CHUNKS_ONLY ? null : wrong;
-            effort = slow ? effort.forSlowOperations() : effort;
+            effort = slow ? Effort.SLOW : effort;
         }
 
         /** What was measured counts no more. */
@@ -186,7 +186,7 @@ final class TrialRunner {
 
         /** Measures one fork more, unless there is nothing more to be measured. */
         void measure(int fork) {
-            if (over || (fork > 0 && effort.forks() == 1)) {
+            if (over || (fork > 0 && effort.forks == 1)) {
                 return;
             }
             try {
@@ -207,10 +207,10 @@ final class TrialRunner {
                     .addProfiler(GCProfiler.class)
                     .addProfiler(WorkerCpu.class)
                     .forks(1)
-                    .warmupIterations(effort.warmups())
-                    .warmupTime(TimeValue.milliseconds(effort.millis()))
-                    .measurementIterations(effort.iterations())
-                    .measurementTime(TimeValue.milliseconds(effort.millis()))
+                    .warmupIterations(effort.warmups)
+                    .warmupTime(TimeValue.milliseconds(Effort.MILLIS))
+                    .measurementIterations(effort.iterations)
+                    .measurementTime(TimeValue.milliseconds(Effort.MILLIS))
                     .timeout(TimeValue.minutes(3));
             params.forEach((name, value) -> options.param(name, value));
             return options.jvmArgs(

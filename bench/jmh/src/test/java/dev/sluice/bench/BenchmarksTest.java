@@ -147,10 +147,9 @@ class BenchmarksTest {
 
     @Test
     void aFigureThatCannotBeMeasuredIsARowWithANoteAndTheOthersAreMeasuredAllTheSame() {
-        Effort short1 = new Effort(1, 0, 1, 10);
-        Trial bad =
-                new Trial("t", "g", "ScanBenchmark.readByte", Map.of("nonsense", "1"), List.of("-Xnonsense"), short1);
-        Trial good = new Trial("t", "g", "ScanBenchmark.readByte", Map.of(), List.of(), short1);
+        Map<String, String> nonsense = Map.of("nonsense", "1");
+        Trial bad = new Trial("t", "g", "ScanBenchmark.readByte", nonsense, List.of("-Xnonsense"), Effort.SLOW);
+        Trial good = new Trial("t", "g", "ScanBenchmark.readByte", Map.of(), List.of(), Effort.SLOW);
         List<Row> rows = new TrialRunner(line -> {}).run(List.of(bad, good));
         assertEquals(List.of(true, false), rows.stream().map(Row::failed).toList());
         assertEquals(null, rows.get(0).score());
@@ -166,10 +165,10 @@ class BenchmarksTest {
     @Test
     void whatIsMeasuredAgainAreWholeGroupsOfWhichThoseThatShareAFigureAreOne() {
         List<Trial> floors =
-                Measuring.groupsWith(Suite.of("peers", false), Pattern.compile("^floors readWords csv-16m heap"));
+                Suite.groupsWith(Suite.of("peers", false), Pattern.compile("^floors readWords csv-16m heap"));
         assertEquals(List.of("floors csv-16m heap"), groups(floors));
         assertEquals(5, floors.size());
-        List<Trial> hostile = Measuring.groupsWith(Suite.of("peers", false), Pattern.compile("jetty all-lf"));
+        List<Trial> hostile = Suite.groupsWith(Suite.of("peers", false), Pattern.compile("jetty all-lf"));
         assertTrue(groups(hostile).contains("adversarial skip-table"), hostile::toString);
     }
 

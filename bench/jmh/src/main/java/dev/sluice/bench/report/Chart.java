@@ -52,18 +52,6 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
     private static final double FAR = 10;
 
     private static final int LETTERS = 140;
-    private static final String BEGIN = """
-        <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" font-family="sans-serif" font-size="12">
-        <style>
-        .page{fill:#fff}text{fill:#1f2328}.quiet{fill:#59636e}.own{fill:#0b7285}.other{fill:#c3c8ce}.error{stroke:#1f2328}
-        text.own{font-weight:bold}
-        @media (prefers-color-scheme:dark){
-        .page{fill:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}.own{fill:#3bc9db}.other{fill:#4b535d}.error{stroke:#e6edf3}
-        }
-        </style>
-        <rect class="page" width="100%%" height="100%%"/>
-        """;
-
     /** {@return SVG by the names of the files; rows without a bar are told in words} */
     static Map<String, String> of(String name, Run run) {
         Map<String, String> drawn = new LinkedHashMap<>();
@@ -178,7 +166,8 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
             y += LINE;
             body.append(text(EDGE, y, "start", " class=\"quiet\"", line));
         }
-        return Tables.format(BEGIN, WIDTH, y + LINE / 2) + body + "</svg>\n";
+        String page = TextTable.text("/dev/sluice/bench/report/chart.svg");
+        return Tables.format(page, WIDTH, y + LINE / 2, body);
     }
 
     /** {@return where bars begin: right of the longest name} */

@@ -4,6 +4,7 @@ import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What Sluice is to reach, as the table {@code goals.txt} says, worked out from what a run holds. */
@@ -72,27 +73,18 @@ final class Goals {
         }
     }
 
-    private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/report/goals.txt");
+    private static final Map<String, List<String>> OF_COMMANDS =
+            TextTable.sections("/dev/sluice/bench/report/goals.txt");
 
-    private final Run run;
-    private final List<Finding> findings = new ArrayList<>();
-
-    private Goals(Run run) {
-        this.run = run;
-    }
+    private Goals() {}
 
     /** The goals of the run's command; empty when there are none. */
     static List<Finding> of(Run run) {
-        Goals goals = new Goals(run);
-        String section = "";
-        for (String line : LINES) {
-            if (line.startsWith("[")) {
-                section = line.substring(1, line.length() - 1);
-            } else if (section.equals(run.commandName())) {
-                goals.judge(line.split(" \\| "));
-            }
-        }
-        return goals.findings;
+        // Where a full run lacks the rows, the goal is told as not measured; the others are made of fewer rows anyway.
+        return OF_COMMANDS.getOrDefault(run.commandName(), List.of()).stream()
+                .map(line -> judged(run, line.split(" \\| ")))
+                .filter(finding -> run.full() || finding.outcome() != Outcome.UNKNOWN)
+                .toList();
     }
 
     static String table(Run run) {
@@ -107,30 +99,27 @@ final class Goals {
     }
 
     /** @param goal as it stands in the table */
-    private void judge(String[] goal) {
-        String title = goal[1];
+    private static Finding judged(Run run, String[] goal) {
         String[] limits = goal[4].split(" ");
-        boolean java17 = run.provenance().jdk().equals("17");
-        double limit = Double.parseDouble(limits[java17 ? 0 : limits.length - 1]);
-        List<String> queries = new ArrayList<>(List.of(goal[2]));
-        for (String changes : goal[3].isEmpty() ? new String[0] : goal[3].split("; ")) {
-            queries.add(changed(goal[2], changes));
+        double limit = Double.parseDouble(limits[run.provenance().jdk().equals("17") ? 0 : limits.length - 1]);
+        String[] others = goal[3].isEmpty() ? new String[0] : goal[3].split("; ");
+        // One for each query; none at all where one is not there.
+        List<Row> rows = new ArrayList<>(run.find(goal[2]).stream().toList());
+        boolean wrong = false;
+        for (String changes : others) {
+            String query = changed(goal[2], changes);
+            run.find(query).ifPresent(rows::add);
+            wrong |= run.pick(query).anyMatch(Row::wrong);
         }
-        switch (goal[0]) {
-            case "time" -> time(title, queries.get(0), queries.get(1), limit);
-            case "fastest" -> fastest(title, queries.get(0), limit);
-            default -> {
-                // One for each query; none at all where one is not there.
-                List<Row> rows = queries.stream()
-                        .flatMap(query -> run.find(query).stream())
-                        .toList();
-                if (rows.size() < queries.size()) {
-                    unknown(title, limit, "not measured");
-                } else {
-                    findings.add(worked(goal[0], title, rows, limit));
-                }
-            }
+        boolean fastest = goal[0].equals("fastest");
+        if (fastest && !rows.isEmpty()) {
+            fastest(run, rows.get(0)).ifPresent(rows::add);
         }
+        if (rows.size() <= others.length + (fastest ? 1 : 0)) {
+            String why = wrong ? "not judged: the other's result is wrong" : "not measured";
+            return new Finding(goal[1], Double.NaN, 0, Double.NaN, limit, why);
+        }
+        return worked(goal[0], goal[1], rows, limit);
     }
 
     /** The query with other values for some parameters. */
@@ -148,6 +137,8 @@ final class Goals {
     private static Finding worked(String how, String title, List<Row> rows, double limit) {
         Row row = rows.get(0);
         return switch (how) {
+            case "time" -> compared(title, row, rows.get(1), limit);
+            case "fastest" -> compared(title + ", " + Tables.peer(rows.get(1)), row, rows.get(1), limit);
             case "beyond" -> beyondControl(title, rows, limit);
             case "measured" -> new Finding(title, row.score(), row.relativeError(), row.best(), limit, "");
             case "records-per-chunk" ->
@@ -165,49 +156,25 @@ final class Goals {
         return new Finding(title, figure, 0, Double.NaN, limit, "");
     }
 
-    private void unknown(String title, double limit, String why) {
-        // Where a full run lacks the rows, the goal is told as not measured; the others are made of fewer rows anyway.
-        if (run.full()) {
-            findings.add(new Finding(title, Double.NaN, 0, Double.NaN, limit, why));
-        }
-    }
-
     /** Sluice's time by another, per byte where the bodies differ in size. */
-    private void time(String title, String sluice, String other, double limit) {
-        Optional<Row> mine = run.find(sluice);
-        Optional<Row> theirs = run.find(other);
-        if (mine.isPresent() && theirs.isPresent()) {
-            compared(title, mine.get(), theirs.get(), limit);
-        } else {
-            boolean wrong = run.pick(other).anyMatch(Row::wrong);
-            unknown(title, limit, wrong ? "not judged: the other's result is wrong" : "not measured");
-        }
-    }
-
-    private void compared(String title, Row sluice, Row other, double limit) {
+    private static Finding compared(String title, Row sluice, Row other, double limit) {
         double sizes = other.bytes() / (double) sluice.bytes();
         boolean byCpu = sluice.cpu() != null && other.cpu() != null;
-        findings.add(new Finding(
+        return new Finding(
                 title,
                 sluice.score() / other.score() * sizes,
                 sluice.relativeError() + other.relativeError(),
                 least(sluice, byCpu) / least(other, byCpu) * sizes,
                 limit,
-                ""));
+                "");
     }
 
-    /** Sluice's time by that of the fastest parser of others that reads the body rightly. */
-    private void fastest(String title, String sluice, double limit) {
-        Optional<Row> mine = run.find(sluice);
-        Optional<Row> theirs = mine.flatMap(row -> run.rows().stream()
+    /** {@return the row of the fastest parser of others that reads the same body rightly} */
+    private static Optional<Row> fastest(Run run, Row sluice) {
+        return run.rows().stream()
                 .filter(other -> other.score() != null && !other.wrong() && !other.ofSluice())
-                .filter(other -> other.keyOf("peer", "sluice-push").equals(row.key()))
-                .min(Comparator.comparingDouble(Row::cost)));
-        if (theirs.isPresent()) {
-            compared(title + ", " + Tables.peer(theirs.get()), mine.get(), theirs.get(), limit);
-        } else {
-            unknown(title, limit, "not measured");
-        }
+                .filter(other -> other.keyOf("peer", "sluice-push").equals(sluice.key()))
+                .min(Comparator.comparingDouble(Row::cost));
     }
 
     /** The ratio of two times, from each of which the time of the control is taken away. */

@@ -36,52 +36,59 @@ final class Losses {
 
     private int pairs;
 
-    /** A pair of rows of which the other's is the faster: Sluice's time by the other's, and the relative error of that. */
-    private record Loss(String run, Row own, Row other, double ratio, double error) {}
+    /** A pair of rows of which the other's is the faster. */
+    private record Loss(String run, Row own, Row other) {
+        /** Sluice's time by the other's. */
+        double ratio() {
+            return own.cost() / other.cost();
+        }
 
-    /** Every pair of a row of Sluice and a rival's. */
-    private Losses(Map<String, Run> runs, Predicate<Row> own, BiPredicate<Row, Row> rivals) {
-        runs.forEach((name, run) -> run.rows().stream()
-                .filter(own)
-                .filter(row -> row.score() != null && !row.vague())
-                .forEach(row -> run.rows().stream()
-                        .filter(other ->
-                                other.score() != null && !other.vague() && !own.test(other) && rivals.test(row, other))
-                        .forEach(other -> add(name, row, other))));
-        losses.sort(Comparator.comparingDouble(Loss::ratio).reversed());
-    }
-
-    private void add(String run, Row own, Row other) {
-        pairs++;
-        runs.add(run);
-        double ratio = own.cost() / other.cost();
-        if (ratio > AHEAD) {
-            losses.add(new Loss(run, own, other, ratio, own.relativeError() + other.relativeError()));
+        double error() {
+            return own.relativeError() + other.relativeError();
         }
     }
 
-    private String looked(String sentence) {
-        return pairs == 0
-                ? sentence + " No recorded run has such rows.\n"
-                : "%s Pairs of rows in the runs %s: %d. The other is ahead by more than 5 %% in %d.\n"
-                        .formatted(sentence, String.join(", ", runs), pairs, losses.size());
+    /** Every pair of a row of Sluice and a rival's. */
+    private Losses(Map<String, Run> runs, Predicate<Row> own, BiPredicate<Row, Row> rivals) {
+        runs.forEach((name, run) -> {
+            List<Row> told = run.rows().stream()
+                    .filter(row -> row.score() != null && !row.vague())
+                    .toList();
+            told.stream()
+                    .filter(own)
+                    .forEach(row -> told.stream()
+                            .filter(other -> !own.test(other) && rivals.test(row, other))
+                            .forEach(other -> add(new Loss(name, row, other))));
+        });
+        losses.sort(Comparator.comparingDouble(Loss::ratio).reversed());
+    }
+
+    private void add(Loss pair) {
+        pairs++;
+        runs.add(pair.run());
+        if (pair.ratio() > AHEAD) {
+            losses.add(pair);
+        }
+    }
+
+    /** @param head of the table of what was found */
+    private StringBuilder looked(String head) {
+        StringBuilder text = new StringBuilder(
+                pairs == 0
+                        ? "No recorded run has such rows.\n"
+                        : "Pairs of rows in the runs %s: %d. The other is ahead by more than 5 %% in %d.\n"
+                                .formatted(String.join(", ", runs), pairs, losses.size()));
+        return losses.isEmpty() ? text : text.append(head);
     }
 
     /** Every way to use Sluice beside every other parser. */
     static String peers(Map<String, Run> runs) {
         Losses found = new Losses(runs, Losses::ofSluice, Losses::rivals);
-        StringBuilder text = new StringBuilder(found.looked(
-                "Each row of the push decoder, the pull reader, the servlet filter and the server was held against each row"
-                        + " of another parser (of the same server with Netty's decoder) that differs from it in the parser"
-                        + " alone: same table, body, chunk size, memory and leak level, so whether or not the two are fed in"
-                        + " the same way. Rows whose result is wrong are left out."));
-        if (!found.losses.isEmpty()) {
-            text.append("""
+        StringBuilder text = found.looked("""
 
-                | run | body | way to use Sluice | who is ahead | Sluice's time / its time | beyond the errors |
-                |---|---|---|---|---:|---|
-                """);
-        }
+            | run | body | way to use Sluice | who is ahead | Sluice's time / its time | beyond the errors |
+            |---|---|---|---|---:|---|
+            """);
         Function<Row, String> title = row -> served(row) ? Tables.server(row) : Tables.peer(row);
         found.losses.forEach(loss -> {
             String who = "%s | %s".formatted(title.apply(loss.own()), title.apply(loss.other()));
@@ -95,13 +102,11 @@ final class Losses {
     /** Netty's ways to read, search and take buffers beside those that Sluice uses: a line for each pair of ways. */
     static String ways(Map<String, Run> runs) {
         Losses found = new Losses(runs, Losses::ownWay, Losses::otherWay);
-        StringBuilder text = new StringBuilder(found.looked(
-                "In the tables about text, scanning, access and allocation each row of a way that Sluice uses was held"
-                        + " against each row of another way on the same input, those that go word by word aside."));
-        if (!found.losses.isEmpty()) {
-            text.append("\n| run | table | Sluice's way | what is faster | inputs |")
-                    .append(" Sluice's time / its time, least and greatest |\n|---|---|---|---|---:|---:|\n");
-        }
+        StringBuilder text = found.looked("""
+
+            | run | table | Sluice's way | what is faster | inputs | Sluice's time / its time, least and greatest |
+            |---|---|---|---|---:|---:|
+            """);
         Map<String, List<Loss>> groups = found.losses.stream()
                 .collect(Collectors.groupingBy(
                         loss -> "| %s | %s | %s | %s |"

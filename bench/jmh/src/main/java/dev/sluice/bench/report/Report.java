@@ -2,14 +2,18 @@ package dev.sluice.bench.report;
 
 import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.testkit.TextTable;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /** All that is made of the recorded runs: the charts, the page with their tables, and the table in the project's README. */
 public final class Report {
@@ -61,35 +65,29 @@ public final class Report {
 
     /** @param made where the charts are put */
     private String page(Path charts, Map<Path, String> made) {
-        StringBuilder page = new StringBuilder("""
-            # Results
-
-            Written by the command `report` from the runs in [results](results); do not edit. A test fails when this page is out of
-            date. How it is measured, and how to read it: [README](README.md). What lies behind it: [What we learned](LEARNED.md).
-
-            Runs:\s""");
-        runs.keySet().forEach(name -> page.append("[%s](#%s) ".formatted(name, name)));
-        page.append("\n\n## The bodies\n\nEach is made once and read over and over.\n\n| body | what |\n|---|---|\n");
-        for (Scenario body : Scenario.values()) {
-            page.append("| %s | %s |\n".formatted(body.id(), body.title));
-        }
-        page.append("\n## Where others are ahead\n\n").append(Losses.peers(runs));
-        page.append("\n## Netty's other ways\n\n").append(Losses.ways(runs));
-        page.append("\n## Goals that are missed\n\nBy more than the error of the figure.\n\n");
-        page.append(goals(Goals.Outcome.NO));
-        page.append("\n## Goals that are open\n\nThe limit lies within the error of the figure.\n\n");
-        page.append(goals(Goals.Outcome.OPEN));
-        page.append("\n## Goals for which a full run has no figure, or none that counts\n\n");
-        page.append(goals(Goals.Outcome.UNKNOWN));
+        StringBuilder sections = new StringBuilder();
         runs.forEach((name, run) -> {
-            page.append("\n## %s\n\n%s\n".formatted(name, run.heading()));
+            sections.append("\n## %s\n\n%s\n".formatted(name, run.heading()));
             Chart.of(name, run).forEach((file, svg) -> {
                 made.put(charts.resolve(file), svg);
-                page.append("\n![%s](results/charts/%s)\n".formatted(file.replace(".svg", ""), file));
+                sections.append("\n![%s](results/charts/%s)\n".formatted(file.replace(".svg", ""), file));
             });
-            page.append(Tables.of(run));
+            sections.append(Tables.of(run));
         });
-        return page.toString();
+        return TextTable.text("/dev/sluice/bench/report/results.md")
+                .formatted(
+                        joined(runs.keySet(), name -> "[%s](#%s) ".formatted(name, name)),
+                        joined(List.of(Scenario.values()), body -> "| %s | %s |\n".formatted(body.id(), body.title)),
+                        Losses.peers(runs),
+                        Losses.ways(runs),
+                        goals(Goals.Outcome.NO),
+                        goals(Goals.Outcome.OPEN),
+                        goals(Goals.Outcome.UNKNOWN),
+                        sections);
+    }
+
+    private static <T> String joined(Collection<T> all, Function<T, String> text) {
+        return all.stream().map(text).collect(Collectors.joining());
     }
 
     private String goals(Goals.Outcome outcome) {
@@ -115,31 +113,27 @@ public final class Report {
 
     private String speed() {
         List<PeerKind> shown = SHOWN.stream().filter(this::isRecorded).toList();
-        StringBuilder text = new StringBuilder("| us for a whole body");
-        shown.forEach(peer -> text.append(" | ").append(peer.title));
-        text.append(" |\n|---").append("|---:".repeat(shown.size())).append("|\n");
+        StringBuilder table = new StringBuilder("| us for a whole body");
+        shown.forEach(peer -> table.append(" | ").append(peer.title));
+        table.append(" |\n|---").append("|---:".repeat(shown.size())).append("|\n");
         for (Scenario body : List.of(Scenario.RANDOM_16M, Scenario.FORM, Scenario.FIELDS_100, Scenario.PARTS_1000)) {
-            text.append("| ").append(body.title);
+            table.append("| ").append(body.title);
             for (PeerKind peer : shown) {
                 String query = query(peer) + " scenario=" + body.id();
-                text.append(" | %s; %s".formatted(micros("peers-jdk17", query), micros("peers-jdk25", query)));
+                table.append(" | %s; %s".formatted(micros("peers-jdk17", query), micros("peers-jdk25", query)));
             }
-            text.append(" |\n");
+            table.append(" |\n");
         }
-        String mark = text.indexOf("*") < 0 ? "" : " \\* Fewer than three forks.";
-        return text
-                + """
-
-            With leak detection at PARANOID, 64 small files in wrapped arrays (JDK 17) cost Sluice %s times what they cost without,
-            Netty's decoder %s times and netty-contrib's %s times; in pooled direct chunks, of which the taking is tracked too, %s, %s and %s times.%s
-            """.formatted(
-                                paranoid("sluice-push", "wrapped-each"),
-                                paranoid("netty42-kept", "wrapped-each"),
-                                paranoid("netty-contrib", "wrapped-each"),
-                                paranoid("sluice-push", "pooled-each"),
-                                paranoid("netty42-kept", "pooled-each"),
-                                paranoid("netty-contrib", "pooled-each"),
-                                mark);
+        return TextTable.text("/dev/sluice/bench/report/speed.md")
+                .formatted(
+                        table,
+                        paranoid("sluice-push", "wrapped-each"),
+                        paranoid("netty42-kept", "wrapped-each"),
+                        paranoid("netty-contrib", "wrapped-each"),
+                        paranoid("sluice-push", "pooled-each"),
+                        paranoid("netty42-kept", "pooled-each"),
+                        paranoid("netty-contrib", "pooled-each"),
+                        table.indexOf("*") < 0 ? "" : " \\* Fewer than three forks.");
     }
 
     private boolean isRecorded(PeerKind peer) {

@@ -218,7 +218,7 @@ class ReportTest {
     private static final List<Row> RECORDED = times(1000, 2000, 4000);
 
     private static Guard guard(List<Row> recorded, Callable<List<Row>> measured) throws Exception {
-        Guard guard = Guard.ofSpeed(recorded, 1.6, 3, line -> {});
+        Guard guard = new Guard(recorded, false, line -> {});
         guard.judge("a body", measured);
         return guard;
     }
@@ -251,7 +251,7 @@ class ReportTest {
 
     private static List<String> claims(List<Row> recorded, Row... now) throws Exception {
         List<String> told = new ArrayList<>();
-        Guard guard = Guard.ofClaims(recorded, 1.25, told::add);
+        Guard guard = new Guard(recorded, true, told::add);
         guard.judge("a body", () -> List.of(now));
         assertEquals(told.stream().allMatch(line -> line.startsWith("holds ")) ? 0 : 1, guard.exitCode());
         told.add(guard.summary());
