@@ -3,48 +3,36 @@ package dev.sluice.bench.differential;
 import dev.sluice.testkit.Outcome;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A request that STRICT accepts, taken apart so that single things about it can be changed and it can be put together again.
  * Texts hold a byte per character. Not thread-safe.
  */
 final class Anatomy {
-    private static final int PLAIN_SIZE = 16;
+    private static final Pattern DISPOSITION = Pattern.compile("(?is)^(Content-Disposition:)[ \t]*(.*?)[ \t]*\\z");
+    /** Semicolon and blanks, name, and a value in quotes or without. */
+    private static final Pattern PARAMETER =
+            Pattern.compile("\\G[ \t]*;[ \t]*[^=; \t]*+(?:=(?:\"(?:\\\\[\"\\\\]|[^\"])*+\"|[^; \t]*+))?");
 
-    String contentType;
-    String boundary;
+    private String contentType;
+    private String boundary;
     /** Before the first delimiter: nothing, or one line end. */
     String lead;
 
-    final List<Piece> pieces = new ArrayList<>();
+    private final List<Piece> pieces = new ArrayList<>();
     /** After the two dashes of the close-delimiter. */
     String tail;
 
-    /** A body part. */
-    static final class Piece {
-        final List<Field> fields = new ArrayList<>();
+    /** A body part: its header fields without their line ends, and its content. */
+    private static final class Piece {
+        final List<String> fields = new ArrayList<>();
         String content = "";
-    }
-
-    /** A header field: name, and all that follows the colon. */
-    static final class Field {
-        String name;
-        String rest;
-
-        Field(String name, String rest) {
-            this.name = name;
-            this.rest = rest;
-        }
-
-        boolean is(String other) {
-            return name.equalsIgnoreCase(other);
-        }
-
-        String value() {
-            return rest.strip();
-        }
     }
 
     /** Takes a request apart that the reference parser accepts with the rules of STRICT. */
@@ -63,8 +51,7 @@ final class Anatomy {
             piece.content = text.substring(part.bodyOffset(), end);
             for (at = line + 2; !text.startsWith("\r\n", at); ) {
                 int lineEnd = text.indexOf("\r\n", at);
-                int colon = text.indexOf(':', at);
-                piece.fields.add(new Field(text.substring(at, colon), text.substring(colon + 1, lineEnd)));
+                piece.fields.add(text.substring(at, lineEnd));
                 at = lineEnd + 2;
             }
             pieces.add(piece);
@@ -78,9 +65,7 @@ final class Anatomy {
         StringBuilder text = new StringBuilder(lead);
         for (Piece piece : pieces) {
             text.append("--").append(boundary).append("\r\n");
-            for (Field field : piece.fields) {
-                text.append(field.name).append(':').append(field.rest).append("\r\n");
-            }
+            piece.fields.forEach(field -> text.append(field).append("\r\n"));
             text.append("\r\n").append(piece.content).append("\r\n");
         }
         text.append("--").append(boundary).append("--").append(tail);
@@ -95,23 +80,82 @@ final class Anatomy {
 
     /** Another boundary, in content too: what stands there and looks like a delimiter still does. */
     void plainBoundary() {
-        String plain = "----PlainBoundary7d93b1";
-        for (Piece piece : pieces) {
-            piece.content = piece.content.replace("--" + boundary, "--" + plain);
-        }
-        boundary = plain;
+        String old = "--" + boundary;
+        boundary = "----PlainBoundary7d93b1";
+        changeContents(content -> content.replace(old, "--" + boundary));
         plainContentType();
     }
 
-    void dropFields(String name) {
-        pieces.forEach(piece -> piece.fields.removeIf(field -> field.is(name)));
+    void maskDashBoundary() {
+        String dash = "--" + boundary;
+        changeContents(content -> content.replace(dash, "_".repeat(dash.length())));
     }
 
-    void shortContent() {
+    void needPart() {
+        if (pieces.isEmpty()) {
+            Piece piece = new Piece();
+            piece.fields.add("Content-Disposition: form-data; name=\"a\"");
+            pieces.add(piece);
+        }
+    }
+
+    void changeContents(UnaryOperator<String> change) {
+        pieces.forEach(piece -> piece.content = change.apply(piece.content));
+    }
+
+    /** Drops those that become empty. */
+    void changeFields(UnaryOperator<String> change) {
         pieces.forEach(piece -> {
-            if (piece.content.length() > PLAIN_SIZE) {
-                piece.content = piece.content.substring(0, PLAIN_SIZE);
+            piece.fields.replaceAll(change);
+            piece.fields.removeIf(String::isEmpty);
+        });
+    }
+
+    /** Content-Disposition first. */
+    void sortFields() {
+        pieces.forEach(piece -> piece.fields.sort(
+                Comparator.comparing(field -> !DISPOSITION.matcher(field).find())));
+    }
+
+    /** With one blank behind the colon and none at the end. */
+    void changeDispositions(UnaryOperator<String> change) {
+        changeFields(field -> {
+            Matcher disposition = DISPOSITION.matcher(field);
+            return disposition.find() ? change.apply(disposition.group(1) + " " + disposition.group(2)) : field;
+        });
+    }
+
+    /** Semicolon, name and value of each. */
+    void changeParameters(UnaryOperator<String> change) {
+        changeDispositions(field -> {
+            int type = field.indexOf(' ') + 1;
+            while (type < field.length() && isToken(field.charAt(type))) {
+                type++;
             }
+            Matcher parameters = PARAMETER.matcher(field.substring(type));
+            return field.substring(0, type)
+                    + parameters.replaceAll(found -> Matcher.quoteReplacement(change.apply(found.group())));
+        });
+    }
+
+    void lowerParameters() {
+        changeParameters(parameter -> {
+            String name = parameter.replaceFirst("(?s)=.*", "");
+            return lower(name) + parameter.substring(name.length());
+        });
+    }
+
+    /**
+     * Changes what stands between the quotes, or without them.
+     *
+     * @param name a regular expression
+     */
+    void changeValues(String name, UnaryOperator<String> change) {
+        Pattern value = Pattern.compile("(?is)([ \t]*;[ \t]*" + name + "=)(\"?)(.*)\\2");
+        changeParameters(parameter -> {
+            Matcher found = value.matcher(parameter);
+            String quote = found.matches() ? found.group(2) : "";
+            return found.matches() ? found.group(1) + quote + change.apply(found.group(3)) + quote : parameter;
         });
     }
 

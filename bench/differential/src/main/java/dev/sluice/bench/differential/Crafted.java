@@ -16,8 +16,7 @@ final class Crafted {
     private static final String BCHARS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ";
     private static final String ALPHANUMERIC = BCHARS.substring(0, 62);
     private static final String[] FIXED_BOUNDARIES = {"boundary", "AaB03x", "x", "-", "--", "xx", "a'b", "0"};
-    private static final Map<String, List<String>> WORDS =
-            TextTable.sections("/dev/sluice/bench/differential/words.txt");
+    static final Map<String, List<String>> WORDS = TextTable.sections("/dev/sluice/bench/differential/words.txt");
     private static final List<String> VALUES = WORDS.get("VALUES");
 
     private final SplittableRandom random;

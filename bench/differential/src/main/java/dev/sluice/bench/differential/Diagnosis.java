@@ -6,7 +6,6 @@ import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,7 +36,7 @@ final class Diagnosis {
     final Sample sample;
     final Reading strict;
     private final Map<Set<Feature>, Experiment> experiments = new HashMap<>();
-    private final Set<Feature> present = EnumSet.noneOf(Feature.class);
+    private final Set<Feature> present = new TreeSet<>();
     /** Of the body; none before it is needed. */
     private @Nullable Supplier<Anatomy> anatomy;
 
@@ -58,7 +57,7 @@ final class Diagnosis {
         if (!sample.isSame(without(Set.of()))) {
             throw new IllegalStateException("taken apart wrongly: " + sample.escaped());
         }
-        for (Feature feature : Feature.values()) {
+        for (Feature feature : Feature.all()) {
             if (!sample.isSame(without(Set.of(feature)))) {
                 present.add(feature);
             }
@@ -71,14 +70,14 @@ final class Diagnosis {
             takeApart();
         }
         for (Feature feature : present) {
-            if (!feature.isGeneral() && agree(contender, reader, EnumSet.of(feature))) {
+            if (!feature.general && agree(contender, reader, Set.of(feature))) {
                 return List.of(new Signature(contender, difference, feature));
             }
         }
-        Set<Feature> needed = EnumSet.copyOf(present);
-        needed.removeIf(Feature::isGeneral);
+        Set<Feature> needed = new TreeSet<>(present);
+        needed.removeIf(feature -> feature.general);
         if (!agree(contender, reader, needed)) {
-            needed = EnumSet.copyOf(present);
+            needed = new TreeSet<>(present);
             if (!agree(contender, reader, needed)) {
                 return List.of(new Signature(contender, difference, Feature.UNKNOWN));
             }
@@ -86,7 +85,7 @@ final class Diagnosis {
         minimise(contender, reader, needed);
         Set<Signature> causes = new LinkedHashSet<>();
         for (Feature feature : needed) {
-            Set<Feature> others = EnumSet.copyOf(needed);
+            Set<Feature> others = new TreeSet<>(needed);
             others.remove(feature);
             // What makes the other one refuse the body where it stands alone is no cause of a silent disagreement.
             other(reader, others)

@@ -6,10 +6,11 @@ import dev.sluice.testkit.TextTable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -36,13 +37,13 @@ record Explanation(
         List<String> lines = TextTable.lines("/dev/sluice/bench/differential/explanations.txt");
         for (int at = 0; at < lines.size(); ) {
             String[] words = lines.get(at++).split(" \\| ");
-            Set<Contender> contenders = named(Contender.class, words[0]);
+            Set<Contender> contenders = named(words[0], Contender::valueOf);
             String text = lines.get(at++).strip();
             if (words[1].equals("splits")) {
                 ALL.add(new Explanation(contenders, Set.of(), Set.of(), text, "", null));
             } else {
-                Set<Difference> differences = named(Difference.class, words[1]);
-                Set<Feature> features = named(Feature.class, words[2]);
+                Set<Difference> differences = named(words[1], Difference::valueOf);
+                Set<Feature> features = named(words[2], Feature::of);
                 String rule = lines.get(at++).strip();
                 boolean foreign = Contender.foreign().containsAll(contenders);
                 Sample minimal = foreign ? minimal(lines.get(at++)) : null;
@@ -60,10 +61,8 @@ record Explanation(
         return new Sample(Sample.Origin.CRAFTED, type, bytes);
     }
 
-    private static <E extends Enum<E>> Set<E> named(Class<E> type, String names) {
-        return Arrays.stream(names.split(" "))
-                .map(name -> Enum.valueOf(type, name))
-                .collect(Collectors.toCollection(() -> EnumSet.noneOf(type)));
+    private static <E> Set<E> named(String names, Function<String, E> named) {
+        return Arrays.stream(names.split(" ")).map(named).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** Those with a minimal body. */

@@ -19,7 +19,7 @@ final class Readers implements AutoCloseable {
     private static final int BATCH = 200;
 
     private final long seed;
-    private final Accepted forms;
+    private final Samples samples;
     private final Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
     private final Findings findings = new Findings(Contender.foreign());
     private final Map<Sample.Origin, Long> origins = new TreeMap<>();
@@ -40,7 +40,7 @@ final class Readers implements AutoCloseable {
     /** Starts all of them. */
     Readers(Path folder, long seed) {
         this.seed = seed;
-        this.forms = new Accepted(seed);
+        this.samples = new Samples(seed);
         for (Contender contender : Contender.foreign()) {
             processes.put(contender, new ReaderProcess(folder, contender));
         }
@@ -55,12 +55,12 @@ final class Readers implements AutoCloseable {
      */
     void compare(long first, long count, LongConsumer progress) {
         for (long done = 0; done < count; ) {
-            List<Sample> samples = new ArrayList<>();
-            for (; done < count && samples.size() < BATCH; done++) {
-                samples.add(forms.get(first + done));
+            List<Sample> batch = new ArrayList<>();
+            for (; done < count && batch.size() < BATCH; done++) {
+                batch.add(samples.accepted(first + done));
             }
-            compare(samples);
-            progress.accept(samples.size());
+            compare(batch);
+            progress.accept(batch.size());
         }
     }
 
@@ -70,15 +70,15 @@ final class Readers implements AutoCloseable {
         findings.add(others.findings);
     }
 
-    private void compare(List<Sample> samples) {
+    private void compare(List<Sample> batch) {
         for (ReaderProcess process : processes.values()) {
-            samples.forEach(sample -> process.add(sample.whole("")));
+            batch.forEach(sample -> process.add(sample.whole("")));
             process.send();
         }
-        List<Diagnosis> diagnoses = samples.stream()
+        List<Diagnosis> diagnoses = batch.stream()
                 .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
                 .toList();
-        samples.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
+        batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
         processes.forEach((contender, process) -> {
             List<Reading> readings = process.answers();
             for (int i = 0; i < readings.size(); i++) {

@@ -21,11 +21,10 @@ class FetchTest {
 
     @Test
     void everyDifferenceIsInTheTableAndNoneIsAnotherReadingOfWhatStrictAccepts() {
-        Samples any = new Samples(SEED);
-        Accepted accepted = new Accepted(SEED);
+        Samples samples = new Samples(SEED);
         Map<String, String> found = new TreeMap<>();
         for (int i = 0; i < FORMS; i++) {
-            for (Sample sample : List.of(any.get(i), accepted.get(i))) {
+            for (Sample sample : List.of(samples.get(i), samples.accepted(i))) {
                 if (!sample.contentType().regionMatches(true, 0, "multipart/form-data", 0, 19)) {
                     continue;
                 }

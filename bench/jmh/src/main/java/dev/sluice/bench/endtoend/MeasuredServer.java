@@ -1,15 +1,22 @@
 package dev.sluice.bench.endtoend;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.Boundary;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
 import dev.sluice.bench.peer.HandledForm;
 import dev.sluice.bench.peer.Tally;
+import dev.sluice.bench.peer.bytebuf.ByteBufPeer;
 import dev.sluice.bench.peer.bytebuf.Decoding;
+import dev.sluice.bench.peer.bytebuf.NettyDecoding;
+import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.netty.FormRoute;
 import dev.sluice.netty.MultipartHandlers;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -35,10 +42,14 @@ import io.netty.util.concurrent.EventExecutor;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -137,7 +148,7 @@ public final class MeasuredServer {
             if (message instanceof HttpRequest request) {
                 tally = tally(request);
                 String type = request.headers().get(HttpHeaderNames.CONTENT_TYPE, "");
-                decoding = Intake.of(variant, type, tally, this::onWorker);
+                decoding = decoding(variant, type, tally, this::onWorker);
             }
             if (message instanceof HttpContent content) {
                 take(content, decoding);
@@ -211,6 +222,83 @@ public final class MeasuredServer {
                 decoding.close();
                 decoding = null;
             }
+        }
+    }
+
+    /**
+     * Starts on a body.
+     *
+     * @param worker does what it is given on another thread, in order
+     */
+    private static Decoding decoding(Variant variant, String contentType, Tally tally, Consumer<Runnable> worker)
+            throws MultipartException {
+        return switch (variant) {
+            case SLUICE -> new ToWorker(Boundary.from(contentType), tally, worker);
+            case SLUICE_LOOP -> new SluiceDecoding(Boundary.from(contentType), MultipartOptions.defaults(), tally);
+            case NETTY42_LOOP -> new NettyDecoding(contentType, tally, false);
+            case NETTY42 -> new OnWorker(new NettyDecoding(contentType, tally, false), worker);
+            case HANDED_OVER -> chunk -> worker.accept(() -> ByteBufPeer.drop(tally, chunk));
+            case DISCARD, HANDLER, HANDLER_LOOP -> chunk -> ByteBufPeer.drop(tally, chunk);
+        };
+    }
+
+    /** Decodes on the worker. A body that it cannot read has to end the connection by itself. */
+    private record OnWorker(NettyDecoding decoding, Consumer<Runnable> worker) implements Decoding {
+        @Override
+        public void offer(ByteBuf chunk) {
+            worker.accept(() -> decoding.offer(chunk));
+        }
+
+        @Override
+        public void finish() {
+            worker.accept(() -> {
+                try {
+                    decoding.finish();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+
+        @Override
+        public void close() {
+            worker.accept(decoding::close);
+        }
+    }
+
+    /** Decodes on the event loop, and gives what the decoder found in a chunk to the worker, which may block. */
+    private static final class ToWorker extends SluiceDecoding {
+        private final Consumer<Runnable> worker;
+        private List<Runnable> found = List.of();
+
+        ToWorker(Boundary boundary, Tally tally, Consumer<Runnable> worker) {
+            super(boundary, MultipartOptions.defaults(), tally);
+            this.worker = worker;
+        }
+
+        @Override
+        protected void drain() throws MultipartException {
+            List<Runnable> ofChunk = new ArrayList<>();
+            found = ofChunk;
+            try {
+                super.drain();
+            } finally {
+                worker.accept(() -> ofChunk.forEach(Runnable::run));
+            }
+        }
+
+        @Override
+        protected void data(ByteBuf content) {
+            ByteBuf kept = content.retain();
+            found.add(() -> {
+                super.data(kept);
+                kept.release();
+            });
+        }
+
+        @Override
+        protected void endPart(@Nullable String name, @Nullable String filename) {
+            found.add(() -> super.endPart(name, filename));
         }
     }
 }
