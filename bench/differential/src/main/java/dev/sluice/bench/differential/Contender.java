@@ -3,18 +3,18 @@ package dev.sluice.bench.differential;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import dev.sluice.bench.body.Body;
+import dev.sluice.bench.body.Named;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Tally;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A parser whose reading is compared with Sluice's. */
-enum Contender {
+enum Contender implements Named {
     FILEUPLOAD2("Commons FileUpload 2", "commons-fileupload2", PeerKind.FILEUPLOAD2),
     FILEUPLOAD1("Commons FileUpload 1", "commons-fileupload", PeerKind.FILEUPLOAD1),
     TOMCAT("Tomcat 11", "tomcat", PeerKind.TOMCAT),
@@ -66,15 +66,15 @@ enum Contender {
         this.fieldsAreText = title.equals("Django") || title.equals("undici");
     }
 
-    /** The name used in results: lower case with dashes. */
+    @Override
     @JsonValue
-    String id() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    public String id() {
+        return Named.super.id();
     }
 
     @JsonCreator
     static Contender of(String id) {
-        return valueOf(id.toUpperCase(Locale.ROOT).replace('-', '_'));
+        return Named.of(Contender.class, id);
     }
 
     /** Whether it reads name and file name; the others leave that to the caller. */

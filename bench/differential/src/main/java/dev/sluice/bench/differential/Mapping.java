@@ -1,9 +1,11 @@
 package dev.sluice.bench.differential;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.POJONode;
 import dev.sluice.bench.peer.Tally.Part;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,8 +62,8 @@ final class Mapping {
 
     /** The fields in PHP's {@code $_POST}, then the files in its {@code $_FILES}, under the names that it gives them. */
     private static List<Part> php(List<Part> parts) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        Map<String, Object> files = new LinkedHashMap<>();
+        ObjectNode fields = JsonNodeFactory.instance.objectNode();
+        ObjectNode files = JsonNodeFactory.instance.objectNode();
         for (Part part : parts) {
             if (part.filename() == null) {
                 put(fields, path(part.name()), part);
@@ -105,39 +107,34 @@ final class Mapping {
         return name.matches("[^\\[\\]]*(\\[[^\\[\\]]*\\])*");
     }
 
-    @SuppressWarnings("unchecked")
-    private static void put(Map<String, Object> map, List<String> path, Part part) {
+    private static void put(ObjectNode array, List<String> path, Part part) {
+        ObjectNode in = array;
         for (int i = 0; i < path.size(); i++) {
-            String key = i > 0 && path.get(i).isEmpty() ? next(map) : path.get(i);
+            String key = i > 0 && path.get(i).isEmpty() ? next(in) : path.get(i);
             if (i == path.size() - 1) {
-                map.put(key, part);
+                in.putPOJO(key, part);
             } else {
-                Object inner = map.get(key);
-                if (!(inner instanceof Map)) {
-                    inner = new LinkedHashMap<String, Object>();
-                    map.put(key, inner);
-                }
-                map = (Map<String, Object>) inner;
+                in = in.get(key) instanceof ObjectNode inner ? inner : in.putObject(key);
             }
         }
     }
 
-    private static String next(Map<String, Object> map) {
-        return Long.toString(map.keySet().stream()
+    private static String next(ObjectNode array) {
+        return Long.toString(array.propertyStream()
+                .map(Map.Entry::getKey)
                 .filter(key -> key.matches("0|[1-9][0-9]{0,17}"))
                 .mapToLong(key -> Long.parseLong(key) + 1)
                 .max()
                 .orElse(0));
     }
 
-    @SuppressWarnings("unchecked")
-    private static void leaves(Map<String, Object> map, String path, List<Part> all) {
-        map.forEach((key, value) -> {
-            String name = path.isEmpty() ? key : path + '[' + key + ']';
-            if (value instanceof Part part) {
+    private static void leaves(ObjectNode array, String path, List<Part> all) {
+        array.properties().forEach(entry -> {
+            String name = path.isEmpty() ? entry.getKey() : path + '[' + entry.getKey() + ']';
+            if (entry.getValue() instanceof POJONode leaf && leaf.getPojo() instanceof Part part) {
                 all.add(new Part(name, part.filename(), part.content()));
             } else {
-                leaves((Map<String, Object>) value, name, all);
+                leaves((ObjectNode) entry.getValue(), name, all);
             }
         });
     }

@@ -55,48 +55,36 @@ final class ReaderProcess implements AutoCloseable {
     }
 
     /** Adds a body to the batch. */
-    void add(Body body) {
+    void add(Body body) throws IOException {
         List<Slice> chunks = body.cut(0);
         Slice whole = chunks.get(0);
         if (chunks.size() != 1) {
             throw new IllegalArgumentException("a body in one piece is wanted");
         }
         byte[] type = body.contentType().getBytes(StandardCharsets.UTF_8);
-        try {
-            bodies.writeInt(type.length);
-            bodies.write(type);
-            bodies.writeInt(whole.length());
-            bodies.write(whole.array(), whole.offset(), whole.length());
-            asked++;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        bodies.writeInt(type.length);
+        bodies.write(type);
+        bodies.writeInt(whole.length());
+        bodies.write(whole.array(), whole.offset(), whole.length());
+        asked++;
     }
 
     /** Sends the batch, which is not to be waited for yet. */
-    void send() {
-        try {
-            to.writeInt(batch.size());
-            batch.writeTo(to);
-            to.flush();
-            batch.reset();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    void send() throws IOException {
+        to.writeInt(batch.size());
+        batch.writeTo(to);
+        to.flush();
+        batch.reset();
     }
 
     /** Waits for what it reads in the bodies of the batch that was sent, in their order. */
-    List<Reading> answers() {
-        try {
-            from.readInt();
-            List<Reading> readings = new ArrayList<>(asked);
-            for (; asked > 0; asked--) {
-                readings.add(answer());
-            }
-            return readings;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    List<Reading> answers() throws IOException {
+        from.readInt();
+        List<Reading> readings = new ArrayList<>(asked);
+        for (; asked > 0; asked--) {
+            readings.add(answer());
         }
+        return readings;
     }
 
     private Reading answer() throws IOException {
@@ -118,9 +106,13 @@ final class ReaderProcess implements AutoCloseable {
     }
 
     Reading read(Body body) {
-        add(body);
-        send();
-        return answers().get(0);
+        try {
+            add(body);
+            send();
+            return answers().get(0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Ends its input, by which it ends itself and what it has started; one that does not within a few seconds is ended. */

@@ -5,6 +5,8 @@ import dev.sluice.bench.body.Body;
 import dev.sluice.bench.differential.Findings.Agreement;
 import dev.sluice.bench.differential.Findings.Disagreement;
 import dev.sluice.bench.peer.Provenance;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -71,20 +73,26 @@ final class Readers implements AutoCloseable {
     }
 
     private void compare(List<Sample> batch) {
-        for (ReaderProcess process : processes.values()) {
-            batch.forEach(sample -> process.add(sample.whole("")));
-            process.send();
-        }
-        List<Diagnosis> diagnoses = batch.stream()
-                .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
-                .toList();
-        batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
-        processes.forEach((contender, process) -> {
-            List<Reading> readings = process.answers();
-            for (int i = 0; i < readings.size(); i++) {
-                findings.add(diagnoses.get(i), contender, process::read, readings.get(i));
+        try {
+            for (ReaderProcess process : processes.values()) {
+                for (Sample sample : batch) {
+                    process.add(sample.whole(""));
+                }
+                process.send();
             }
-        });
+            List<Diagnosis> diagnoses = batch.stream()
+                    .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
+                    .toList();
+            batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
+            for (Map.Entry<Contender, ReaderProcess> peer : processes.entrySet()) {
+                List<Reading> readings = peer.getValue().answers();
+                for (int i = 0; i < readings.size(); i++) {
+                    findings.add(diagnoses.get(i), peer.getKey(), peer.getValue()::read, readings.get(i));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** {@return what one of them reads in a single form} */

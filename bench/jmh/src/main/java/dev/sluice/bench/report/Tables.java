@@ -3,7 +3,7 @@ package dev.sluice.bench.report;
 import dev.sluice.bench.endtoend.Variant;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.testkit.TextTable;
-import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,7 +15,6 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** The tables of a run in Markdown. */
 public final class Tables {
@@ -67,8 +66,8 @@ public final class Tables {
         if (line[5].equals("copies")) {
             return copies(rows);
         }
-        Pivot pivot = new Pivot(rows, row -> label(line[3], row), row -> label(line[4], row));
-        return pivot.markdown(line[2], row -> switch (line[5]) {
+        Map<String, Row> byKey = rows.stream().collect(Collectors.toMap(Row::key, row -> row));
+        return pivot(line, rows, row -> switch (line[5]) {
             case "counted" -> "%s (%s)".formatted(number(row.score()), row.note());
             case "count" -> number(row.score());
             case "served" -> number(row.score()) + noise(row);
@@ -76,13 +75,13 @@ public final class Tables {
             case "ratio" -> ratio(row.score()) + " (" + row.note() + ")";
             case "timeAndError" -> timeAndError(row);
             case "toDisabled" -> {
-                Row disabled = pivot.at(peer(row), "DISABLED");
+                Row disabled = byKey.get(row.keyOf("level", "DISABLED"));
                 yield disabled == null || disabled.score() == null || disabled == row || row.score() == null
                         ? timeAndError(row)
                         : timeAndError(row) + " (" + ratio(row.score() / disabled.score()) + ")";
             }
             case "toSluice" -> {
-                Row sluice = pivot.at(PeerKind.SLUICE_PUSH.title + ", " + row.param("memory"), scenario(row));
+                Row sluice = byKey.get(row.keyOf("peer", "sluice-push"));
                 yield sluice == null || sluice.score() == null || row.score() == null
                         ? "-"
                         : ratio(sluice.score() / row.score()) + (row.wrong() ? " (wrong)" : "");
@@ -94,6 +93,23 @@ public final class Tables {
             case "cost" -> figure(row, row.cost(), "");
             default -> throw new IllegalArgumentException(line[5]);
         });
+    }
+
+    /** A line for each that the labels say, a column for each, in the order they come. */
+    private static String pivot(String[] line, List<Row> rows, Function<Row, String> cell) {
+        Map<String, Map<String, String>> lines = new LinkedHashMap<>();
+        Set<String> columns = new LinkedHashSet<>();
+        for (Row row : rows) {
+            columns.add(label(line[4], row));
+            lines.computeIfAbsent(label(line[3], row), name -> new HashMap<>())
+                    .put(label(line[4], row), cell.apply(row));
+        }
+        StringBuilder text = new StringBuilder("| %s | %s |\n|---|%s\n"
+                .formatted(line[2], String.join(" | ", columns), "---:|".repeat(columns.size())));
+        lines.forEach((name, cells) -> text.append(columns.stream()
+                .map(column -> cells.getOrDefault(column, ""))
+                .collect(Collectors.joining(" | ", "| " + name + " | ", " |\n"))));
+        return text.toString();
     }
 
     private static String copies(List<Row> rows) {
@@ -194,47 +210,5 @@ public final class Tables {
 
     static String ratio(double ratio) {
         return format(ratio >= 10 ? "%.1f" : ratio >= 0.1 ? "%.2f" : ratio >= 0.001 ? "%.3f" : "%.1e", ratio);
-    }
-
-    /** Rows of results as a Markdown table: one line per line key, one column per column key, in the order they come. */
-    private static final class Pivot {
-        private final Function<Row, String> line;
-        private final Function<Row, String> column;
-        private final Map<String, Map<String, Row>> cells = new LinkedHashMap<>();
-        private final Set<String> columns = new LinkedHashSet<>();
-
-        Pivot(Collection<Row> rows, Function<Row, String> line, Function<Row, String> column) {
-            this.line = line;
-            this.column = column;
-            rows.forEach(this::add);
-        }
-
-        private void add(Row row) {
-            columns.add(column.apply(row));
-            cells.computeIfAbsent(line.apply(row), key -> new LinkedHashMap<>()).put(column.apply(row), row);
-        }
-
-        @Nullable
-        Row at(String lineKey, String columnKey) {
-            return cells.getOrDefault(lineKey, Map.of()).get(columnKey);
-        }
-
-        /** @param head title of the first column */
-        String markdown(String head, Function<Row, String> cell) {
-            StringBuilder text = new StringBuilder("| " + head + " |");
-            columns.forEach(name -> text.append(' ').append(name).append(" |"));
-            text.append("\n|---|").append("---:|".repeat(columns.size())).append('\n');
-            cells.forEach((lineKey, row) -> {
-                text.append("| ").append(lineKey).append(" |");
-                for (String name : columns) {
-                    Row found = row.get(name);
-                    text.append(' ')
-                            .append(found == null ? "" : cell.apply(found))
-                            .append(" |");
-                }
-                text.append('\n');
-            });
-            return text.toString();
-        }
     }
 }
