@@ -28,21 +28,19 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine;
 
 /** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|fairness|guard|claims|report|compare}. */
 @Command(
         name = "sluice-bench",
-        description = "Measures Sluice and the parsers beside it, draws and compares what was recorded.",
+        resourceBundle = "dev.sluice.bench.Main",
         mixinStandardHelpOptions = true,
         scope = CommandLine.ScopeType.INHERIT)
 public final class Main {
-    private static final String PLAN = "Says what would be measured and how long it would take, and ends.";
-
     private final PrintWriter console = new PrintWriter(System.out, true);
 
     private Main() {}
@@ -53,24 +51,16 @@ public final class Main {
 
     /** The options of the commands that measure a suite, print its tables and write them as JSON. */
     private static final class Measuring {
-        @Option(names = "--quick", description = "A few rows, measured shortly: under five minutes.")
+        @Option(names = "--quick", descriptionKey = "quick.rows")
         private boolean quick;
 
-        @Option(names = "--plan", description = PLAN)
+        @Option(names = "--plan")
         private boolean plan;
 
-        @Option(
-                names = "--only",
-                paramLabel = "REGEX",
-                description = "Only the rows whose label (table, method, parameters) contains a match.")
+        @Option(names = "--only", paramLabel = "REGEX", descriptionKey = "only.rows")
         private @Nullable Pattern only;
 
-        @Option(
-                names = "--again",
-                paramLabel = "REGEX",
-                description =
-                        "Measures once more what is compared with a row whose label contains a match, and puts it into"
-                                + " the recorded run in the place of the old figures, whatever it is.")
+        @Option(names = "--again", paramLabel = "REGEX")
         private @Nullable Pattern again;
 
         int run(String name, Callable<List<Row>> counted, PrintWriter console) throws Exception {
@@ -97,12 +87,12 @@ public final class Main {
         }
     }
 
-    @Command(description = "What leak detection costs at each level, for each decoder on Netty's buffers.")
+    @Command
     int levels(@Mixin Measuring measuring) throws Exception {
         return measuring.run("levels", () -> LeakRecords.count(LeakRecords.WORKLOADS), console);
     }
 
-    @Command(description = "Every parser on the same bytes, with the floors.")
+    @Command
     int peers(@Mixin Measuring measuring) throws Exception {
         return measuring.run("peers", List::of, console);
     }
@@ -114,10 +104,10 @@ public final class Main {
 
     /** The options of the commands that load servers. */
     private static final class Serving {
-        @Option(names = "--quick", description = "Fewer rounds, to bench/jmh/target.")
+        @Option(names = "--quick", descriptionKey = "quick.rounds")
         private boolean quick;
 
-        @Option(names = "--plan", description = PLAN)
+        @Option(names = "--plan")
         private boolean plan;
 
         int run(String command, BiFunction<Boolean, Consumer<String>, Served> servers, PrintWriter console)
@@ -137,35 +127,27 @@ public final class Main {
         }
     }
 
-    @Command(
-            description = "A server under load: with Sluice, with Netty's decoder, and dropping the body."
-                    + " Loads with many connections need wrk on the PATH.")
+    @Command
     int endtoend(@Mixin Serving serving) throws Exception {
         return serving.run("endtoend", EndToEnd::new, console);
     }
 
-    @Command(description = "How long 100 small forms take on one event loop, alone and while 1 GiB comes in on it.")
+    @Command
     int fairness(@Mixin Serving serving) throws Exception {
         return serving.run("fairness", Fairness::new, console);
     }
 
-    @Command(
-            description = "Forms in servlet containers: by Sluice's filter, by the container's own parser, not parsed."
-                    + " Needs wrk on the PATH.")
+    @Command
     int containers(@Mixin Serving serving) throws Exception {
         return serving.run("containers", Containers::new, console);
     }
 
     /** The options of the commands that compare what they measure with what was recorded. */
     private static final class Judging {
-        @Option(names = "--plan", description = PLAN)
+        @Option(names = "--plan")
         private boolean plan;
 
-        @Option(
-                names = "--only",
-                paramLabel = "REGEX",
-                defaultValue = "",
-                description = "Only the groups of rows whose name contains a match.")
+        @Option(names = "--only", paramLabel = "REGEX", defaultValue = "", descriptionKey = "only.groups")
         private Pattern only;
 
         /**
@@ -220,17 +202,12 @@ public final class Main {
         return judging.run("guard", List.of("peers"), console);
     }
 
-    @Command(
-            description =
-                    "Measures again what the README claims, in at most 15 minutes, and tells of each ratio to another"
-                            + " parser, and of what PARANOID costs each, whether it holds here: up to " + Guard.CLAIMED
-                            + " times what"
-                            + " was recorded, the errors aside, and ahead of whom it was ahead. Exit code 1 when one does not.")
+    @Command
     int claims(@Mixin Judging judging) throws Exception {
         return judging.run("claims", List.of("peers", "levels"), console);
     }
 
-    @Command(description = "Makes charts, bench/RESULTS.md and the table of README.md anew from the recorded runs.")
+    @Command
     int report() throws IOException {
         Map<Path, String> files = Report.of(Path.of(""));
         for (Map.Entry<Path, String> file : files.entrySet()) {

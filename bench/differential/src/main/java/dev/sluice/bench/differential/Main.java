@@ -17,20 +17,17 @@ import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.Logger;
 import java.util.stream.IntStream;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** {@code java -jar sluice-differential.jar}: reads the same bodies with Sluice and with every other parser. */
 @Command(
         name = "sluice-differential",
-        mixinStandardHelpOptions = true,
-        description = {
-            "Gives the same bodies to Sluice and to every other parser, and explains where they read something else.",
-            "Exit code 1 when a disagreement has no explanation, or when Sluice reads a split body otherwise than the whole."
-        })
+        resourceBundle = "dev.sluice.bench.differential.Main",
+        mixinStandardHelpOptions = true)
 public final class Main implements Callable<Integer> {
     private static final long SEED = 20_261_120;
     private static final long QUICK_BODIES = 2_000;
@@ -41,36 +38,25 @@ public final class Main implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(names = "--splits", description = "Splits the corpus instead, every body at every byte.")
+    @Option(names = "--splits")
     private boolean splits;
 
-    @Option(
-            names = "--readers",
-            description = "Compares forms that STRICT accepts with readers that are not Java instead.")
+    @Option(names = "--readers")
     private boolean readers;
 
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            description = "With --readers: of the forms (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--seed", paramLabel = "N")
     private long seed = SEED;
 
-    @Option(names = "--page-only", description = "Only writes the page anew from what is recorded.")
+    @Option(names = "--page-only")
     private boolean pageOnly;
 
-    @Option(names = "--bodies", paramLabel = "N", description = "How many bodies (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--bodies", paramLabel = "N")
     private long bodies = 1_000_000;
 
-    @Option(
-            names = "--largest",
-            paramLabel = "N",
-            description = "With --splits: leaves out larger bodies (default: no limit).")
+    @Option(names = "--largest", paramLabel = "N")
     private int largest = Integer.MAX_VALUE;
 
-    @Option(
-            names = "--quick",
-            description =
-                    "2,000 bodies, or bodies of up to 256 bytes; results and page go to bench/differential/target.")
+    @Option(names = "--quick")
     private boolean quick;
 
     private Main() {}
