@@ -13,7 +13,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -73,7 +72,7 @@ final class TrialRunner {
         long start = System.nanoTime();
         for (int i = 0; i < steps.size(); i++) {
             Trial trial = steps.get(i).trial();
-            Figure figure = figures.computeIfAbsent(trial.label(), label -> opened(trial));
+            Figure figure = figures.computeIfAbsent(trial.label(), label -> new Figure(trial));
             double seconds = trial.effort().secondsOfFork();
             figure.measure(steps.get(i).fork());
             planned += seconds;
@@ -104,31 +103,12 @@ final class TrialRunner {
         return "%d:%02d".formatted((int) seconds / 60, (int) seconds % 60);
     }
 
-    /** Looks what the parser makes of the body, if it is a parser. */
-    private Figure opened(Trial trial) {
-        Map<String, String> params = trial.params();
-        if (!params.containsKey("scenario")) {
-            return new Figure(trial, 0, 0);
-        }
-        Scenario scenario = Scenario.of(params.get("scenario"));
+    private Body body(Scenario scenario) {
         if (scenario != lastScenario) {
             lastBody = scenario.body();
             lastScenario = scenario;
         }
-        if (!trial.decodes()) {
-            return new Figure(trial, lastBody.size(), 0);
-        }
-        Figure figure = new Figure(trial, lastBody.size(), lastBody.truth().parts());
-        PeerKind kind = PeerKind.of(params.get("peer"));
-        int chunk = Integer.parseInt(params.get("chunk"));
-        long start = System.nanoTime();
-        try (Peer peer = kind.open(lastBody, chunk, Memory.of(params.get("memory")))) {
-            Optional<String> wrong = kind.wrong(peer, lastBody);
-            figure.checked(kind, wrong.orElse(null), System.nanoTime() - start > SLOW_NANOS);
-        } catch (RuntimeException e) {
-            figure.fail(e);
-        }
-        return figure;
+        return lastBody;
     }
 
     /** Of the greatest and the least. */
@@ -137,35 +117,49 @@ final class TrialRunner {
     }
 
     /** What is known of one figure so far. */
-    private static final class Figure {
+    private final class Figure {
         private final Trial trial;
         private final Map<String, String> params;
-        private final long bytes;
-        private final long parts;
         private final List<BenchmarkResult> forks = new ArrayList<>();
         private final List<Double> means = new ArrayList<>();
+        private long bytes;
+        private long parts;
         private Effort effort;
         private @Nullable RunResult all;
         private @Nullable String note;
         private boolean over;
 
-        Figure(Trial trial, long bytes, long parts) {
+        Figure(Trial trial) {
             this.trial = trial;
             this.params = new LinkedHashMap<>(trial.params());
-            this.bytes = bytes;
-            this.parts = parts;
             this.effort = trial.effort();
+            if (params.containsKey("scenario")) {
+                Body body = body(Scenario.of(params.get("scenario")));
+                bytes = body.size();
+                if (trial.decodes()) {
+                    parts = body.truth().parts();
+                    check(body);
+                }
+            }
         }
 
-        /** @param wrong what is wrong with what the parser delivers */
-        void checked(PeerKind kind, @Nullable String wrong, boolean slow) {
-            if (wrong != null && kind.isSluice()) {
-                throw new IllegalStateException("Sluice " + wrong);
+        /** Looks what the parser makes of the body. */
+        private void check(Body body) {
+            PeerKind kind = PeerKind.of(params.get("peer"));
+            int chunk = Integer.parseInt(params.get("chunk"));
+            long start = System.nanoTime();
+            try (Peer peer = kind.open(body, chunk, Memory.of(params.get("memory")))) {
+                String wrong = kind.wrong(peer, body).orElse(null);
+                if (wrong != null && kind.isSluice()) {
+                    throw new IllegalStateException("Sluice " + wrong);
+                }
+                over = wrong != null && wrong.startsWith("refuses");
+                params.put("outcome", wrong == null ? "right" : "wrong");
+                note = kind == PeerKind.CHUNKS_ONLY ? null : wrong;
+                effort = System.nanoTime() - start > SLOW_NANOS ? Effort.SLOW : effort;
+            } catch (RuntimeException e) {
+                fail(e);
             }
-            over = wrong != null && wrong.startsWith("refuses");
-            params.put("outcome", wrong == null ? "right" : "wrong");
-            note = kind == PeerKind.CHUNKS_ONLY ? null : wrong;
-            effort = slow ? Effort.SLOW : effort;
         }
 
         /** What was measured counts no more. */

@@ -52,6 +52,7 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
     private static final double FAR = 10;
 
     private static final int LETTERS = 140;
+
     /** {@return SVG by the names of the files; rows without a bar are told in words} */
     static Map<String, String> of(String name, Run run) {
         Map<String, String> drawn = new LinkedHashMap<>();
