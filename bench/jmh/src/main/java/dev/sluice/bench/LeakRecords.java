@@ -6,7 +6,6 @@ import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.Tally;
-import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,17 +1,5 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.endtoend.Containers;
-import dev.sluice.bench.endtoend.EndToEnd;
-import dev.sluice.bench.endtoend.Fairness;
-import dev.sluice.bench.endtoend.Served;
-import dev.sluice.bench.endtoend.ServerProcess;
-import dev.sluice.bench.jmh.Pools;
-import dev.sluice.bench.report.Comparison;
-import dev.sluice.bench.report.Guard;
-import dev.sluice.bench.report.Report;
-import dev.sluice.bench.report.Row;
-import dev.sluice.bench.report.Run;
-import dev.sluice.bench.report.Tables;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -28,11 +16,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine;
 
 /** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|fairness|guard|claims|report|compare}. */
 @Command(

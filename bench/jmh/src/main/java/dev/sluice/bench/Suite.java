@@ -1,6 +1,5 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.jmh.Pools;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;

@@ -7,7 +7,6 @@ import dev.sluice.bench.jmh.WorkerCpu;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
-import dev.sluice.bench.report.Row;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -4,12 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.endtoend.EndToEnd;
 import dev.sluice.bench.jmh.FastThreads;
 import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.peer.PeerKind;
-import dev.sluice.bench.report.Row;
-import dev.sluice.bench.report.Run;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package dev.sluice.bench.jmh;
 
+import dev.sluice.bench.Pools;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;

@@ -1,9 +1,8 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.body.Truth;
-import dev.sluice.bench.report.Row;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,7 +21,7 @@ import org.openjdk.jmh.util.ListStatistics;
  * A server with different ways to take in a body, each in a JVM of its own, all running at once and loaded in turn,
  * so that what disturbs the machine for a while disturbs all of them.
  */
-public final class EndToEnd implements Served {
+final class EndToEnd implements Served {
     private static final int WARM_UPS = 2;
     private static final double START_SECONDS = 8;
     private static final int MAX_SECONDS = 32;
@@ -82,7 +81,7 @@ public final class EndToEnd implements Served {
     private final boolean tool = LoadTool.isInstalled();
 
     /** @param out is told the progress */
-    public EndToEnd(boolean quick, Consumer<String> out) {
+    EndToEnd(boolean quick, Consumer<String> out) {
         this(loads(quick ? 1 : 2), quick ? 3 : 7, out);
     }
 

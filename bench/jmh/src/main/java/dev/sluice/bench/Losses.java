@@ -1,6 +1,5 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
-import dev.sluice.bench.endtoend.Variant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

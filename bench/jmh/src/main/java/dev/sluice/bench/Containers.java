@@ -1,11 +1,10 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
+import dev.sluice.bench.FormServer.Container;
+import dev.sluice.bench.FormServer.Intake;
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.body.Truth;
-import dev.sluice.bench.endtoend.FormServer.Container;
-import dev.sluice.bench.endtoend.FormServer.Intake;
-import dev.sluice.bench.report.Row;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -23,7 +22,7 @@ import java.util.function.Consumer;
  * Forms in a servlet container: by the filter, by the container's own parser, and not parsed at all. The three are servlets
  * of one process and are loaded in turn, so that what disturbs the machine for a while disturbs all of them.
  */
-public final class Containers implements Served {
+final class Containers implements Served {
     private static final List<Scenario> SCENARIOS = List.of(Scenario.FIELDS_100, Scenario.RANDOM_16M, Scenario.FORM);
     private static final List<Integer> THRESHOLDS = List.of(64 << 10, 0);
     private static final int CONNECTIONS = 8;
@@ -34,7 +33,7 @@ public final class Containers implements Served {
     private final Consumer<String> out;
 
     /** @param out is told the progress */
-    public Containers(boolean quick, Consumer<String> out) {
+    Containers(boolean quick, Consumer<String> out) {
         this(quick ? 3 : 7, out);
     }
 

@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -24,18 +24,18 @@ import org.jspecify.annotations.Nullable;
  * @param jvmArgs of the forks, as far as they are common to all
  * @param again when groups of figures were measured again, by their names; mostly empty
  */
-public record Run(
+record Run(
         @JsonUnwrapped Provenance provenance,
         List<String> jvmArgs,
         List<Row> rows,
         @Nullable Map<String, String> again) {
     /** What the {@linkplain Provenance#machine machine} has the program that loads a server. */
-    public static final String LOAD = "load";
+    static final String LOAD = "load";
 
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
     /** A file written before there was such a thing has nothing there. */
-    public Run {
+    Run {
         again = again == null ? Map.of() : again;
     }
 
@@ -44,12 +44,12 @@ public record Run(
      *
      * @param more of the machine
      */
-    public static Run now(String command, Map<String, String> more, List<String> jvmArgs, List<Row> rows) {
+    static Run now(String command, Map<String, String> more, List<String> jvmArgs, List<Row> rows) {
         return new Run(Provenance.now("java -jar sluice-bench.jar " + command, more), jvmArgs, rows, Map.of());
     }
 
     /** The same with new figures in the place of old ones, those of whole groups. */
-    public Run with(Set<String> groups, Run now) {
+    Run with(Set<String> groups, Run now) {
         Map<String, Row> figures = byKey();
         figures.putAll(now.byKey());
         Map<String, String> dates = new TreeMap<>(again);
@@ -62,12 +62,12 @@ public record Run(
      *
      * @param whole whether all was measured, in full: only then it goes over what is recorded
      */
-    public static Path file(String command, boolean whole) {
+    static Path file(String command, boolean whole) {
         String name = command + "-jdk" + Runtime.version().feature() + ".json";
         return Path.of("bench", whole ? "results" : "jmh/target", name);
     }
 
-    public static Run read(Path file) {
+    static Run read(Path file) {
         try {
             return JSON.readValue(file.toFile(), Run.class);
         } catch (IOException e) {
@@ -75,7 +75,7 @@ public record Run(
         }
     }
 
-    public void write(Path file) {
+    void write(Path file) {
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
             Files.writeString(file, JSON.writeValueAsString(this) + "\n");
@@ -85,12 +85,12 @@ public record Run(
     }
 
     /** What was measured, for example "peers". */
-    public String commandName() {
+    String commandName() {
         return provenance.command().replaceFirst(".*\\.jar ", "").split("[ ,]", 2)[0];
     }
 
     /** Whether all rows of the command were asked for. */
-    public boolean full() {
+    boolean full() {
         return !provenance.command().matches(".* --(quick|only).*");
     }
 

@@ -1,4 +1,4 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A measured server in a JVM of its own. It is asked by lines on its standard input and ends when that is closed. */
-public final class ServerProcess implements AutoCloseable {
+final class ServerProcess implements AutoCloseable {
     /** What the JVM of every server is started with. */
-    public static final List<String> JVM_ARGS = List.of(
+    static final List<String> JVM_ARGS = List.of(
             "-Xms256m",
             "-Xmx256m",
             "-XX:+AlwaysPreTouch",
@@ -57,7 +57,7 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @param options of the JVM, beside its own
      */
-    public ServerProcess(List<String> options, Class<?> main, String... args) throws IOException {
+    ServerProcess(List<String> options, Class<?> main, String... args) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(JVM_ARGS);
@@ -72,7 +72,7 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /** Waits until it listens. */
-    public int port() throws IOException {
+    int port() throws IOException {
         port = port == 0 ? Integer.parseInt(line("port")) : port;
         return port;
     }

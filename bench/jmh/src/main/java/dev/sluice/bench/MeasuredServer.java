@@ -1,4 +1,4 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.Boundary;

@@ -1,4 +1,4 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Named;
 import dev.sluice.bench.body.Truth;

@@ -1,6 +1,5 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
-import dev.sluice.bench.endtoend.Variant;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.testkit.TextTable;
 import java.util.HashMap;
@@ -17,21 +16,21 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The tables of a run in Markdown. */
-public final class Tables {
+final class Tables {
     /** A greater relative error is told beside the figure. */
     private static final double NOISY = 0.10;
 
     private static final int SMALL_BODY = 64 * 1024;
 
     private static final Pattern LABEL = Pattern.compile("\\$([a-z]+)");
-    private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/report/tables.txt");
+    private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/tables.txt");
 
     private static final String LEFT_OUT = "\nRows left out of the tables for an error above 30 %%: %d.\n";
 
     private Tables() {}
 
     /** All tables of the run, as {@code tables.txt} describes them, each with a heading of the third level. */
-    public static String of(Run run) {
+    static String of(Run run) {
         List<Row> told = run.rows().stream().filter(row -> !row.vague()).toList();
         int left = run.rows().size() - told.size();
         StringBuilder text = new StringBuilder(left == 0 ? "" : LEFT_OUT.formatted(left));

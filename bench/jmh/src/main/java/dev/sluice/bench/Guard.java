@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * parser, another way to use Sluice to its push decoder, and PARANOID to DISABLED; the last the other way round for other
  * parsers, so that less is always better for Sluice.
  */
-public final class Guard {
+final class Guard {
     private static final String PUSH = "sluice-push";
     /** Up to which a ratio may grow before it is called slower. */
     private static final double FACTOR = 1.6;
     /** How often a slow body is measured before it fails. */
     private static final int ATTEMPTS = 3;
     /** Up to which a ratio may be greater on this machine than on that of the README. */
-    public static final double CLAIMED = 1.25;
+    static final double CLAIMED = 1.25;
 
     private final Map<String, Row> recorded;
     private final boolean claims;
@@ -42,7 +42,7 @@ public final class Guard {
      *
      * @param out is told each result
      */
-    public Guard(List<Row> recorded, boolean claims, Consumer<String> out) {
+    Guard(List<Row> recorded, boolean claims, Consumer<String> out) {
         this.recorded = recorded.stream().collect(Collectors.toMap(Row::key, row -> row, (one, same) -> one));
         this.claims = claims;
         this.out = out;
@@ -55,7 +55,7 @@ public final class Guard {
      * @param measure takes the rows of Sluice and of the others, each time anew
      * @throws Exception what {@code measure} throws
      */
-    public void judge(String name, Callable<List<Row>> measure) throws Exception {
+    void judge(String name, Callable<List<Row>> measure) throws Exception {
         List<Ratio> ratios = List.of();
         List<String> over = List.of();
         for (int attempt = 0; attempt < (claims ? 1 : ATTEMPTS) && over.size() == ratios.size(); attempt++) {
@@ -132,7 +132,7 @@ public final class Guard {
     }
 
     /** {@return 0 where all was compared and nothing is worse, 2 where nothing was compared, else 1} */
-    public int exitCode() {
+    int exitCode() {
         if (compared == 0) {
             return 2;
         }
@@ -140,7 +140,7 @@ public final class Guard {
     }
 
     /** What came out, and what is to be done where it is not what it should be. */
-    public String summary() {
+    String summary() {
         String lines = told(worse, claims ? "do not hold here" : "became slower", "")
                 + told(failed, "were not measured", "")
                 + told(

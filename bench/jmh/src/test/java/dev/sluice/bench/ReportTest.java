@@ -1,17 +1,17 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
-import static dev.sluice.bench.report.Comparison.Verdict.ALLOCATES_LESS;
-import static dev.sluice.bench.report.Comparison.Verdict.ALLOCATES_MORE;
-import static dev.sluice.bench.report.Comparison.Verdict.FASTER;
-import static dev.sluice.bench.report.Comparison.Verdict.MISSING;
-import static dev.sluice.bench.report.Comparison.Verdict.SAME;
-import static dev.sluice.bench.report.Comparison.Verdict.SLOWER;
+import static dev.sluice.bench.Comparison.Verdict.ALLOCATES_LESS;
+import static dev.sluice.bench.Comparison.Verdict.ALLOCATES_MORE;
+import static dev.sluice.bench.Comparison.Verdict.FASTER;
+import static dev.sluice.bench.Comparison.Verdict.MISSING;
+import static dev.sluice.bench.Comparison.Verdict.SAME;
+import static dev.sluice.bench.Comparison.Verdict.SLOWER;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.bench.Comparison.Verdict;
 import dev.sluice.bench.peer.Provenance;
-import dev.sluice.bench.report.Comparison.Verdict;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

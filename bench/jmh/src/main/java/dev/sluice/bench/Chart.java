@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.testkit.TextTable;
@@ -56,7 +56,7 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
     /** {@return SVG by the names of the files; rows without a bar are told in words} */
     static Map<String, String> of(String name, Run run) {
         Map<String, String> drawn = new LinkedHashMap<>();
-        for (String line : TextTable.lines("/dev/sluice/bench/report/charts.txt")) {
+        for (String line : TextTable.lines("/dev/sluice/bench/charts.txt")) {
             String[] words = line.split(" \\| ");
             Chart chart = of(run, words[1], words[2], words[3], words[4], words[5], words[6]);
             if (words.length > 7) {
@@ -167,7 +167,7 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
             y += LINE;
             body.append(text(EDGE, y, "start", " class=\"quiet\"", line));
         }
-        String page = TextTable.text("/dev/sluice/bench/report/chart.svg");
+        String page = TextTable.text("/dev/sluice/bench/chart.svg");
         return Tables.format(page, WIDTH, y + LINE / 2, body);
     }
 

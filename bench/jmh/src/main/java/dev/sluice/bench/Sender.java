@@ -1,4 +1,4 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.ObjectMapper;

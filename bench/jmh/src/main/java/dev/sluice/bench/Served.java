@@ -1,7 +1,6 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Body;
-import dev.sluice.bench.report.Row;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,7 +12,7 @@ import java.util.stream.IntStream;
 import org.openjdk.jmh.util.ListStatistics;
 
 /** A measurement of servers, each in a JVM of its own, that are loaded in turn, round by round. */
-public interface Served {
+interface Served {
     /** How many figures are taken, and in how many seconds. */
     record Plan(int figures, double seconds) {}
 

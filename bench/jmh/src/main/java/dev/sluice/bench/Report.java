@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.peer.PeerKind;
@@ -16,7 +16,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /** All that is made of the recorded runs: the charts, the page with their tables, and the table in the project's README. */
-public final class Report {
+final class Report {
     private static final String BEGIN = "<!-- speed: written by the command report, do not edit -->\n";
     private static final String END = "<!-- end of speed -->";
     private static final List<PeerKind> SHOWN = List.of(
@@ -42,7 +42,7 @@ public final class Report {
      * @param project folder of the whole project
      * @return their contents
      */
-    public static Map<Path, String> of(Path project) throws IOException {
+    static Map<Path, String> of(Path project) throws IOException {
         Map<String, Run> runs = new TreeMap<>();
         Path results = project.resolve("bench/results");
         try (DirectoryStream<Path> files = Files.newDirectoryStream(results, "*.json")) {
@@ -74,7 +74,7 @@ public final class Report {
             });
             sections.append(Tables.of(run));
         });
-        return TextTable.text("/dev/sluice/bench/report/results.md")
+        return TextTable.text("/dev/sluice/bench/results.md")
                 .formatted(
                         joined(runs.keySet(), name -> "[%s](#%s) ".formatted(name, name)),
                         joined(List.of(Scenario.values()), body -> "| %s | %s |\n".formatted(body.id(), body.title)),
@@ -124,7 +124,7 @@ public final class Report {
             }
             table.append(" |\n");
         }
-        return TextTable.text("/dev/sluice/bench/report/speed.md")
+        return TextTable.text("/dev/sluice/bench/speed.md")
                 .formatted(
                         table,
                         paranoid("sluice-push", "wrapped-each"),

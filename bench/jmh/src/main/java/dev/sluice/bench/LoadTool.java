@@ -1,4 +1,4 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.testkit.TextTable;
@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Loads a server over many connections: the program wrk. */
-public final class LoadTool {
+final class LoadTool {
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;
     private static final int PATIENCE_SECONDS = 10;
@@ -24,9 +24,9 @@ public final class LoadTool {
     private LoadTool() {}
 
     /** What was done: requests answered with success in so many seconds, and those that failed. */
-    public record Done(long requests, double seconds, long failed) {}
+    record Done(long requests, double seconds, long failed) {}
 
-    public static boolean isInstalled() {
+    static boolean isInstalled() {
         try {
             return !version().isEmpty();
         } catch (IOException e) {
@@ -35,13 +35,13 @@ public final class LoadTool {
     }
 
     /** {@return program and version, as it tells them: the first two words} */
-    public static String version() throws IOException {
+    static String version() throws IOException {
         String[] told = output(List.of(PROGRAM, "--version"), PATIENCE_SECONDS).split("\\s+", 3);
         return told[0] + " " + told[1];
     }
 
     /** Loads a server at {@code path}. */
-    public static Done run(Body body, int port, String path, int connections, int seconds) throws IOException {
+    static Done run(Body body, int port, String path, int connections, int seconds) throws IOException {
         Path content = Files.createTempFile("sluice", ".bin");
         content.toFile().deleteOnExit();
         try (InputStream bytes = body.stream(0)) {
@@ -49,8 +49,7 @@ public final class LoadTool {
         }
         Path script = Files.createTempFile("sluice", ".lua");
         script.toFile().deleteOnExit();
-        Files.writeString(
-                script, TextTable.text("/dev/sluice/bench/endtoend/wrk.lua").formatted(content, body.contentType()));
+        Files.writeString(script, TextTable.text("/dev/sluice/bench/wrk.lua").formatted(content, body.contentType()));
         String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d%s"
                 .formatted(PROGRAM, connections, seconds, script, port, path);
         for (int left = ATTEMPTS; ; left--) {

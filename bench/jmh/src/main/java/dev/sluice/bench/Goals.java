@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import dev.sluice.testkit.TextTable;
 import java.util.ArrayList;
@@ -73,8 +73,7 @@ final class Goals {
         }
     }
 
-    private static final Map<String, List<String>> OF_COMMANDS =
-            TextTable.sections("/dev/sluice/bench/report/goals.txt");
+    private static final Map<String, List<String>> OF_COMMANDS = TextTable.sections("/dev/sluice/bench/goals.txt");
 
     private Goals() {}
 

@@ -1,16 +1,13 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.sluice.bench.FormServer.Container;
+import dev.sluice.bench.FormServer.Intake;
 import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.endtoend.FormServer.Container;
-import dev.sluice.bench.endtoend.FormServer.Intake;
-import dev.sluice.bench.report.Row;
-import dev.sluice.bench.report.Run;
-import dev.sluice.bench.report.Tables;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

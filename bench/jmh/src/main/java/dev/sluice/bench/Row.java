@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param note what a reader must know beside the figure
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-public record Row(
+record Row(
         String table,
         String benchmark,
         Map<String, String> params,
@@ -40,12 +40,12 @@ public record Row(
         long parts,
         @Nullable String note) {
     /** How the note of a figure begins that could not be measured. */
-    public static final String FAILED = "failed: ";
+    static final String FAILED = "failed: ";
 
     private static final double VAGUE = 0.3;
 
     /** What is counted is exact. */
-    public static Row counted(
+    static Row counted(
             String table,
             String benchmark,
             Map<String, String> params,
@@ -58,25 +58,25 @@ public record Row(
     }
 
     /** What could not be measured. */
-    public static Row without(
+    static Row without(
             String table, String benchmark, Map<String, String> params, long bytes, long parts, @Nullable String note) {
         return new Row(table, benchmark, params, "us/op", null, null, null, null, 0, null, bytes, parts, note);
     }
 
     /** The same in every run: what was measured, without the figures. */
-    public String key() {
+    String key() {
         return table + " " + benchmark + " " + new TreeMap<>(params);
     }
 
     /** The key of the same row with another value of one parameter. */
-    public String keyOf(String param, String value) {
+    String keyOf(String param, String value) {
         Map<String, String> others = new TreeMap<>(params);
         others.put(param, value);
         return table + " " + benchmark + " " + others;
     }
 
     /** The benchmark method. */
-    public String way() {
+    String way() {
         return benchmark.substring(benchmark.indexOf('.') + 1);
     }
 
@@ -98,47 +98,47 @@ public record Row(
     }
 
     /** Whether it could not be measured though the parser took the body. */
-    public boolean failed() {
+    boolean failed() {
         return note != null && note.startsWith(FAILED);
     }
 
     /** Whether the parser delivered something else than what the body holds. */
-    public boolean wrong() {
+    boolean wrong() {
         return note != null && benchmark.equals("PeerBenchmark.decode");
     }
 
     /** Whether it is one of Sluice's, among parsers or servers. */
-    public boolean ofSluice() {
+    boolean ofSluice() {
         String server = param("server");
         return param("peer").startsWith("sluice") || server.startsWith("sluice") || server.startsWith("handler");
     }
 
     /** Whether its error is so large that no table and no chart shows it. */
-    public boolean vague() {
+    boolean vague() {
         return relativeError() > VAGUE;
     }
 
-    public String param(String name) {
+    String param(String name) {
         return params.getOrDefault(name, "");
     }
 
     /** Error as a share of the score; 0 when there is none. */
-    public double relativeError() {
+    double relativeError() {
         return score == null || error == null || error.isNaN() || score == 0 ? 0 : error / score;
     }
 
     /** Body bytes per second in MiB, for scores of time per operation. */
-    public double mebibytesPerSecond() {
+    double mebibytesPerSecond() {
         return bytes / (double) (1 << 20) / seconds();
     }
 
     /** Time of one operation by the size of its input. */
-    public double nanosPerByte() {
+    double nanosPerByte() {
         return seconds() * 1e9 / bytes;
     }
 
     /** What is better when it is less: the score, or one by the score where that counts what is done per second. */
-    public double cost() {
+    double cost() {
         return score == null ? Double.NaN : unit.endsWith("/s") ? 1 / score : score;
     }
 

@@ -1,8 +1,7 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Body;
 import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.report.Row;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,7 +17,7 @@ import java.util.function.Consumer;
  * What small forms wait for on a server of one event loop while a large body comes in over another connection of it: the 99th
  * percentile of each.
  */
-public final class Fairness implements Served {
+final class Fairness implements Served {
     private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
     private static final int WARM_UPS = 3;
     private static final int FORMS = 100;
@@ -35,7 +34,7 @@ public final class Fairness implements Served {
     private final Consumer<String> out;
 
     /** @param out is told the progress */
-    public Fairness(boolean quick, Consumer<String> out) {
+    Fairness(boolean quick, Consumer<String> out) {
         this(Scenario.RANDOM_1G, WARM_UPS, quick ? 3 : 15, out);
     }
 

@@ -1,4 +1,4 @@
-package dev.sluice.bench.report;
+package dev.sluice.bench;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param bytes whether it is what is allocated, not time
  * @param margin relative change that the errors allow
  */
-public record Comparison(String key, boolean bytes, double before, double after, double margin) {
+record Comparison(String key, boolean bytes, double before, double after, double margin) {
     /** What a change beyond the margin means. */
-    public enum Verdict {
+    enum Verdict {
         SAME,
         FASTER,
         SLOWER,
@@ -23,7 +23,7 @@ public record Comparison(String key, boolean bytes, double before, double after,
         MISSING;
 
         /** Whether the new run is worse, or cannot be judged. */
-        public boolean isFailure() {
+        boolean isFailure() {
             return this == SLOWER || this == ALLOCATES_MORE || this == MISSING;
         }
     }
@@ -35,7 +35,7 @@ public record Comparison(String key, boolean bytes, double before, double after,
     /** Fewer bytes than this come and go with what the JVM itself does meanwhile. */
     private static final double ALLOCATION_NOISE = 64;
 
-    public Verdict verdict() {
+    Verdict verdict() {
         if (Double.isNaN(after)) {
             return Verdict.MISSING;
         }
@@ -49,7 +49,7 @@ public record Comparison(String key, boolean bytes, double before, double after,
     }
 
     /** Compares the rows of two runs by their times and by what they allocate: both of one machine. */
-    public static List<Comparison> of(Run before, Run after) {
+    static List<Comparison> of(Run before, Run after) {
         Map<String, Row> old = before.byKey();
         Map<String, Row> now = after.byKey();
         List<Comparison> comparisons = new ArrayList<>();

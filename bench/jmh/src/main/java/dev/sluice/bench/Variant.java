@@ -1,9 +1,9 @@
-package dev.sluice.bench.endtoend;
+package dev.sluice.bench;
 
 import dev.sluice.bench.body.Named;
 
 /** What the measured server does with a body. All else is the same code in all of them. */
-public enum Variant implements Named {
+enum Variant implements Named {
     HANDLER("Sluice's handler, everything on a worker", true),
     HANDLER_LOOP("Sluice's handler, everything on the event loop", true),
     /** As a server does it that stores files, because disks block; but nothing is stored. */
@@ -15,9 +15,9 @@ public enum Variant implements Named {
     HANDED_OVER("no decoder, chunks to a worker", false),
     DISCARD("no decoder, chunks dropped on the event loop", false);
 
-    public final String title;
+    final String title;
     /** Whether it finds parts; the others only count bytes. */
-    public final boolean decodes;
+    final boolean decodes;
 
     Variant(String title, boolean decodes) {
         this.title = title;
@@ -34,7 +34,7 @@ public enum Variant implements Named {
         return this == HANDLER || this == HANDLER_LOOP;
     }
 
-    public static Variant of(String id) {
+    static Variant of(String id) {
         return Named.of(Variant.class, id);
     }
 }

@@ -1,6 +1,5 @@
-package dev.sluice.bench.jmh;
+package dev.sluice.bench;
 
-import dev.sluice.bench.report.Row;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -16,7 +15,7 @@ import java.util.concurrent.ThreadFactory;
 
 /** Netty's allocators, each a fresh one with its own memory, and the threads that take buffers from them. */
 public final class Pools {
-    public static final List<String> ALLOCATORS = List.of("pooled", "adaptive", "unpooled");
+    private static final List<String> ALLOCATORS = List.of("pooled", "adaptive", "unpooled");
 
     private static final int WAVES = 20;
     private static final int THREADS = 100;
@@ -36,7 +35,7 @@ public final class Pools {
     }
 
     /** The kinds of threads that the running JVM has. */
-    public static List<String> threadsHere() {
+    static List<String> threadsHere() {
         boolean virtual = Runtime.version().feature() >= JAVA_WITH_VIRTUAL_THREADS;
         return virtual ? List.of("platform", "virtual") : List.of("platform");
     }
@@ -57,7 +56,7 @@ public final class Pools {
     }
 
     /** {@return how much memory each allocator keeps after many threads that lived for a few buffers each} */
-    public static List<Row> sizes() throws InterruptedException {
+    static List<Row> sizes() throws InterruptedException {
         List<Row> rows = new ArrayList<>();
         for (String allocator : ALLOCATORS) {
             for (String memory : List.of("heap", "direct")) {
