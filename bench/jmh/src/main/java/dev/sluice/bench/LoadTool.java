@@ -40,7 +40,6 @@ final class LoadTool {
         return told[0] + " " + told[1];
     }
 
-    /** Loads a server at {@code path}. */
     static Done run(Body body, int port, String path, int connections, int seconds) throws IOException {
         Path content = Files.createTempFile("sluice", ".bin");
         content.toFile().deleteOnExit();

@@ -75,7 +75,6 @@ record Row(
         return table + " " + benchmark + " " + others;
     }
 
-    /** The benchmark method. */
     String way() {
         return benchmark.substring(benchmark.indexOf('.') + 1);
     }

@@ -94,14 +94,12 @@ record Run(
         return !provenance.command().matches(".* --(quick|only).*");
     }
 
-    /** The rows by their keys. */
     Map<String, Row> byKey() {
         Map<String, Row> byKey = new LinkedHashMap<>();
         rows.forEach(row -> byKey.put(row.key(), row));
         return byKey;
     }
 
-    /** The rows that a query picks. */
     Stream<Row> pick(String query) {
         return rows.stream().filter(row -> row.matches(query));
     }

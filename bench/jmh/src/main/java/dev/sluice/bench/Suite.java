@@ -35,7 +35,6 @@ final class Suite {
 
     private Suite() {}
 
-    /** {@return what a command measures} */
     static List<Trial> of(String command, boolean quick) {
         List<Trial> trials = new ArrayList<>();
         String table = String.join("\n", TextTable.lines("/dev/sluice/bench/suite.txt"));

@@ -15,7 +15,6 @@ import java.util.stream.Collectors;
  */
 record Trial(
         String table, String group, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
-    /** For a look at it. */
     Trial quick() {
         return new Trial(table, group, benchmark, params, jvmArgs, Effort.FRINGE);
     }

@@ -60,7 +60,6 @@ final class Anatomy {
         tail = text.substring(at + 2);
     }
 
-    /** Puts it together. */
     Sample toSample(Sample.Origin origin) {
         StringBuilder text = new StringBuilder(lead);
         for (Piece piece : pieces) {

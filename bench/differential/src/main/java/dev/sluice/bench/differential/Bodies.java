@@ -73,8 +73,6 @@ final class Bodies {
     }
 
     /**
-     * Compares.
-     *
      * @param first which of the bodies, 0 for the first of the corpus
      * @param bodies how many
      * @param progress told how many are done, after each
@@ -124,7 +122,6 @@ final class Bodies {
         }
     }
 
-    /** {@return what was found so far} */
     Report report(Provenance provenance) {
         List<Report.Tolerated> deviations = tolerated.entrySet().stream()
                 .map(each -> Report.Tolerated.of(each.getKey(), each.getValue().values()))

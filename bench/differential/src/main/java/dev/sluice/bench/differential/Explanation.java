@@ -28,7 +28,6 @@ record Explanation(
         String text,
         String rule,
         @Nullable Sample minimal) {
-    /** Of minimal bodies. */
     static final String USUAL_TYPE = "multipart/form-data; boundary=x";
 
     private static final List<Explanation> ALL = new ArrayList<>();
@@ -65,7 +64,6 @@ record Explanation(
         return Arrays.stream(names.split(" ")).map(named).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Those with a minimal body. */
     static List<Explanation> defects() {
         return ALL.stream().filter(each -> each.minimal != null).toList();
     }
@@ -83,7 +81,6 @@ record Explanation(
                 .findFirst();
     }
 
-    /** {@return those that have no explanation} */
     static List<Disagreement> unexplained(List<Disagreement> disagreements) {
         return disagreements.stream()
                 .filter(each -> of(each.signature()).isEmpty())

@@ -49,7 +49,6 @@ final class Fetch {
         return rows;
     }
 
-    /** {@return the part of the page with the table} */
     static String section() {
         StringBuilder text = new StringBuilder();
         for (Row row : rows()) {

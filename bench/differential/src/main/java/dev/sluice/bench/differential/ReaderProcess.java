@@ -37,7 +37,6 @@ final class ReaderProcess implements AutoCloseable {
         return folder != null && Files.exists(Path.of(folder, "installed.txt")) ? Path.of(folder) : null;
     }
 
-    /** Starts one. */
     ReaderProcess(Path folder, Contender contender) {
         List<String> command = new ArrayList<>(contender.command);
         command.replaceAll(word ->
@@ -54,7 +53,6 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Adds a body to the batch. */
     void add(Body body) throws IOException {
         List<Slice> chunks = body.cut(0);
         Slice whole = chunks.get(0);

@@ -39,7 +39,6 @@ final class Readers implements AutoCloseable {
             Collection<Agreement> peers,
             List<Disagreement> disagreements) {}
 
-    /** Starts all of them. */
     Readers(Path folder, long seed) {
         this.seed = seed;
         this.samples = new Samples(seed);
@@ -49,8 +48,6 @@ final class Readers implements AutoCloseable {
     }
 
     /**
-     * Compares.
-     *
      * @param first which of the forms
      * @param count how many
      * @param progress told how many more are done, after each batch
@@ -100,7 +97,6 @@ final class Readers implements AutoCloseable {
         return processes.get(contender).read(body);
     }
 
-    /** {@return what was found so far} */
     Report report(Provenance provenance) {
         Map<String, String> versions = new TreeMap<>();
         processes.forEach((contender, process) -> versions.put(contender.id(), process.version));

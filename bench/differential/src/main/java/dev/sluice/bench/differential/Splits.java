@@ -145,7 +145,6 @@ final class Splits {
                 + Soup.escape(Arrays.copyOfRange(bytes, cut, Math.min(bytes.length, cut + SHOWN)));
     }
 
-    /** {@return what was found so far} */
     Report report(Provenance provenance) {
         List<Report.Row> rows = readers.stream().map(Reader::row).toList();
         return new Report(provenance, bodies, bytes, skipped, rows);

@@ -34,7 +34,6 @@ final class StreamPeer {
 
     private StreamPeer() {}
 
-    /** Reads the whole body. */
     interface Parser {
         void read(Body body, InputStream stream, Tally tally) throws Exception;
     }
