@@ -11,6 +11,7 @@ import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.testkit.Outcome;
+import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.ReferenceParser;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -32,21 +33,13 @@ class DifferentialTest {
     private static final long SEED = 20_261_120;
     private static final int BODIES = 2_000;
 
-    @Tag("full")
+    /** In a short build none of the corpus, whose odd bodies take long. */
+    @Tag("sized")
     @Test
-    void everyDisagreementOnTwoThousandBodiesIsExplained() {
-        assertExplained(0, BODIES);
-    }
-
-    /** None of the corpus, whose odd bodies take long. */
-    @Test
-    void everyDisagreementOnAFewBodiesIsExplained() {
-        assertExplained(BODIES, BODIES / 8);
-    }
-
-    private static void assertExplained(int first, int count) {
+    void everyDisagreementIsExplained() {
+        int count = ProofSize.of("sluice.differential.bodies", BODIES / 8, BODIES);
         Bodies bodies = new Bodies(SEED);
-        bodies.compare(first, count, done -> {});
+        bodies.compare(count < BODIES ? BODIES : 0, count, done -> {});
         Bodies.Report report = bodies.report(Provenance.now("", Map.of()));
         long strict = report.sum(each -> each.strict);
         assertEquals(count, report.sum(each -> each.bodies));
@@ -119,18 +112,11 @@ class DifferentialTest {
         assertEquals(Set.of(Feature.UNKNOWN), lasting);
     }
 
-    @Tag("full")
-    @Test
-    void sluiceReadsEverySplitOfBodiesOf160BytesAsTheWhole() {
-        assertSplits(160, 50);
-    }
-
+    @Tag("sized")
     @Test
     void sluiceReadsEverySplitAsTheWholeAndWrongSplitsOfOthersAreNoticed() {
-        assertSplits(90, 10);
-    }
-
-    private static void assertSplits(int largest, int least) {
+        int largest = ProofSize.of("sluice.differential.largest", 90, 160);
+        int least = largest < 160 ? 10 : 50;
         Splits splits = new Splits(largest);
         splits.compare(id -> {});
         Splits.Report report = splits.report(Provenance.now("", Map.of()));
