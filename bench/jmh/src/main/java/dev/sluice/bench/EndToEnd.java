@@ -156,11 +156,10 @@ final class EndToEnd implements Served {
                 Round last = its.get(its.size() - 1);
                 out.accept(String.format(
                         Locale.ROOT,
-                        "[%d/%d, %d:%02d left] %s, %s: %,.0f MiB/s, %,.0f requests/s, %.3f ms of CPU per MiB",
+                        "[%d/%d, %s left] %s, %s: %,.0f MiB/s, %,.0f requests/s, %.3f ms of CPU per MiB",
                         done,
                         all.size(),
-                        (int) left / 60,
-                        (int) left % 60,
+                        TrialRunner.minutes(left),
                         load.label(),
                         variant.id(),
                         last.throughput(),

@@ -95,22 +95,16 @@ final class Suite {
         }
         String[] methods = line[1].split("[.,]");
         for (Map<String, String> params : combinations(line[3])) {
-            if (!params.getOrDefault("threads", "").equals("virtual")
-                    || Pools.threadsHere().contains("virtual")) {
-                List<String> args = new ArrayList<>();
-                if (params.containsKey("peer")) {
-                    PeerKind peer = PeerKind.of(params.get("peer"));
-                    if (!peer.runsHere() || (params.get("memory").equals("direct") && !peer.takesDirect)) {
-                        continue;
-                    }
-                    args.addAll(peer.jvmArgs());
-                }
-                args.addAll(line.length > 4 ? List.of(line[4].split(" ")) : List.of());
-                for (String method : Arrays.asList(methods).subList(1, methods.length)) {
-                    String benchmark = methods[0] + "." + method;
-                    trials.add(new Trial(
-                            table[0], filled(group, params), benchmark, params, args, Effort.valueOf(line[2])));
-                }
+            PeerKind peer = params.containsKey("peer") ? PeerKind.of(params.get("peer")) : null;
+            boolean here = params.containsKey("threads")
+                    ? Pools.threadsHere().contains(params.get("threads"))
+                    : peer == null || peer.runsHere() && (peer.takesDirect || !params.get("memory").equals("direct"));
+            List<String> args = new ArrayList<>(peer == null ? List.of() : peer.jvmArgs());
+            args.addAll(line.length > 4 ? List.of(line[4].split(" ")) : List.of());
+            for (int i = 1; here && i < methods.length; i++) {
+                String benchmark = methods[0] + "." + methods[i];
+                trials.add(new Trial(
+                        table[0], filled(group, params), benchmark, params, args, Effort.valueOf(line[2])));
             }
         }
     }

@@ -98,7 +98,7 @@ final class TrialRunner {
         return steps;
     }
 
-    private static String minutes(double seconds) {
+    static String minutes(double seconds) {
         return "%d:%02d".formatted((int) seconds / 60, (int) seconds % 60);
     }
 

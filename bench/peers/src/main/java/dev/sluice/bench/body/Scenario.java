@@ -3,6 +3,7 @@ package dev.sluice.bench.body;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /** The bodies of the peer benchmarks. Every random byte comes from a fixed seed. */
@@ -35,8 +36,8 @@ public enum Scenario implements Named {
             () -> oneFile(repeated(Bytes.BROWSER.substring(Bytes.BROWSER.length() - 20), 4 * Bytes.MIB))),
 
     JUNK("1 MiB preamble, a small file, 1 MiB epilogue", Scenario::junk),
-    DEFNULL_SIMPLE("2 fields of 24 and 16 bytes (defnull simple)", Scenario::defnullSimple),
-    DEFNULL_LARGE("100 fields of 0 to 99 bytes (defnull large)", Scenario::defnullLarge),
+    DEFNULL_SIMPLE("2 fields of 24 and 16 bytes (defnull simple)", () -> defnull(60).end()),
+    DEFNULL_LARGE("100 fields of 0 to 99 bytes (defnull large)", () -> fields(100, "field%d", i -> printable(i, 62 + i)).end()),
     DEFNULL_UPLOAD("one file of 32 MiB of text (defnull upload)", () -> oneFile(printable(32 * Bytes.MIB, 6))),
     DEFNULL_MIXED("2 fields, files of 1 and 2 MiB (defnull mixed)", Scenario::defnullMixed),
     DEFNULL_CRLF("1 MiB of CRLF (defnull worstcase_crlf)", () -> oneFile(repeated("\r\n", Bytes.MIB))),
@@ -88,12 +89,16 @@ public enum Scenario implements Named {
                 .end();
     }
 
-    private static BodyBuilder hundredFields() {
+    private static BodyBuilder fields(int count, String name, IntFunction<byte[]> content) {
         BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
-        for (int i = 0; i < 100; i++) {
-            builder.field("field-%03d".formatted(i), ascii("value-%03d-abcdef".formatted(i)));
+        for (int i = 0; i < count; i++) {
+            builder.field(name.formatted(i), content.apply(i));
         }
         return builder;
+    }
+
+    private static BodyBuilder hundredFields() {
+        return fields(100, "field-%03d", i -> ascii("value-%03d-abcdef".formatted(i)));
     }
 
     private static Body fieldsAndFile() {
@@ -103,10 +108,7 @@ public enum Scenario implements Named {
     }
 
     private static Body form() {
-        BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
-        for (int i = 0; i < 5; i++) {
-            builder.field("field-" + i, ascii("a value of some length, number " + i));
-        }
+        BodyBuilder builder = fields(5, "field-%d", i -> ascii("a value of some length, number " + i));
         for (int i = 0; i < 2; i++) {
             builder.file("file-" + i, "picture-" + i + ".jpg", "image/jpeg", random(100 * 1024, 30 + i));
         }
@@ -128,25 +130,14 @@ public enum Scenario implements Named {
                 .end(filled('E', Bytes.MIB));
     }
 
-    private static Body defnullSimple() {
+    private static BodyBuilder defnull(long seed) {
         return new BodyBuilder(Bytes.BROWSER)
-                .field("first", printable(24, 60))
-                .field("second", printable(16, 61))
-                .end();
-    }
-
-    private static Body defnullLarge() {
-        BodyBuilder builder = new BodyBuilder(Bytes.BROWSER);
-        for (int i = 0; i < 100; i++) {
-            builder.field("field" + i, printable(i, 62 + i));
-        }
-        return builder.end();
+                .field("first", printable(24, seed))
+                .field("second", printable(16, seed + 1));
     }
 
     private static Body defnullMixed() {
-        return new BodyBuilder(Bytes.BROWSER)
-                .field("first", printable(24, 70))
-                .field("second", printable(16, 71))
+        return defnull(70)
                 .file("file1", "one.txt", "text/plain", printable(Bytes.MIB, 72))
                 .file("file2", "two.txt", "text/plain", printable(2 * Bytes.MIB, 73))
                 .end();
