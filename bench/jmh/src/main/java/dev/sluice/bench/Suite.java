@@ -98,13 +98,16 @@ final class Suite {
             PeerKind peer = params.containsKey("peer") ? PeerKind.of(params.get("peer")) : null;
             boolean here = params.containsKey("threads")
                     ? Pools.threadsHere().contains(params.get("threads"))
-                    : peer == null || peer.runsHere() && (peer.takesDirect || !params.get("memory").equals("direct"));
+                    : peer == null
+                            || peer.runsHere()
+                                    && (peer.takesDirect
+                                            || !params.get("memory").equals("direct"));
             List<String> args = new ArrayList<>(peer == null ? List.of() : peer.jvmArgs());
             args.addAll(line.length > 4 ? List.of(line[4].split(" ")) : List.of());
             for (int i = 1; here && i < methods.length; i++) {
                 String benchmark = methods[0] + "." + methods[i];
-                trials.add(new Trial(
-                        table[0], filled(group, params), benchmark, params, args, Effort.valueOf(line[2])));
+                trials.add(
+                        new Trial(table[0], filled(group, params), benchmark, params, args, Effort.valueOf(line[2])));
             }
         }
     }
