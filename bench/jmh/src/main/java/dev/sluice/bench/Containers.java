@@ -2,9 +2,9 @@ package dev.sluice.bench;
 
 import dev.sluice.bench.FormServer.Container;
 import dev.sluice.bench.FormServer.Intake;
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.body.Truth;
+import dev.sluice.bench.peer.Body;
+import dev.sluice.bench.peer.Scenario;
+import dev.sluice.bench.peer.Truth;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -1,8 +1,8 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.body.Truth;
+import dev.sluice.bench.peer.Body;
+import dev.sluice.bench.peer.Scenario;
+import dev.sluice.bench.peer.Truth;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;

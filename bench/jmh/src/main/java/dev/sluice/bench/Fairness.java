@@ -1,7 +1,7 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.peer.Body;
+import dev.sluice.bench.peer.Scenario;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

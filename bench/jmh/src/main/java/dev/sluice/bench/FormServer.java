@@ -1,8 +1,8 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Named;
-import dev.sluice.bench.body.Truth;
+import dev.sluice.bench.peer.Named;
 import dev.sluice.bench.peer.Tally;
+import dev.sluice.bench.peer.Truth;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;

@@ -1,10 +1,10 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.peer.Peer;
+import dev.sluice.bench.peer.Scenario;
 import dev.sluice.bench.peer.Tally;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.testkit.TextTable;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.bench.peer.Scenario;
 import dev.sluice.testkit.TextTable;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

@@ -2,9 +2,9 @@ package dev.sluice.bench;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Slice;
-import dev.sluice.bench.body.Truth;
+import dev.sluice.bench.peer.Body;
+import dev.sluice.bench.peer.Slice;
+import dev.sluice.bench.peer.Truth;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,6 +1,6 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;

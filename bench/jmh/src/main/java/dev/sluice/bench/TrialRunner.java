@@ -1,12 +1,12 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.jmh.FastThreads;
 import dev.sluice.bench.jmh.WorkerCpu;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.bench.peer.Scenario;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.sluice.bench;
 
-import dev.sluice.bench.body.Named;
+import dev.sluice.bench.peer.Named;
 
 /** What the measured server does with a body. All else is the same code in all of them. */
 enum Variant implements Named {

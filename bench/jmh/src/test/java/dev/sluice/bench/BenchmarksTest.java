@@ -3,10 +3,10 @@ package dev.sluice.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.bench.body.Scenario;
 import dev.sluice.bench.jmh.FastThreads;
 import dev.sluice.bench.peer.NettyIsland;
 import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.bench.peer.Scenario;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.bench.FormServer.Container;
 import dev.sluice.bench.FormServer.Intake;
-import dev.sluice.bench.body.Scenario;
+import dev.sluice.bench.peer.Scenario;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

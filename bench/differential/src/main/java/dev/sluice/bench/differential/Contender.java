@@ -2,9 +2,9 @@ package dev.sluice.bench.differential;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Named;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Memory;
+import dev.sluice.bench.peer.Named;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Tally;

@@ -1,7 +1,7 @@
 package dev.sluice.bench.differential;
 
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.differential.Findings.Signature;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
 import java.util.ArrayList;

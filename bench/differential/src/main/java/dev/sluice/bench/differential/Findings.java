@@ -3,7 +3,7 @@ package dev.sluice.bench.differential;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;

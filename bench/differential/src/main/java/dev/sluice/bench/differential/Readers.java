@@ -1,9 +1,9 @@
 package dev.sluice.bench.differential;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.differential.Findings.Agreement;
 import dev.sluice.bench.differential.Findings.Disagreement;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Provenance;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,7 +1,7 @@
 package dev.sluice.bench.differential;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Slice;
+import dev.sluice.bench.peer.Body;
+import dev.sluice.bench.peer.Slice;
 import dev.sluice.testkit.Soup;
 import java.util.Arrays;
 import java.util.List;

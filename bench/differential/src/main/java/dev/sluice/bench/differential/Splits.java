@@ -2,7 +2,7 @@ package dev.sluice.bench.differential;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sluice.Boundary;
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.testkit.Corpus;
 import dev.sluice.testkit.Soup;

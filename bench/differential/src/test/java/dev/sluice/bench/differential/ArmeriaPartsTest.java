@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.linecorp.armeria.common.HttpData;
 import com.linecorp.armeria.common.multipart.Multipart;
 import com.linecorp.armeria.common.stream.StreamMessage;
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Tally;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.differential.Findings.Disagreement;
 import dev.sluice.bench.differential.Findings.Signature;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.testkit.Outcome;

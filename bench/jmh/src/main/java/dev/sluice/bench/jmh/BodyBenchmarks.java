@@ -1,11 +1,11 @@
 package dev.sluice.bench.jmh;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
-import dev.sluice.bench.body.Slice;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
+import dev.sluice.bench.peer.Scenario;
+import dev.sluice.bench.peer.Slice;
 import dev.sluice.bench.peer.Tally;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import dev.sluice.buffer.ChunkMemory;

@@ -5,7 +5,6 @@ import com.linecorp.armeria.common.multipart.BodyPart;
 import com.linecorp.armeria.common.multipart.Multipart;
 import com.linecorp.armeria.common.stream.StreamMessage;
 import com.linecorp.armeria.common.stream.SubscriptionOption;
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;

@@ -1,6 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import dev.sluice.form.Forms;
 import dev.sluice.netty.MultipartHandlers;

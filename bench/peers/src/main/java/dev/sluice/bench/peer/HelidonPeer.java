@@ -1,6 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Body;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.util.Iterator;

@@ -1,7 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Named;
-
 /** Where the chunks lie that a parser is fed with, and when they are made. */
 public enum Memory implements Named {
     /** Made before the clock runs: arrays, or pooled heap buffers. */

@@ -1,6 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Body;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;

@@ -1,7 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Body;
-
 /**
  * A parser with the chunks it is fed. One thread. {@link Opener#open} makes ready what must not be timed, {@link #run}
  * decodes the whole body once from a fresh parser and may be called any number of times.

@@ -1,8 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Named;
-import dev.sluice.bench.body.Truth;
 import dev.sluice.bench.peer.bytebuf.ByteBufPeer;
 import dev.sluice.testkit.TextTable;
 import java.util.Arrays;

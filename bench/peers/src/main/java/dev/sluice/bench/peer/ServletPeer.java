@@ -1,7 +1,6 @@
 package dev.sluice.bench.peer;
 
 import dev.sluice.Setting;
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;

@@ -1,6 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.ByteBuffer;

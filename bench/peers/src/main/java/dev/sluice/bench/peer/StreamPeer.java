@@ -2,7 +2,6 @@ package dev.sluice.bench.peer;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartReader;
-import dev.sluice.bench.body.Body;
 import dev.sluice.bench.peer.bytebuf.ByteBufChunks;
 import dev.sluice.bench.peer.bytebuf.SluiceDecoding;
 import dev.sluice.form.FormPart;

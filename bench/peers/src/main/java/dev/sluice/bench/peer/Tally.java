@@ -1,6 +1,5 @@
 package dev.sluice.bench.peer;
 
-import dev.sluice.bench.body.Truth;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

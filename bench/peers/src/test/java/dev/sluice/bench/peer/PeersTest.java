@@ -3,8 +3,6 @@ package dev.sluice.bench.peer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.sluice.bench.body.Body;
-import dev.sluice.bench.body.Scenario;
 import dev.sluice.testkit.ProofSize;
 import java.util.EnumSet;
 import java.util.List;

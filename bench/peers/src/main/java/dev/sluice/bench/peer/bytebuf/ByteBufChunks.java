@@ -1,7 +1,7 @@
 package dev.sluice.bench.peer.bytebuf;
 
-import dev.sluice.bench.body.Slice;
 import dev.sluice.bench.peer.Memory;
+import dev.sluice.bench.peer.Slice;
 import dev.sluice.bench.peer.Tally;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;

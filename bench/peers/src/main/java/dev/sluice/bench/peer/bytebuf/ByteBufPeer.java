@@ -2,7 +2,7 @@ package dev.sluice.bench.peer.bytebuf;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartOptions;
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.Tally;

@@ -5,7 +5,7 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
-import dev.sluice.bench.body.Body;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Tally;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;

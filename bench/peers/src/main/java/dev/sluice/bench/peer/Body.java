@@ -1,4 +1,4 @@
-package dev.sluice.bench.body;
+package dev.sluice.bench.peer;
 
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package dev.sluice.bench.body;
+package dev.sluice.bench.peer;
 
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
@@ -12,18 +12,12 @@ public record Truth(long parts, long bytes, long checksum, long nameChars, long 
     /** Nothing at all. */
     public static final Truth NOTHING = new Truth(0, 0, 0, 0, 0);
 
-    static long crcOf(byte[] content) {
-        CRC32 crc = new CRC32();
-        crc.update(content);
-        return crc.getValue();
-    }
-
     /**
      * The CRC-32 of a part's name and file name with that of its content, so that it tells also what belongs together.
      *
      * @param content the CRC-32 of the content
      */
-    public static long crcOf(@Nullable String name, @Nullable String filename, long content) {
+    static long crcOf(@Nullable String name, @Nullable String filename, long content) {
         // A byte that UTF-8 does not have stands for what is absent and between the two.
         CRC32 crc = new CRC32();
         for (String text : new String[] {name, filename}) {

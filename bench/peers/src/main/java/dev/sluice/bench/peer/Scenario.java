@@ -1,4 +1,4 @@
-package dev.sluice.bench.body;
+package dev.sluice.bench.peer;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -36,8 +36,11 @@ public enum Scenario implements Named {
             () -> oneFile(repeated(Bytes.BROWSER.substring(Bytes.BROWSER.length() - 20), 4 * Bytes.MIB))),
 
     JUNK("1 MiB preamble, a small file, 1 MiB epilogue", Scenario::junk),
-    DEFNULL_SIMPLE("2 fields of 24 and 16 bytes (defnull simple)", () -> defnull(60).end()),
-    DEFNULL_LARGE("100 fields of 0 to 99 bytes (defnull large)", () -> fields(100, "field%d", i -> printable(i, 62 + i)).end()),
+    DEFNULL_SIMPLE(
+            "2 fields of 24 and 16 bytes (defnull simple)", () -> defnull(60).end()),
+    DEFNULL_LARGE(
+            "100 fields of 0 to 99 bytes (defnull large)",
+            () -> fields(100, "field%d", i -> printable(i, 62 + i)).end()),
     DEFNULL_UPLOAD("one file of 32 MiB of text (defnull upload)", () -> oneFile(printable(32 * Bytes.MIB, 6))),
     DEFNULL_MIXED("2 fields, files of 1 and 2 MiB (defnull mixed)", Scenario::defnullMixed),
     DEFNULL_CRLF("1 MiB of CRLF (defnull worstcase_crlf)", () -> oneFile(repeated("\r\n", Bytes.MIB))),

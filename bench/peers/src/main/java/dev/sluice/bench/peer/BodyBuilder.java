@@ -1,25 +1,20 @@
-package dev.sluice.bench.body;
+package dev.sluice.bench.peer;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a body part by part and keeps the books for its {@link Truth}. */
+/** Writes a body part by part and tells a tally what is in it. */
 final class BodyBuilder {
     private final String boundary;
     private final String lineEnd;
+    private final Tally told = Tally.checking();
     private final List<Slice> pieces = new ArrayList<>();
     private ByteArrayOutputStream piece = new ByteArrayOutputStream();
     private boolean lenient;
     private boolean first = true;
-    private long parts;
-    private long bytes;
-    private long checksum;
-    private long nameChars;
-    private long names;
     private @Nullable String name;
     private @Nullable String filename;
 
@@ -53,13 +48,11 @@ final class BodyBuilder {
     BodyBuilder repeatedFile(String name, String filename, byte[] block, int count) {
         head(name, filename, "application/octet-stream");
         endPiece();
-        CRC32 crc = new CRC32();
         for (int i = 0; i < count; i++) {
             pieces.add(new Slice(block, 0, block.length));
-            crc.update(block);
+            told.data(block, 0, block.length);
         }
-        bytes += (long) block.length * count;
-        account(crc.getValue());
+        told.endPart(name, filename);
         return this;
     }
 
@@ -82,15 +75,12 @@ final class BodyBuilder {
         write("--" + boundary + lineEnd + "Content-Disposition: form-data; name=\"" + name + "\"");
         if (filename != null) {
             write("; filename=\"" + filename + "\"");
-            nameChars += filename.length();
         }
         write(lineEnd);
         if (type != null) {
             write("Content-Type: " + type + lineEnd);
         }
         write(lineEnd);
-        parts++;
-        nameChars += name.length();
         this.name = name;
         this.filename = filename;
         return this;
@@ -103,14 +93,9 @@ final class BodyBuilder {
 
     /** Adds the body of the part begun last to the truth. */
     BodyBuilder account(byte[] content) {
-        bytes += content.length;
-        account(Truth.crcOf(content));
+        told.data(content, 0, content.length);
+        told.endPart(name, filename);
         return this;
-    }
-
-    private void account(long crc) {
-        checksum += crc;
-        names += Truth.crcOf(name, filename, crc);
     }
 
     Body end() {
@@ -127,8 +112,7 @@ final class BodyBuilder {
             piece.writeBytes(epilogue);
         }
         endPiece();
-        Truth truth = new Truth(parts, bytes, checksum, nameChars, names);
-        return Body.of("multipart/form-data; boundary=" + boundary, boundary, pieces, truth, lenient);
+        return Body.of("multipart/form-data; boundary=" + boundary, boundary, pieces, told.asTruth(), lenient);
     }
 
     private void write(String text) {

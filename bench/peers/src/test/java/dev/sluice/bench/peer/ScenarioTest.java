@@ -1,4 +1,4 @@
-package dev.sluice.bench.body;
+package dev.sluice.bench.peer;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +24,18 @@ class ScenarioTest {
         for (int chunk : new int[] {0, 1, 1000}) {
             assertArrayEquals(whole, scenario.body().stream(chunk).readAllBytes());
         }
+    }
+
+    @Test
+    void theTruthIsWhatWasWritten() {
+        long checksum = 0;
+        for (int i = 0; i < 100; i++) {
+            CRC32 crc = new CRC32();
+            crc.update("value-%03d-abcdef".formatted(i).getBytes(StandardCharsets.US_ASCII));
+            checksum += crc.getValue();
+        }
+        Truth truth = Scenario.FIELDS_100.body().truth();
+        assertEquals(new Truth(100, 1600, checksum, 900, truth.names()), truth);
     }
 
     @Test
