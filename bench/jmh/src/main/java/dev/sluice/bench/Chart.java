@@ -6,10 +6,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * Bars from left to right that begin at nothing, each with its name, its figure and its error, the best of a group first, and
@@ -71,23 +72,15 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
 
     private static Chart of(Run run, String title, String axis, String group, String name, String figure, String rows) {
         List<Bar> bars = new ArrayList<>();
-        Map<String, List<String[]>> left = new TreeMap<>();
+        List<Row> left = new ArrayList<>();
         run.pick(rows).forEach(row -> {
-            String label = Tables.label(name, row);
             if (row.score() == null || row.wrong() || row.vague()) {
-                String why = row.score() == null
-                        ? "No figure"
-                        : "Left out where the " + (row.wrong() ? "result is wrong" : "error is above 30 %");
-                left.computeIfAbsent(why, each -> new ArrayList<>())
-                        .add(new String[] {label, Tables.label(group, row)});
+                left.add(row);
             } else {
-                bars.add(new Bar(
-                        "",
-                        Tables.label(group, row),
-                        label,
-                        value(figure, row),
-                        row.relativeError(),
-                        label.startsWith("Sluice") || Losses.ownWay(row)));
+                String label = Tables.label(name, row);
+                boolean own = label.startsWith("Sluice") || Losses.ownWay(row);
+                String above = Tables.label(group, row);
+                bars.add(new Bar("", above, label, value(figure, row), row.relativeError(), own));
             }
         });
         Map<String, Double> longest = new TreeMap<>();
@@ -95,14 +88,18 @@ record Chart(String title, String axis, List<String> remarks, List<Bar> bars) {
         if (!bars.isEmpty() && Collections.max(longest.values()) > FAR * Collections.min(longest.values())) {
             bars.replaceAll(bar -> bar.on(bar.group()));
         }
+        Map<String, Set<String>> unseen = new TreeMap<>();
+        for (Row row : left) {
+            String label = Tables.label(name, row);
+            boolean elsewhere = bars.stream().anyMatch(bar -> bar.name().equals(label));
+            String why = row.score() == null
+                    ? "No figure"
+                    : "Left out where the " + (row.wrong() ? "result is wrong" : "error is above 30 %");
+            unseen.computeIfAbsent(why, each -> new LinkedHashSet<>())
+                    .add(elsewhere ? label + " (" + Tables.label(group, row) + ")" : label);
+        }
         List<String> remarks = new ArrayList<>();
-        left.forEach((why, names) -> remarks.add(why + ": "
-                + names.stream()
-                        .map(each -> bars.stream().anyMatch(bar -> bar.name().equals(each[0]))
-                                ? each[0] + " (" + each[1] + ")"
-                                : each[0])
-                        .distinct()
-                        .collect(Collectors.joining("; "))));
+        unseen.forEach((why, names) -> remarks.add(why + ": " + String.join("; ", names)));
         return new Chart(title + where(run), axis, remarks, bars);
     }
 

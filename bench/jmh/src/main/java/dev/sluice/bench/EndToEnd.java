@@ -14,7 +14,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
 import org.openjdk.jmh.util.ListStatistics;
 
 /**
@@ -170,7 +169,7 @@ final class EndToEnd implements Served {
                 params.put("scenario", load.scenario().id());
                 params.put("connections", Integer.toString(load.connections()));
                 params.put("sender", load.byTool() ? "tool" : "own");
-                rows.addAll(new Rows(params, body).of(its, measured.get(Variant.DISCARD)));
+                rows.addAll(new Rows(params, body, its, measured.get(Variant.DISCARD)).all());
             });
         }
         rows.sort(Comparator.comparing(Row::benchmark));
@@ -224,20 +223,25 @@ final class EndToEnd implements Served {
         }
     }
 
-    /** The rows of one server under one load. */
-    private record Rows(Map<String, String> params, Body body) {
-        /** @param discard of the server beside which this one is judged, in the same rounds */
-        List<Row> of(List<Round> rounds, List<Round> discard) {
+    /**
+     * The rows of one server under one load.
+     *
+     * @param discard of the server beside which this one is judged
+     */
+    private record Rows(Map<String, String> params, Body body, List<Round> rounds, List<Round> discard) {
+        List<Row> all() {
             List<Row> rows = new ArrayList<>();
-            rows.add(row("throughput", "MiB/s", figures(rounds, Round::throughput)));
-            rows.add(row("requests", "requests/s", figures(rounds, Round::perSecond)));
-            rows.add(row("cpu", "ms/MiB", figures(rounds, Round::cpu)));
-            rows.add(beside("timeToDiscard", rounds, discard, round -> 1 / round.throughput()));
-            rows.add(beside("cpuToDiscard", rounds, discard, Round::cpu));
-            if (most(rounds, Round::peakBytes) > 0) {
-                rows.add(row("peak", "MiB", List.of(most(rounds, Round::peakBytes) / MIB)));
+            rows.add(row("throughput", "MiB/s", Round::throughput));
+            rows.add(row("requests", "requests/s", Round::perSecond));
+            rows.add(row("cpu", "ms/MiB", Round::cpu));
+            rows.add(beside("timeToDiscard", round -> 1 / round.throughput()));
+            rows.add(beside("cpuToDiscard", Round::cpu));
+            double peak = Collections.max(figures(rounds, round -> round.peakBytes() / MIB));
+            if (peak > 0) {
+                rows.add(row("peak", "MiB", List.of(peak), peak));
             }
-            rows.add(row("direct", "MiB", List.of(most(rounds, Round::directBytes) / MIB)));
+            double direct = Collections.max(figures(rounds, round -> round.directBytes() / MIB));
+            rows.add(row("direct", "MiB", List.of(direct), direct));
             return rows;
         }
 
@@ -245,21 +249,18 @@ final class EndToEnd implements Served {
             return rounds.stream().map(figure).toList();
         }
 
-        private static long most(List<Round> rounds, ToLongFunction<Round> bytes) {
-            return rounds.stream().mapToLong(bytes).max().orElse(0);
+        private Row row(String metric, String unit, Function<Round, Double> figure) {
+            List<Double> figures = figures(rounds, figure);
+            boolean rate = unit.endsWith("/s");
+            return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
         }
 
         /** The best is the least of the one by the least of the other, not the round that was luckiest for the one. */
-        private Row beside(String metric, List<Round> rounds, List<Round> discard, Function<Round, Double> figure) {
+        private Row beside(String metric, Function<Round, Double> figure) {
             List<Double> mine = figures(rounds, figure);
             List<Double> theirs = figures(discard, figure);
             double best = Collections.min(mine) / Collections.min(theirs);
             return row(metric, "ratio", Served.ratios(mine, theirs), best);
-        }
-
-        private Row row(String metric, String unit, List<Double> figures) {
-            boolean rate = unit.endsWith("/s");
-            return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
         }
 
         private Row row(String metric, String unit, List<Double> figures, double best) {
