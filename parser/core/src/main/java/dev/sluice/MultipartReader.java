@@ -6,10 +6,10 @@ import dev.sluice.transfer.ChannelOutput;
 import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartReader implements AutoCloseable {
     private static final int CHUNK_SIZE = 32 * 1024;
+
+    private static final int ENCODED_AT_A_TIME = 8 * 1024;
 
     /** What every JVM can allocate as an array. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
@@ -280,10 +282,13 @@ public final class MultipartReader implements AutoCloseable {
          * @throws IllegalStateException if the body has been asked for before
          */
         public InputStream inputStream() {
-            take();
-            InputStream raw = new BodyStream();
-            TransferDecoder transfer = transferDecoder();
-            return transfer == null ? raw : new TransferDecodingInputStream(raw, transfer);
+            return body();
+        }
+
+        private BodyStream body() {
+            checkNotTaken();
+            taken = true;
+            return new BodyStream(transferDecoder());
         }
 
         /** {@return what undoes the transfer encoding, or null where there is nothing to undo} */
@@ -368,25 +373,11 @@ public final class MultipartReader implements AutoCloseable {
          */
         public long transferTo(WritableByteChannel out) throws IOException {
             ChannelOutput.requireBlocking(out);
-            if (transferDecoder() != null) {
-                return transferDecoded(out);
-            }
-            take();
+            BodyStream body = body();
             long count = 0;
-            for (ByteBuf bytes; (bytes = readable()) != null; ) {
+            for (ByteBuf bytes; (bytes = body.next()) != null; ) {
                 count += ChannelOutput.writeFully(out, bytes.nioBuffer());
                 bytes.skipBytes(bytes.readableBytes());
-            }
-            return count;
-        }
-
-        private long transferDecoded(WritableByteChannel out) throws IOException {
-            long count = 0;
-            try (InputStream in = inputStream()) {
-                byte[] some = new byte[8 * 1024];
-                for (int length; (length = in.read(some)) >= 0; ) {
-                    count += ChannelOutput.writeFully(out, ByteBuffer.wrap(some, 0, length));
-                }
             }
             return count;
         }
@@ -410,11 +401,6 @@ public final class MultipartReader implements AutoCloseable {
             byChunks = true;
             data = null; // the indices of what was lent are the consumer's
             return readable();
-        }
-
-        private void take() {
-            checkNotTaken();
-            taken = true;
         }
 
         private void checkNotTaken() {
@@ -448,8 +434,24 @@ public final class MultipartReader implements AutoCloseable {
             return data;
         }
 
+        /** The body, its transfer encoding undone where there is something to undo. */
         private final class BodyStream extends InputStream {
+            private final @Nullable TransferDecoder transfer;
+
+            /** What became of the encoded bytes that were at hand, and is not read yet. */
+            private final ByteBuf decoded;
+
+            private boolean decodedEnd;
+            private @Nullable IOException malformed;
             private boolean closed;
+
+            BodyStream(@Nullable TransferDecoder transfer) {
+                this.transfer = transfer;
+                this.decoded = transfer == null
+                        ? Unpooled.EMPTY_BUFFER
+                        : Unpooled.wrappedBuffer(new byte[TransferDecoder.mostFrom(ENCODED_AT_A_TIME)])
+                                .clear();
+            }
 
             @Override
             public int read() throws IOException {
@@ -471,14 +473,42 @@ public final class MultipartReader implements AutoCloseable {
 
             @Override
             public int available() {
-                return closed || current != Part.this || data == null ? 0 : data.readableBytes();
+                ByteBuf bytes = transfer == null ? data : decoded;
+                return closed || current != Part.this || bytes == null ? 0 : bytes.readableBytes();
             }
 
+            /** {@return some bytes, at least one, or null at the end} */
             private @Nullable ByteBuf next() throws IOException {
                 if (closed) {
                     throw new IOException("the stream is closed");
                 }
-                return readable();
+                return transfer == null ? readable() : decoded(transfer);
+            }
+
+            private @Nullable ByteBuf decoded(TransferDecoder decoder) throws IOException {
+                while (!decoded.isReadable() && !decodedEnd) {
+                    decode(decoder, readable());
+                }
+                return decoded.isReadable() ? decoded : null;
+            }
+
+            private void decode(TransferDecoder decoder, @Nullable ByteBuf encoded) throws IOException {
+                if (malformed != null) {
+                    throw malformed;
+                }
+                byte[] memory = decoded.clear().array();
+                try {
+                    decoded.writerIndex(
+                            encoded == null
+                                    ? decoder.end(memory)
+                                    : decoder.decode(
+                                            encoded.readSlice(Math.min(encoded.readableBytes(), ENCODED_AT_A_TIME)),
+                                            memory));
+                } catch (IOException e) {
+                    malformed = e;
+                    throw e;
+                }
+                decodedEnd = encoded == null;
             }
 
             @Override
