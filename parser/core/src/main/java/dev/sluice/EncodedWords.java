@@ -1,6 +1,6 @@
 package dev.sluice;
 
-import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
@@ -57,23 +57,7 @@ final class EncodedWords {
     }
 
     private static byte @Nullable [] quotedPrintable(String text) {
-        ByteArrayOutputStream raw = new ByteArrayOutputStream(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '=') {
-                int value =
-                        i + 2 < text.length() ? Bytes.hex((byte) text.charAt(i + 1), (byte) text.charAt(i + 2)) : -1;
-                if (value < 0) {
-                    return null;
-                }
-                raw.write(value);
-                i += 2;
-            } else if (c > ' ' && c < 0x7F && c != '?') {
-                raw.write(c == '_' ? ' ' : c);
-            } else {
-                return null;
-            }
-        }
-        return raw.toByteArray();
+        byte[] bytes = text.replace("_", "=20").getBytes(StandardCharsets.US_ASCII); // what is not ASCII becomes a ?
+        return ExtendedValue.unescape('=', bytes, 0, bytes.length, b -> b > ' ' && b < 0x7F && b != '?');
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
@@ -58,21 +59,25 @@ final class ExtendedValue {
     }
 
     private static byte @Nullable [] percentDecode(byte[] bytes, int from, int to) {
+        return unescape('%', bytes, from, to, b -> Bytes.isAttribute((byte) b));
+    }
+
+    /**
+     * {@return the bytes that the literal ones are, and that {@code escape} with two hexadecimal digits stands for; null where one is
+     * neither}
+     */
+    static byte @Nullable [] unescape(char escape, byte[] bytes, int from, int to, IntPredicate literal) {
         ByteArrayOutputStream decoded = new ByteArrayOutputStream(to - from);
         for (int i = from; i < to; i++) {
-            if (bytes[i] != '%') {
-                if (!Bytes.isAttribute(bytes[i])) {
-                    return null;
-                }
-                decoded.write(bytes[i]);
-            } else {
-                int value = i + 2 < to ? Bytes.hex(bytes[i + 1], bytes[i + 2]) : -1;
-                if (value < 0) {
-                    return null;
-                }
-                decoded.write(value);
+            int value = literal.test(bytes[i]) ? bytes[i] : -1;
+            if (bytes[i] == escape) {
+                value = i + 2 < to ? Bytes.hex(bytes[i + 1], bytes[i + 2]) : -1;
                 i += 2;
             }
+            if (value < 0) {
+                return null;
+            }
+            decoded.write(value);
         }
         return decoded.toByteArray();
     }
