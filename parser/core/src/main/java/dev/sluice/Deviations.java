@@ -34,6 +34,13 @@ final class Deviations {
         return preset.accepts(kind);
     }
 
+    /** Throws the refusal of the deviation unless it is accepted. */
+    void require(Deviation kind, int partIndex, long offset, String detail) throws Refusal {
+        if (!accept(kind, partIndex, offset)) {
+            throw new Refusal(kind.reason(), offset, detail);
+        }
+    }
+
     private boolean isNew(Deviation kind, int partIndex) {
         if (partIndex >= 0 && partIndex != part) {
             part = partIndex;

@@ -83,8 +83,7 @@ final class DispositionParser {
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
     }
 
-    @Nullable
-    Refusal parse(byte[] array, int from, int to) {
+    void parse(byte[] array, int from, int to) throws Refusal {
         bytes = array;
         at = from;
         end = to;
@@ -96,27 +95,26 @@ final class DispositionParser {
         skipToken();
         typeEnd = at;
         if (typeStart == typeEnd) {
-            return malformed("a disposition type is expected");
+            throw malformed("a disposition type is expected");
         }
         if (!isFormData() && !preset.accepts(Deviation.DISPOSITION_TYPE)) {
             at = from;
-            return malformed("the disposition type is not form-data");
+            throw malformed("the disposition type is not form-data");
         }
         for (; ; ) {
             skipBlanks();
             if (at == end) {
-                return null;
+                return;
             }
             if (bytes[at] != ';') {
-                return malformed("a semicolon or the end is expected");
+                throw malformed("a semicolon or the end is expected");
             }
             at++;
             skipBlanks();
-            if (at < end) {
-                Refusal refused = bytes[at] == ';' ? note(Noted.LOOSE, at) : parameter();
-                if (refused != null) {
-                    return refused;
-                }
+            if (at < end && bytes[at] == ';') {
+                note(Noted.LOOSE, at);
+            } else if (at < end) {
+                parameter();
             }
         }
     }
@@ -141,12 +139,12 @@ final class DispositionParser {
         return Keyword.FORM_DATA.is(bytes, typeStart, typeEnd);
     }
 
-    private @Nullable Refusal parameter() {
+    private void parameter() throws Refusal {
         int start = at;
         skipToken();
         int afterName = at;
         if (start == afterName) {
-            return malformed("a parameter name is expected");
+            throw malformed("a parameter name is expected");
         }
         Parameter known = known(start, afterName);
         if (at < end && Bytes.isBlank(bytes[at])) {
@@ -155,13 +153,15 @@ final class DispositionParser {
         if (at == end || bytes[at] != '=' || at > afterName && !lenient) {
             boolean hasNoValue = at == end || bytes[at] == ';';
             at = afterName;
-            if (!hasNoValue) {
-                return null; // what follows is no parameter
+            if (hasNoValue && known != null) {
+                throw malformed("a parameter has no value");
+            } else if (hasNoValue) {
+                note(Noted.LOOSE, at);
             }
-            return known == null ? note(Noted.LOOSE, at) : malformed("a parameter has no value");
+            return; // else what follows is no parameter
         }
         if (known != null && known.isThere() && known != continuation && known != nameContinuation) {
-            return new Refusal(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice", null);
+            throw new Refusal(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice");
         }
         if (at > afterName) {
             note(Noted.SYNTAX, at);
@@ -171,26 +171,27 @@ final class DispositionParser {
             note(Noted.SYNTAX, at);
             skipBlanks();
         }
-        boolean quoted = at < end && bytes[at] == '"';
-        Refusal refused = quoted ? quotedValue() : run();
-        if (refused == null && known == continuation) {
+        if (at < end && bytes[at] == '"') {
+            quotedValue();
+        } else {
+            run();
+        }
+        if (known == continuation) {
             byte[] value = raw(valueStart, valueEnd, escaped);
             pieces.add(ExtendedValue.Piece.of(bytes, start + "filename*".length(), afterName, value));
         }
-        if (refused == null && known != null && !known.isThere()) {
+        if (known != null && !known.isThere()) {
             known.set(start, valueStart, valueEnd, escaped);
         }
-        return refused;
     }
 
-    /** {@return null, or why what was met at {@code position} is refused} */
-    private @Nullable Refusal note(Noted kind, int position) {
+    private void note(Noted kind, int position) throws Refusal {
         if (notedAt[kind.ordinal()] == ABSENT) {
             notedAt[kind.ordinal()] = position;
         }
-        return preset.accepts(kind.deviation)
-                ? null
-                : new Refusal(kind.deviation.reason(), position, kind.detail, null);
+        if (!preset.accepts(kind.deviation)) {
+            throw new Refusal(kind.deviation.reason(), position, kind.detail);
+        }
     }
 
     /** {@return the parameter of that name, or null where it does not matter} */
@@ -225,56 +226,54 @@ final class DispositionParser {
         return digits > from + 1 ? continued : null;
     }
 
-    private @Nullable Refusal run() {
+    private void run() throws Refusal {
         valueStart = at;
         escaped = false;
-        for (; ; ) {
-            Refusal refused = word();
-            valueEnd = at;
-            if (refused != null || !lenient || valueEnd == valueStart) {
-                return refused == null && valueEnd == valueStart ? malformed("a parameter value is expected") : refused;
-            }
+        word();
+        if (valueEnd == valueStart) {
+            throw malformed("a parameter value is expected");
+        }
+        while (lenient) {
             skipBlanks();
             if (at == end || !isRun(bytes[at])) {
-                return null;
+                return;
             }
             note(Noted.SYNTAX, at); // one more word of a value with blanks
+            word();
         }
     }
 
-    private @Nullable Refusal word() {
+    private void word() throws Refusal {
         int from = at;
-        Refusal refused = null;
-        for (; at < end && isRun(bytes[at]) && refused == null; at++) {
-            refused = Bytes.isToken(bytes[at]) ? null : note(Noted.LOOSE, at);
+        for (; at < end && isRun(bytes[at]); at++) {
+            if (!Bytes.isToken(bytes[at])) {
+                note(Noted.LOOSE, at);
+            }
         }
         steps += at - from + 1;
-        return refused;
+        valueEnd = at;
     }
 
     private static boolean isRun(byte b) {
         return b != ' ' && b != '\t' && b != '"' && b != ';' && !Bytes.isControl(b);
     }
 
-    private @Nullable Refusal quotedValue() {
+    private void quotedValue() throws Refusal {
         valueStart = ++at;
         escaped = false;
         int junkAt = ABSENT;
         for (; ; ) {
-            Refusal refused = upToQuote();
-            if (refused != null) {
-                return refused;
-            }
+            upToQuote();
             if (at == end) {
                 if (junkAt == ABSENT && lenient && endAtEscapedQuote()) {
-                    return null;
+                    return;
                 }
                 at = junkAt == ABSENT ? end : junkAt;
-                return malformed("the quoted value does not end");
+                throw malformed("the quoted value does not end");
             }
             if (junkAt != ABSENT && bytes[at - 1] == '=') { // looks like another parameter: two readings
                 at = junkAt;
-                return malformed("there is text other than a semicolon after a quoted value");
+                throw malformed("there is text other than a semicolon after a quoted value");
             }
             valueEnd = at++;
             int afterQuote = at;
@@ -284,35 +283,33 @@ final class DispositionParser {
                     note(Noted.SYNTAX, junkAt);
                 }
                 at = afterQuote;
-                return null;
+                return;
             }
             junkAt = junkAt == ABSENT ? at : junkAt; // a quote inside the value: it ends at a later one
             at = afterQuote;
         }
     }
 
-    private @Nullable Refusal upToQuote() {
+    private void upToQuote() throws Refusal {
         int from = at;
-        Refusal refused = null;
-        for (; at < end && bytes[at] != '"' && refused == null; at++) {
+        for (; at < end && bytes[at] != '"'; at++) {
             byte b = bytes[at];
             if (b == '\\') {
                 byte next = at + 1 < end ? bytes[at + 1] : 0;
-                refused = note(next == '\\' ? Noted.DOUBLE_BACKSLASH : Noted.SINGLE_BACKSLASH, at);
+                note(next == '\\' ? Noted.DOUBLE_BACKSLASH : Noted.SINGLE_BACKSLASH, at);
                 if (next == '"' || next == '\\') {
                     escaped = true;
                     at++;
                 }
             } else if (Bytes.isControl(b)) {
-                refused = note(Noted.CONTROL, at);
+                note(Noted.CONTROL, at);
             }
         }
         steps += at - from + 1;
-        return refused;
     }
 
     /** Ends a value all of whose quotes are escaped at the last one that blanks and a semicolon or the end follow. */
-    private boolean endAtEscapedQuote() {
+    private boolean endAtEscapedQuote() throws Refusal {
         boolean isEnd = true;
         int i = end;
         while (--i >= valueStart && !(isEnd && bytes[i] == '"')) {
@@ -331,7 +328,7 @@ final class DispositionParser {
     private Refusal malformed(String detail) {
         boolean control = at < end && Bytes.isControl(bytes[at]);
         Reason reason = control ? Reason.MALFORMED_HEADER : Reason.MALFORMED_CONTENT_DISPOSITION;
-        return new Refusal(reason, at, detail, null);
+        return new Refusal(reason, at, detail);
     }
 
     private void skipToken() {

@@ -72,10 +72,6 @@ final class HeaderSection implements AutoCloseable {
     private int part;
     private long steps;
 
-    /** Why it is refused, where it is. */
-    @Nullable
-    Refusal refusal;
-
     /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
     HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
         this.formData = boundary.isFormData();
@@ -103,16 +99,16 @@ final class HeaderSection implements AutoCloseable {
     /**
      * Reads on.
      *
-     * @return the index after the last byte that belongs to the section; afterwards it {@link #isComplete()}, or
-     *     {@link #refusal} says why not, or all of {@code [from, to)} has been taken
+     * @return the index after the last byte that belongs to the section; afterwards it {@link #isComplete()}, or all of
+     *     {@code [from, to)} has been taken
      */
-    int read(ChunkMemory chunk, int from, int to) {
+    int read(ChunkMemory chunk, int from, int to) throws Refusal {
         int at = from;
-        while (at < to && state != State.COMPLETE && refusal == null) {
+        while (at < to && state != State.COMPLETE) {
             int room = limit - scanned;
             if (room == 0) {
-                refuse(limit == maxSize ? Reason.HEADER_SECTION_TOO_LARGE : Reason.HEADERS_TOO_LARGE, scanned, "");
-                break;
+                Reason reason = limit == maxSize ? Reason.HEADER_SECTION_TOO_LARGE : Reason.HEADERS_TOO_LARGE;
+                throw new Refusal(reason, offset + scanned, "");
             }
             int block = Math.min(Math.min(room, to - at), scanned == 0 ? FIRST_BLOCK : BLOCK);
             int before = scanned;
@@ -127,12 +123,12 @@ final class HeaderSection implements AutoCloseable {
         return at;
     }
 
-    private void scan() {
+    private void scan() throws Refusal {
         byte[] array = bytes.array();
         int base = bytes.arrayOffset();
         int end = bytes.size();
         int at = scanned;
-        while (at < end && refusal == null) {
+        while (at < end) {
             switch (state) {
                 case LINE -> line(array[base + at], at++);
                 case DASHES -> at = dashes(array, base, at, end);
@@ -184,40 +180,24 @@ final class HeaderSection implements AutoCloseable {
         return isUsual ? usual : null;
     }
 
-    private void line(byte b, int at) {
+    private void line(byte b, int at) throws Refusal {
         if (b == Bytes.CR) {
             endOfSection = at;
             state = State.END_CR;
         } else if (b == Bytes.LF) {
             endOfSection = at;
-            if (accept(Deviation.BARE_LF_IN_HEADER, at)) {
-                state = State.COMPLETE;
-            } else {
-                malformed(at, NOT_TOKEN, b);
+            if (!accept(Deviation.BARE_LF_IN_HEADER, at)) {
+                throw malformed(at, NOT_TOKEN, b);
             }
+            state = State.COMPLETE;
         } else if (Bytes.isBlank(b)) {
-            fold(at);
-        } else {
-            newField(b, at);
-        }
-    }
-
-    private void fold(int at) {
-        if (count == 0 || !accept(Deviation.FOLDED_HEADER, at)) {
-            malformed(at, "a header line starts with a blank");
-            return;
-        }
-        fields[lastField() + 4] = 1;
-        state = State.FOLD;
-    }
-
-    private boolean accept(Deviation kind, int at) {
-        return deviations.accept(kind, part, offset + at);
-    }
-
-    private void newField(byte b, int at) {
-        if (count == maxFields) {
-            refuse(Reason.TOO_MANY_HEADERS, at, "");
+            if (count == 0 || !accept(Deviation.FOLDED_HEADER, at)) {
+                throw malformed(at, "a header line starts with a blank");
+            }
+            fields[lastField() + 4] = 1;
+            state = State.FOLD;
+        } else if (count == maxFields) {
+            throw new Refusal(Reason.TOO_MANY_HEADERS, offset + at, "");
         } else if (b == '-') {
             lineStart = at;
             state = State.DASHES;
@@ -226,20 +206,21 @@ final class HeaderSection implements AutoCloseable {
         }
     }
 
+    private boolean accept(Deviation kind, int at) {
+        return deviations.accept(kind, part, offset + at);
+    }
+
     /** {@return where to go on: behind what may become a dash-boundary, else behind the first byte of the line, to be read as a field} */
-    private int dashes(byte[] array, int base, int from, int end) {
+    private int dashes(byte[] array, int base, int from, int end) throws Refusal {
         int at = from;
-        while (at < end && array[base + at] == ofDashBoundary(at - lineStart)) {
-            if (++at - lineStart == 2 + boundary.length()) {
-                if (!accept(Deviation.DELIMITER_IN_HEADER, at - 1)) {
-                    refuse(Reason.MALFORMED_DELIMITER, at - 1, "a header line begins as a delimiter does");
-                    return at;
-                }
-                beginField(array[base + lineStart], lineStart);
-                return lineStart + 1;
-            }
+        int whole = lineStart + 2 + boundary.length();
+        while (at < whole && at < end && array[base + at] == ofDashBoundary(at - lineStart)) {
+            at++;
         }
-        if (at == end) {
+        if (at == whole) {
+            deviations.require(
+                    Deviation.DELIMITER_IN_HEADER, part, offset + at - 1, "a header line begins as a delimiter does");
+        } else if (at == end) {
             return at;
         }
         beginField(array[base + lineStart], lineStart);
@@ -250,10 +231,9 @@ final class HeaderSection implements AutoCloseable {
         return index < 2 ? '-' : boundary.charAt(index - 2);
     }
 
-    private void beginField(byte b, int at) {
+    private void beginField(byte b, int at) throws Refusal {
         if (!Bytes.isToken(b)) {
-            malformed(at, b == ':' ? "a header field has no name" : NOT_TOKEN, b);
-            return;
+            throw malformed(at, b == ':' ? "a header field has no name" : NOT_TOKEN, b);
         }
         int field = count++ * SLOTS;
         if (field == fields.length) {
@@ -264,7 +244,7 @@ final class HeaderSection implements AutoCloseable {
         state = State.NAME;
     }
 
-    private int name(byte[] array, int base, int from, int end) {
+    private int name(byte[] array, int base, int from, int end) throws Refusal {
         int at = from;
         if (Keyword.CONTENT_DISPOSITION.isUsualAt(array, base + at - 1, base + end)) {
             at += Keyword.CONTENT_DISPOSITION.length() - 1; // all of them token characters
@@ -277,8 +257,7 @@ final class HeaderSection implements AutoCloseable {
         }
         byte b = array[base + at];
         if (b != ':') {
-            malformed(at, b == Bytes.CR || b == Bytes.LF ? "a header line has no colon" : NOT_TOKEN, b);
-            return at + 1;
+            throw malformed(at, Bytes.isLineEnd(b) ? "a header line has no colon" : NOT_TOKEN, b);
         }
         int field = lastField();
         fields[field + 1] = at;
@@ -287,7 +266,7 @@ final class HeaderSection implements AutoCloseable {
         return at + 1;
     }
 
-    private int value(byte[] array, int base, int from, int end) {
+    private int value(byte[] array, int base, int from, int end) throws Refusal {
         int at = from;
         do {
             at = Text.indexOfControl(array, base + at, base + end) - base;
@@ -303,7 +282,7 @@ final class HeaderSection implements AutoCloseable {
         } else if (b == Bytes.LF && accept(Deviation.BARE_LF_IN_HEADER, at)) {
             state = State.LINE;
         } else {
-            malformed(at, "a header value contains the control byte", b);
+            throw malformed(at, "a header value contains the control byte", b);
         }
         return at + 1;
     }
@@ -317,40 +296,33 @@ final class HeaderSection implements AutoCloseable {
                                 array, base + fields[lastField()], base + fields[lastField() + 1]);
     }
 
-    private void afterCr(byte b, int at, State then) {
-        if (b == Bytes.LF) {
-            state = then;
-        } else {
-            malformed(at - 1, "a header line has a CR without an LF");
+    private void afterCr(byte b, int at, State then) throws Refusal {
+        if (b != Bytes.LF) {
+            throw malformed(at - 1, "a header line has a CR without an LF");
         }
+        state = then;
     }
 
-    private int fold(byte[] array, int base, int from, int end) {
+    private int fold(byte[] array, int base, int from, int end) throws Refusal {
         int at = from;
         while (at < end && Bytes.isBlank(array[base + at])) {
             at++;
         }
         if (at < end) {
-            byte b = array[base + at];
-            if (b == Bytes.CR || b == Bytes.LF) {
-                malformed(at, "a header line is blank");
-            } else {
-                state = State.VALUE;
+            if (Bytes.isLineEnd(array[base + at])) {
+                throw malformed(at, "a header line is blank");
             }
+            state = State.VALUE;
         }
         return at;
     }
 
-    private void malformed(int at, String detail, byte seen) {
-        refusal = new Refusal(Reason.MALFORMED_HEADER, offset + at, detail, Bytes.show(seen));
+    private Refusal malformed(int at, String detail, byte seen) {
+        return new Refusal(Reason.MALFORMED_HEADER, offset + at, detail, Bytes.show(seen));
     }
 
-    private void malformed(int at, String detail) {
-        refuse(Reason.MALFORMED_HEADER, at, detail);
-    }
-
-    private void refuse(Reason reason, int at, String detail) {
-        refusal = new Refusal(reason, offset + at, detail, null);
+    private Refusal malformed(int at, String detail) {
+        return new Refusal(Reason.MALFORMED_HEADER, offset + at, detail);
     }
 
     private int lastField() {
@@ -361,9 +333,9 @@ final class HeaderSection implements AutoCloseable {
         return state == State.COMPLETE;
     }
 
-    /** {@return the offset in the body of an index in the section} */
+    /** {@return the offset in the body of an index in the array} */
     long offsetOf(int index) {
-        return offset + index;
+        return offset + index - bytes.arrayOffset();
     }
 
     long steps() {
@@ -378,37 +350,36 @@ final class HeaderSection implements AutoCloseable {
         return bytes.arrayOffset();
     }
 
+    /** {@return where the name starts in the array} */
     int nameStart(int field) {
-        return fields[field * SLOTS];
+        return bytes.arrayOffset() + fields[field * SLOTS];
     }
 
     int nameEnd(int field) {
-        return fields[field * SLOTS + 1];
+        return bytes.arrayOffset() + fields[field * SLOTS + 1];
     }
 
     boolean isFolded(int field) {
         return fields[field * SLOTS + 4] != 0;
     }
 
-    /** {@return where the value starts, blanks before it skipped} */
+    /** {@return where the value starts in the array, blanks before it skipped} */
     int valueStart(int field) {
         byte[] array = bytes.array();
-        int base = bytes.arrayOffset();
-        int start = fields[field * SLOTS + 2];
-        int end = fields[field * SLOTS + 3];
-        while (start < end && Bytes.isSpace(array[base + start])) {
+        int start = bytes.arrayOffset() + fields[field * SLOTS + 2];
+        int end = bytes.arrayOffset() + fields[field * SLOTS + 3];
+        while (start < end && Bytes.isSpace(array[start])) {
             start++;
         }
         return start;
     }
 
-    /** {@return where the value ends, blanks behind it left out} */
+    /** {@return where the value ends in the array, blanks behind it left out} */
     int valueEnd(int field) {
         byte[] array = bytes.array();
-        int base = bytes.arrayOffset();
         int start = valueStart(field);
-        int end = fields[field * SLOTS + 3];
-        while (end > start && Bytes.isSpace(array[base + end - 1])) {
+        int end = bytes.arrayOffset() + fields[field * SLOTS + 3];
+        while (end > start && Bytes.isSpace(array[end - 1])) {
             end--;
         }
         return end;

@@ -280,6 +280,8 @@ public final class MultipartDecoder implements AutoCloseable {
                     return event;
                 }
             }
+        } catch (Refusal refused) {
+            throw fail(refused);
         } catch (RuntimeException | Error e) {
             if (state != State.RELEASED && state != State.FAILED) { // what has been read of the chunk is not known
                 broken = e;
@@ -298,7 +300,7 @@ public final class MultipartDecoder implements AutoCloseable {
         }
     }
 
-    private @Nullable Event read() throws MultipartException {
+    private @Nullable Event read() throws MultipartException, Refusal {
         return switch (state) {
             case PREAMBLE -> preamble();
             case BODY -> body();
@@ -314,7 +316,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /** The states that look at nothing, and the others where there is nothing to look at. */
-    private @Nullable Event readNothing() throws MultipartException {
+    private @Nullable Event readNothing() throws MultipartException, Refusal {
         return switch (state) {
             case PART -> beginPart();
             case BODY_FULL -> throw partTooLarge();
@@ -334,11 +336,11 @@ public final class MultipartDecoder implements AutoCloseable {
         return Objects.requireNonNull(failure);
     }
 
-    private Event endOfChunk() throws MultipartException {
+    private Event endOfChunk() throws Refusal {
         if (chunk.isOpen()) {
             offset = offsetOf(position);
             if (beyondBodyLimit) {
-                throw fail(Reason.BODY_TOO_LARGE, options.maxBodyBytes());
+                throw new Refusal(Reason.BODY_TOO_LARGE, options.maxBodyBytes(), "");
             }
             chunk.close();
             position = 0;
@@ -347,12 +349,13 @@ public final class MultipartDecoder implements AutoCloseable {
         return finished ? endOfInput() : Event.NEED_INPUT;
     }
 
-    private Event endOfInput() throws MultipartException {
-        if (state == State.CLOSED_CR && !accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, offset)) {
-            throw malformed(offset, "the close-delimiter's line ends with a CR without an LF");
+    private Event endOfInput() throws Refusal {
+        if (state == State.CLOSED_CR) {
+            String detail = "the close-delimiter's line ends with a CR without an LF";
+            deviations.require(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, offset, detail);
         }
         if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
-            throw fail(Reason.TRUNCATED, offset);
+            throw new Refusal(Reason.TRUNCATED, offset, "");
         }
         if (state == State.CLOSED) {
             acceptPadding(-1, 2);
@@ -364,7 +367,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- before the first delimiter
 
-    private @Nullable Event preamble() throws MultipartException {
+    private @Nullable Event preamble() throws Refusal {
         if (search.matched() > 0) {
             position = search.resume(chunk, position, limit);
             if (search.matched() == 0) {
@@ -388,7 +391,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /** The byte at {@code position} is not that of a delimiter; at the very start it may still begin the one CRLF allowed there. */
-    private void notPreambleYet() throws MultipartException {
+    private void notPreambleYet() throws Refusal {
         if (offsetOf(position) == 0) {
             int at = search.find(chunk, position, position + 1);
             if (search.matched() > 0) {
@@ -404,17 +407,17 @@ public final class MultipartDecoder implements AutoCloseable {
         checkPreambleSize(offsetOf(position));
     }
 
-    private void checkPreambleSize(long size) throws MultipartException {
+    private void checkPreambleSize(long size) throws Refusal {
         if (size > options.maxPreambleBytes()) {
-            throw !options.preset().accepts(Deviation.PREAMBLE)
-                    ? preambleRefused()
-                    : fail(Reason.PREAMBLE_TOO_LARGE, options.maxPreambleBytes());
+            throw options.preset().accepts(Deviation.PREAMBLE)
+                    ? new Refusal(Reason.PREAMBLE_TOO_LARGE, options.maxPreambleBytes(), "")
+                    : new Refusal(Reason.PREAMBLE, preambleAt, "");
         }
     }
 
     // ---- part bodies
 
-    private @Nullable Event body() throws MultipartException {
+    private @Nullable Event body() throws Refusal {
         if (search.matched() > 0) {
             position = search.resume(chunk, position, limit);
             if (search.matched() == 0) {
@@ -441,23 +444,21 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /** The byte at {@code position} is the last one of a dash-boundary behind a CR or LF alone. One report per part is enough. */
-    private void passLookalike() throws MultipartException {
-        long at = offsetOf(position);
-        if (!accept(Deviation.LOOKALIKE_DELIMITER, partIndex, at)) {
-            throw malformed(at, "there is a delimiter after a bare CR or LF");
-        }
+    private void passLookalike() throws Refusal {
+        String detail = "there is a delimiter after a bare CR or LF";
+        deviations.require(Deviation.LOOKALIKE_DELIMITER, partIndex, offsetOf(position), detail);
         search.watch(false);
     }
 
     /** What the chunks before ended with was no delimiter: known text, given out again from the delimiter itself. */
-    private @Nullable Event falseStart() throws MultipartException {
+    private @Nullable Event falseStart() throws Refusal {
         int from = search.falseFrom();
         int to = search.falseTo();
         return from == to ? null : emit(delimiter.text(from, to), 0, to - from);
     }
 
     /** Hands out data of {@code source}, or of the chunk where that is null, up to the limit of a part. */
-    private Event emit(@Nullable ByteBuf source, int index, int length) throws MultipartException {
+    private Event emit(@Nullable ByteBuf source, int index, int length) throws Refusal {
         long room = options.maxPartBytes() - partSize;
         if (length > room) {
             if (room == 0) {
@@ -472,8 +473,8 @@ public final class MultipartDecoder implements AutoCloseable {
         return Event.DATA;
     }
 
-    private MultipartException partTooLarge() {
-        return fail(Reason.PART_TOO_LARGE, partOffset + options.maxPartBytes());
+    private Refusal partTooLarge() {
+        return new Refusal(Reason.PART_TOO_LARGE, partOffset + options.maxPartBytes(), "");
     }
 
     // ---- the line of a delimiter
@@ -485,7 +486,7 @@ public final class MultipartDecoder implements AutoCloseable {
         state = State.DELIMITER;
     }
 
-    private @Nullable Event delimiterLine(byte b) throws MultipartException {
+    private @Nullable Event delimiterLine(byte b) throws Refusal {
         if (b == Bytes.CR) {
             state = State.DELIMITER_CR;
             if (limit - position > 1 && chunk.getByte(position + 1) == Bytes.LF) {
@@ -507,7 +508,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private void checkPadding() throws MultipartException {
+    private void checkPadding() throws Refusal {
         if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
             throw malformed(offsetOf(position), "there is a blank after a delimiter");
         }
@@ -530,16 +531,17 @@ public final class MultipartDecoder implements AutoCloseable {
         padding++;
     }
 
-    private @Nullable Event delimiterCr(byte b) throws MultipartException {
+    private @Nullable Event delimiterCr(byte b) throws Refusal {
         return b == Bytes.LF ? delimiterComplete(false) : falseDelimiter("\r");
     }
 
-    private @Nullable Event closeDash(byte b) throws MultipartException {
+    private @Nullable Event closeDash(byte b) throws Refusal {
         if (b != '-') {
             return falseDelimiter("-");
         }
-        if (isAfterPreamble() && !accept(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position))) {
-            throw malformed(offsetOf(position), "the close-delimiter comes first, after a preamble");
+        if (isAfterPreamble()) {
+            String detail = "the close-delimiter comes first, after a preamble";
+            deviations.require(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position), detail);
         }
         acceptPreambleAndLf();
         checkPart();
@@ -549,7 +551,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return endPart();
     }
 
-    private @Nullable Event delimiterComplete(boolean bareLf) throws MultipartException {
+    private @Nullable Event delimiterComplete(boolean bareLf) throws Refusal {
         acceptPreambleAndLf();
         acceptPadding(partOpen ? partIndex : -1, 0);
         checkPart();
@@ -564,9 +566,9 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /** What came before the delimiter at hand is decided upon once its line is known to be sound. */
-    private void acceptPreambleAndLf() throws MultipartException {
-        if (isAfterPreamble() && !accept(Deviation.PREAMBLE, -1, preambleAt)) {
-            throw preambleRefused();
+    private void acceptPreambleAndLf() throws Refusal {
+        if (isAfterPreamble()) {
+            deviations.require(Deviation.PREAMBLE, -1, preambleAt, "");
         }
         if (delimiterAfterBareLf) {
             accept(Deviation.BARE_LF, partIndex, delimiterAt);
@@ -574,22 +576,20 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /** Decides on the part that ends with the byte at {@code position}. */
-    private void checkPart() throws MultipartException {
+    private void checkPart() throws Refusal {
         if (!partOpen) {
             return;
         }
         long at = offsetOf(position);
-        if (search.first() == OWN_LINE_END && !accept(Deviation.SHARED_LINE_END, partIndex, at)) {
-            throw malformed(at, "a delimiter follows the header section of a part without a line end of its own");
+        if (search.first() == OWN_LINE_END) {
+            String detail = "a delimiter follows the header section of a part without a line end of its own";
+            deviations.require(Deviation.SHARED_LINE_END, partIndex, at, detail);
         }
         long announced = rules.contentLength;
-        if (announced >= 0 && announced != partSize && !accept(Deviation.PART_CONTENT_LENGTH, partIndex, at)) {
-            throw fail(Reason.MALFORMED_HEADER, at, "the size of the part is not its Content-Length", null);
+        if (announced >= 0 && announced != partSize) {
+            String detail = "the size of the part is not its Content-Length";
+            deviations.require(Deviation.PART_CONTENT_LENGTH, partIndex, at, detail);
         }
-    }
-
-    private MultipartException preambleRefused() {
-        return fail(Reason.PREAMBLE, preambleAt);
     }
 
     private @Nullable Event endPart() {
@@ -601,7 +601,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /** What looked like a delimiter is followed by the byte at {@code position}, which may not follow it. */
-    private @Nullable Event falseDelimiter(String text) throws MultipartException {
+    private @Nullable Event falseDelimiter(String text) throws Refusal {
         long at = offsetOf(position);
         if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
             throw followed("a delimiter", at);
@@ -618,31 +618,31 @@ public final class MultipartDecoder implements AutoCloseable {
             return null;
         }
         state = State.BODY;
-        return emit(falseText(first, text), 0, delimiter.length() - first + padding + text.length());
+        ByteBuf data = falseText(first, text);
+        return emit(data, 0, data.readableBytes());
     }
 
-    private MultipartException followed(String what, long at) {
+    private Refusal followed(String what, long at) {
         byte b = chunk.getByte(position);
         boolean oneBlankTooMany = padding == MAX_PADDING && Bytes.isBlank(b);
         return oneBlankTooMany
                 ? malformed(at, "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes")
-                : fail(Reason.MALFORMED_DELIMITER, at, "unexpected byte after " + what, Bytes.show(b));
+                : new Refusal(Reason.MALFORMED_DELIMITER, at, "unexpected byte after " + what, Bytes.show(b));
     }
 
     /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
     private ByteBuf falseText(int first, String text) {
         byte[] bytes = new byte[delimiter.length() - first + padding + text.length()];
-        delimiter.text(first, delimiter.length()).getBytes(0, bytes, 0, delimiter.length() - first);
-        System.arraycopy(paddingBytes, 0, bytes, delimiter.length() - first, padding);
-        for (int i = 0; i < text.length(); i++) {
-            bytes[bytes.length - text.length() + i] = (byte) text.charAt(i);
-        }
-        return Unpooled.wrappedBuffer(bytes);
+        return Unpooled.wrappedBuffer(bytes)
+                .clear()
+                .writeBytes(delimiter.text(first, delimiter.length()))
+                .writeBytes(paddingBytes, 0, padding)
+                .writeBytes(text.getBytes(StandardCharsets.US_ASCII));
     }
 
     // ---- header sections
 
-    private @Nullable Event beginPart() throws MultipartException {
+    private @Nullable Event beginPart() throws Refusal {
         headersReadable = false;
         partIndex++;
         partSize = 0;
@@ -653,19 +653,18 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         section.begin(partIndex, begin);
         if (partIndex >= options.maxParts()) {
-            throw fail(Reason.TOO_MANY_PARTS, begin - 1);
+            throw new Refusal(Reason.TOO_MANY_PARTS, begin - 1, "");
         }
         state = State.HEADERS;
         return position < limit ? headers(position) : null;
     }
 
-    private @Nullable Event headers(int from) throws MultipartException {
+    private @Nullable Event headers(int from) throws Refusal {
         position = section.read(chunk, from, limit);
-        checkRefusal(section.refusal);
         if (!section.isComplete()) {
             return null;
         }
-        checkRefusal(rules.check(partIndex));
+        rules.check(partIndex);
         partOffset = offsetOf(position);
         partOpen = true;
         headersReadable = true;
@@ -675,15 +674,9 @@ public final class MultipartDecoder implements AutoCloseable {
         return Event.PART_BEGIN;
     }
 
-    private void checkRefusal(@Nullable Refusal refused) throws MultipartException {
-        if (refused != null) {
-            throw fail(refused.reason(), refused.offset(), refused.detail(), refused.seen());
-        }
-    }
-
     // ---- after the close-delimiter
 
-    private @Nullable Event closed(byte b) throws MultipartException {
+    private @Nullable Event closed(byte b) throws Refusal {
         if (b == Bytes.CR) {
             state = State.CLOSED_CR;
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
@@ -700,7 +693,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private @Nullable Event closedCr(byte b) throws MultipartException {
+    private @Nullable Event closedCr(byte b) throws Refusal {
         if (b != Bytes.LF) {
             return textAfterClose();
         }
@@ -710,7 +703,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private @Nullable Event textAfterClose() throws MultipartException {
+    private @Nullable Event textAfterClose() throws Refusal {
         long at = offsetOf(position);
         if (!accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, at)) {
             throw followed("the close-delimiter", at);
@@ -719,15 +712,13 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private @Nullable Event epilogue() throws MultipartException {
+    private @Nullable Event epilogue() throws Refusal {
         if (epilogueAt == NONE) {
             epilogueAt = offsetOf(position);
-            if (!accept(Deviation.EPILOGUE, -1, epilogueAt)) {
-                throw fail(Reason.EPILOGUE, epilogueAt);
-            }
+            deviations.require(Deviation.EPILOGUE, -1, epilogueAt, "");
         }
         if (offsetOf(limit) - epilogueAt > options.maxEpilogueBytes()) {
-            throw fail(Reason.EPILOGUE_TOO_LARGE, epilogueAt + options.maxEpilogueBytes());
+            throw new Refusal(Reason.EPILOGUE_TOO_LARGE, epilogueAt + options.maxEpilogueBytes(), "");
         }
         position = limit;
         steps++;
@@ -749,24 +740,22 @@ public final class MultipartDecoder implements AutoCloseable {
         return offset + index - chunk.start();
     }
 
-    private MultipartException fail(Reason reason, long at) {
-        return fail(reason, at, "", null);
-    }
-
-    private MultipartException malformed(long at, String sentence) {
-        return fail(Reason.MALFORMED_DELIMITER, at, sentence, null);
+    private Refusal malformed(long at, String detail) {
+        return new Refusal(Reason.MALFORMED_DELIMITER, at, detail);
     }
 
     /** The one way to fail: sticky, and nothing is held any more. */
-    private MultipartException fail(Reason reason, long at, String sentence, @Nullable String seen) {
+    private MultipartException fail(Refusal refused) {
+        Reason reason = refused.reason;
+        long at = refused.offset;
         boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
         int part = afterClose ? -1 : partIndex;
         MultipartException.Builder because = MultipartException.because(reason)
                 .part(part, part >= 0 && section.isComplete() ? rules.names.knownName() : null)
                 .at(at)
-                .seen(seen);
-        if (!sentence.isEmpty()) {
-            because.saying(sentence);
+                .seen(refused.seen);
+        if (!refused.detail.isEmpty()) {
+            because.saying(refused.detail);
         } else if (state == State.PREAMBLE && reason != Reason.BODY_TOO_LARGE) {
             if (preambleAt != NONE) {
                 findFault(because, reason, reason == Reason.TRUNCATED ? at : options.maxPreambleBytes());

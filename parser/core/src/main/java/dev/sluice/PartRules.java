@@ -4,6 +4,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,13 +18,13 @@ final class PartRules {
     private static final String CHARSET = "charset";
 
     private static final Map<Deviation, String> DETAILS = Map.of(
-            Deviation.UNUSABLE_EXTENDED_PARAMETER, "an extended parameter cannot be used",
-            Deviation.EXTENDED_FILENAME, "filename* is not used in form-data",
-            Deviation.TWO_FILENAMES, "filename and filename* are both given",
-            Deviation.CONFLICTING_FILENAMES, "filename and filename* differ",
-            Deviation.PARAMETER_CONTINUATION, "filename* continuations are not used in form-data",
-            Deviation.UNREADABLE_FILENAME, "the only file name cannot be read",
-            Deviation.ENCODED_WORD, "encoded words are not used in form-data");
+            Deviation.UNUSABLE_EXTENDED_PARAMETER, "Content-Disposition: an extended parameter cannot be used",
+            Deviation.EXTENDED_FILENAME, "Content-Disposition: filename* is not used in form-data",
+            Deviation.TWO_FILENAMES, "Content-Disposition: filename and filename* are both given",
+            Deviation.CONFLICTING_FILENAMES, "Content-Disposition: filename and filename* differ",
+            Deviation.PARAMETER_CONTINUATION, "Content-Disposition: filename* continuations are not used in form-data",
+            Deviation.UNREADABLE_FILENAME, "Content-Disposition: the only file name cannot be read",
+            Deviation.ENCODED_WORD, "Content-Disposition: encoded words are not used in form-data");
 
     private static final Deviation[] READABLE_ELSEWHERE = {
         Deviation.DISPOSITION_TYPE, Deviation.LOOSE_PARAMETER, Deviation.ESCAPED_BACKSLASH, Deviation.BACKSLASH
@@ -62,47 +63,51 @@ final class PartRules {
         this.deviations = deviations;
     }
 
-    @Nullable
-    Refusal check(int partIndex) {
+    void check(int partIndex) throws Refusal {
         part = partIndex;
         dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;
         names.clear();
         contentLength = ABSENT;
         UsualSection usual = formData ? section.usualSection() : null;
         if (usual != null) {
-            return take(usual);
+            take(usual);
+            return;
         }
-        Refusal refused = findFields();
-        refused = refused != null ? refused : checkText();
-        refused = refused != null ? refused : checkTransferEncoding();
-        refused = refused != null ? refused : checkContentLength();
+        findFields();
+        checkText();
+        checkTransferEncoding();
+        checkContentLength();
         if (formData) {
-            refused = refused != null ? refused : checkDisposition();
-            refused = refused != null ? refused : checkType();
-            refused = refused != null ? refused : countFile();
-        } else if (refused == null && dispositionField != ABSENT && parseDisposition() == null) {
-            names.findName();
-            names.findFilename();
+            checkDisposition();
+            checkType();
+            countFile();
+        } else if (dispositionField != ABSENT) {
+            try {
+                parseDisposition();
+                names.findName();
+                names.findFilename();
+            } catch (Refusal e) { // then the part has no name
+            }
         }
-        return refused;
     }
 
     /** A usual section has nothing to object to but its charset, and one file too many. */
-    private @Nullable Refusal take(UsualSection usual) {
+    private void take(UsualSection usual) throws Refusal {
         dispositionField = 0;
         typeField = usual.typeStart < 0 ? ABSENT : 1;
         disposition.take(section.array(), usual);
         names.take(usual);
-        Refusal refused = typeField == ABSENT ? null : checkCharset();
-        return refused != null ? refused : countFile();
+        if (typeField != ABSENT) {
+            checkCharset();
+        }
+        countFile();
     }
 
-    private @Nullable Refusal findFields() {
+    private void findFields() throws Refusal {
         byte[] array = section.array();
-        int base = section.arrayOffset();
         for (int field = 0; field < section.count; field++) {
-            int from = base + section.nameStart(field);
-            int to = base + section.nameEnd(field);
+            int from = section.nameStart(field);
+            int to = section.nameEnd(field);
             int before = ABSENT;
             if (Keyword.CONTENT_DISPOSITION.is(array, from, to)) {
                 before = dispositionField;
@@ -118,108 +123,101 @@ final class PartRules {
                 lengthField = lengthField == ABSENT ? field : lengthField;
             }
             if (before != ABSENT) {
-                return refuse(Reason.DUPLICATE_HEADER, section.nameStart(field), "");
+                throw refuse(Reason.DUPLICATE_HEADER, from);
             }
         }
-        return null;
     }
 
-    private @Nullable Refusal checkText() {
+    private void checkText() throws Refusal {
         for (int field = 0; field < section.count; field++) {
             int start = section.valueStart(field);
-            int from = section.arrayOffset() + start;
             int length = section.valueEnd(field) - start;
-            if (!Text.isAscii(section.array(), from, length)) {
-                int malformed = Text.malformedAt(section.array(), from, length, options.headerCharset());
-                if (malformed >= 0 && !accept(Deviation.UNDECODABLE_HEADER, start + malformed)) {
-                    return refuse(
-                            Reason.MALFORMED_HEADER,
-                            start + malformed,
-                            "a header value is not valid " + options.headerCharset());
+            if (!Text.isAscii(section.array(), start, length)) {
+                int malformed = Text.malformedAt(section.array(), start, length, options.headerCharset());
+                if (malformed >= 0) {
+                    String detail = "a header value is not valid " + options.headerCharset();
+                    require(Deviation.UNDECODABLE_HEADER, start + malformed, detail);
                 }
             }
         }
-        return null;
     }
 
-    private @Nullable Refusal checkTransferEncoding() {
-        if (encodingField == ABSENT || isValue(encodingField, Keyword.SEVEN_BIT, Keyword.EIGHT_BIT, Keyword.BINARY)) {
-            return null;
+    private void checkTransferEncoding() throws Refusal {
+        if (encodingField == ABSENT) {
+            return;
         }
-        int start = section.valueStart(encodingField);
-        return accept(Deviation.TRANSFER_ENCODING, start)
-                ? null
-                : refuse(Reason.UNSUPPORTED_TRANSFER_ENCODING, start, "");
-    }
-
-    private boolean isValue(int field, Keyword... words) {
-        int from = section.arrayOffset() + section.valueStart(field);
-        int to = section.arrayOffset() + section.valueEnd(field);
-        for (Keyword word : words) {
-            if (word.is(section.array(), from, to)) {
-                return true;
-            }
+        byte[] array = section.array();
+        int from = section.valueStart(encodingField);
+        int to = section.valueEnd(encodingField);
+        if (!Keyword.SEVEN_BIT.is(array, from, to)
+                && !Keyword.EIGHT_BIT.is(array, from, to)
+                && !Keyword.BINARY.is(array, from, to)) {
+            require(Deviation.TRANSFER_ENCODING, from, "");
         }
-        return false;
     }
 
-    private @Nullable Refusal checkDisposition() {
+    private void checkDisposition() throws Refusal {
         if (dispositionField == ABSENT) {
-            return refuse(Reason.MISSING_CONTENT_DISPOSITION, section.endOfSection, "");
+            throw refuse(Reason.MISSING_CONTENT_DISPOSITION, section.arrayOffset() + section.endOfSection);
         }
-        Refusal refused = parseDisposition();
+        Refusal refused = null;
+        try {
+            parseDisposition();
+        } catch (Refusal e) {
+            refused = e;
+        }
         int start = section.valueStart(dispositionField);
         if (disposition.hasType() && !disposition.isFormData()) {
             accept(Deviation.DISPOSITION_TYPE, start);
         }
-        int end = refused == null ? Integer.MAX_VALUE : (int) refused.offset();
+        int end = refused == null ? Integer.MAX_VALUE : (int) refused.offset;
         int[] notedAt = disposition.notedAt;
         for (int next; (next = leftmost(notedAt)) >= 0 && notedAt[next] < end; notedAt[next] = ABSENT) {
             accept(DispositionParser.Noted.ALL[next].deviation, index(notedAt[next]));
         }
         if (refused != null) {
-            return refuse(refused.reason(), index(end), "Content-Disposition: " + refused.detail());
+            throw new Refusal(refused.reason, section.offsetOf(index(end)), "Content-Disposition: " + refused.detail);
         }
         names.findName();
         if (!names.hasName()) {
             if (!names.takeExtendedName()) {
-                return refuse(Reason.MISSING_NAME, start, "");
-            } else if (!accept(Deviation.EXTENDED_NAME, start)) {
-                return refuse(
-                        Reason.MISSING_NAME,
-                        start,
-                        "the Content-Disposition has no name but a name*: the preset COMPATIBLE takes it, as does any"
-                                + " that accepts EXTENDED_NAME");
+                throw refuse(Reason.MISSING_NAME, start);
             }
+            require(
+                    Deviation.EXTENDED_NAME,
+                    start,
+                    "the Content-Disposition has no name but a name*: the preset COMPATIBLE takes it, as does any"
+                            + " that accepts EXTENDED_NAME");
         }
         names.findFilename();
         for (PartNames.Oddity odd : names.oddities()) {
             int index = index(odd.position());
-            if (odd.broken() || !accept(odd.kind(), index)) {
-                return refuse(
-                        Reason.MALFORMED_CONTENT_DISPOSITION, index, "Content-Disposition: " + DETAILS.get(odd.kind()));
+            String detail = Objects.requireNonNull(DETAILS.get(odd.kind()));
+            if (odd.broken()) {
+                throw new Refusal(odd.kind().reason(), section.offsetOf(index), detail);
             }
+            require(odd.kind(), index, detail);
         }
-        return null;
     }
 
-    private @Nullable Refusal parseDisposition() {
+    private void parseDisposition() throws Refusal {
         names.parsing();
-        int from = section.arrayOffset() + section.valueStart(dispositionField);
-        int to = section.arrayOffset() + section.valueEnd(dispositionField);
+        int from = section.valueStart(dispositionField);
+        int to = section.valueEnd(dispositionField);
         if (!section.isFolded(dispositionField)) {
             origins = new int[0];
-            return disposition.parse(section.array(), from, to);
+            disposition.parse(section.array(), from, to);
+            return;
         }
         origins = new int[to - from + 1];
         byte[] unfolded = PartHead.unfold(section.array(), from, to, origins);
         origins[unfolded.length] = to;
-        return disposition.parse(unfolded, 0, unfolded.length);
+        disposition.parse(unfolded, 0, unfolded.length);
     }
 
-    /** {@return the index in the section of a position of the disposition parser} */
+    /** {@return the index in the array of the section of a position of the disposition parser} */
     private int index(int position) {
-        return (origins.length > 0 ? origins[position] : position) - section.arrayOffset();
+        return origins.length > 0 ? origins[position] : position;
     }
 
     private static int leftmost(int[] positions) {
@@ -232,39 +230,38 @@ final class PartRules {
         return leftmost;
     }
 
-    private @Nullable Refusal checkType() {
+    private void checkType() throws Refusal {
         if (typeField == ABSENT) {
-            return null;
+            return;
         }
         int start = section.valueStart(typeField);
-        int from = section.arrayOffset() + start;
-        int to = section.arrayOffset() + section.valueEnd(typeField);
-        boolean nested = Keyword.MULTIPART.startsAt(section.array(), from, to);
-        return !nested || accept(Deviation.NESTED_MULTIPART, start)
-                ? checkCharset()
-                : refuse(Reason.UNSUPPORTED_MEDIA_TYPE, start, "a form-data part holds another multipart body");
+        if (Keyword.MULTIPART.startsAt(section.array(), start, section.valueEnd(typeField))) {
+            require(Deviation.NESTED_MULTIPART, start, "a form-data part holds another multipart body");
+        }
+        checkCharset();
     }
 
     /** Of a type with parameters: whether all readers find the same charset, and ASCII is itself in that of a field. */
-    private @Nullable Refusal checkCharset() {
+    private void checkCharset() throws Refusal {
         int start = section.valueStart(typeField);
         byte[] array = section.array();
-        int at = section.arrayOffset() + start;
-        int end = section.arrayOffset() + section.valueEnd(typeField);
+        int at = start;
+        int end = section.valueEnd(typeField);
         while (at < end && array[at] != ';') {
             at++;
         }
         String type = at < end ? contentType() : null;
         if (type == null) {
-            return null;
+            return;
         }
-        if (isAmbiguous(type) && !accept(Deviation.AMBIGUOUS_CHARSET, start)) {
-            return refuse(Reason.MALFORMED_HEADER, start, "the Content-Type of a part has more than one charset");
+        if (isAmbiguous(type)) {
+            require(Deviation.AMBIGUOUS_CHARSET, start, "the Content-Type of a part has more than one charset");
         }
         String charset = names.hasFilename() ? null : PartHead.parameter(type, CHARSET);
-        return charset == null || keepsAscii(charset) || accept(Deviation.CHARSET_WITHOUT_ASCII, start)
-                ? null
-                : refuse(Reason.UNKNOWN_CHARSET, start, "the charset of a field is not a superset of US-ASCII");
+        Charset named = charset == null ? null : Text.charset(charset);
+        if (named != null && !Text.keepsAscii(named)) {
+            require(Deviation.CHARSET_WITHOUT_ASCII, start, "the charset of a field is not a superset of US-ASCII");
+        }
     }
 
     /** {@return whether readers may find another charset in {@code contentType} than the first {@code charset=}} */
@@ -283,31 +280,23 @@ final class PartRules {
         return plain > 1;
     }
 
-    /** {@return whether visible ASCII is itself in a charset; also where the platform does not know it} */
-    private static boolean keepsAscii(String charset) {
-        Charset named = Text.charset(charset);
-        return named == null || Text.keepsAscii(named);
-    }
-
-    private @Nullable Refusal checkContentLength() {
+    private void checkContentLength() throws Refusal {
         if (lengthField == ABSENT) {
-            return null;
+            return;
         }
         long length = lengthOf(lengthField);
         int odd = length == ABSENT ? lengthField : secondLengthField;
         contentLength = secondLengthField == ABSENT ? length : ABSENT;
-        return odd == ABSENT || accept(Deviation.PART_CONTENT_LENGTH, section.valueStart(odd))
-                ? null
-                : refuse(
-                        Reason.MALFORMED_HEADER,
-                        section.valueStart(odd),
-                        "the Content-Length of a part is not a number, or occurs twice");
+        if (odd != ABSENT) {
+            String detail = "the Content-Length of a part is not a number, or occurs twice";
+            require(Deviation.PART_CONTENT_LENGTH, section.valueStart(odd), detail);
+        }
     }
 
     /** {@return the number that a field is, at most {@link Long#MAX_VALUE}, or {@link #ABSENT} where it is none} */
     private long lengthOf(int field) {
-        int from = section.arrayOffset() + section.valueStart(field);
-        int to = section.arrayOffset() + section.valueEnd(field);
+        int from = section.valueStart(field);
+        int to = section.valueEnd(field);
         long length = from < to ? 0 : ABSENT;
         for (int i = from; i < to; i++) {
             int digit = section.array()[i] - '0';
@@ -319,19 +308,22 @@ final class PartRules {
         return length;
     }
 
-    private @Nullable Refusal countFile() {
+    private void countFile() throws Refusal {
         if (names.hasFilename() && ++files > options.maxFiles()) {
-            return refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField), "");
+            throw refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField));
         }
-        return null;
     }
 
     private boolean accept(Deviation kind, int index) {
         return deviations.accept(kind, part, section.offsetOf(index));
     }
 
-    private Refusal refuse(Reason reason, int index, String detail) {
-        return new Refusal(reason, section.offsetOf(index), detail, null);
+    private void require(Deviation kind, int index, String detail) throws Refusal {
+        deviations.require(kind, part, section.offsetOf(index), detail);
+    }
+
+    private Refusal refuse(Reason reason, int index) {
+        return new Refusal(reason, section.offsetOf(index), "");
     }
 
     long steps() {
@@ -354,8 +346,9 @@ final class PartRules {
                 options.headerCharset());
     }
 
+    /** {@return where in the copy of the section the value of a field is} */
     private int valueOf(int field) {
-        return field == ABSENT ? ABSENT : section.valueStart(field);
+        return field == ABSENT ? ABSENT : section.valueStart(field) - section.arrayOffset();
     }
 
     @Nullable
@@ -363,8 +356,8 @@ final class PartRules {
         if (typeField == ABSENT) {
             return null;
         }
-        int from = section.arrayOffset() + section.valueStart(typeField);
-        int to = section.arrayOffset() + section.valueEnd(typeField);
+        int from = section.valueStart(typeField);
+        int to = section.valueEnd(typeField);
         if (section.isFolded(typeField)) {
             byte[] unfolded = PartHead.unfold(section.array(), from, to, new int[0]);
             return new String(unfolded, options.headerCharset());

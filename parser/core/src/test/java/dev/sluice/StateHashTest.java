@@ -43,7 +43,6 @@ class StateHashTest {
             == HeaderSection
             in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
             never changes: deviations formData boundary maxFields maxSize maxTotalSize
-            ends the decoding, and is in its failure: refusal
             as partIndex of the decoder, which is in the hash: part
             say the same as "fields" in another way: usual isUsual
             only counted: steps
