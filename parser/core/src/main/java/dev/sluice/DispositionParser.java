@@ -71,7 +71,7 @@ final class DispositionParser {
     final Parameter continuation = new Parameter();
 
     /** Those of {@code filename*0}, {@code filename*1}, ..., in the order in which they came. */
-    private final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
+    final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
 
     /** Where the first of each kind that is {@link Noted} is; {@link #ABSENT} where there is none. */
     final int[] notedAt = new int[Noted.ALL.length];
@@ -83,12 +83,17 @@ final class DispositionParser {
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
     }
 
+    /** Forgets the parameters of the part before. */
+    void clear() {
+        name.at = filename.at = ABSENT;
+        extendedName.at = nameContinuation.at = extendedFilename.at = continuation.at = ABSENT;
+    }
+
+    /** Parses the value of a part whose parameters are {@linkplain #clear() cleared}. */
     void parse(byte[] array, int from, int to) throws Refusal {
         bytes = array;
         at = from;
         end = to;
-        name.at = filename.at = ABSENT;
-        forgetExtended();
         pieces.clear();
         Arrays.fill(notedAt, ABSENT);
         typeStart = at;
@@ -97,7 +102,7 @@ final class DispositionParser {
         if (typeStart == typeEnd) {
             throw malformed("a disposition type is expected");
         }
-        if (!isFormData() && !preset.accepts(Deviation.DISPOSITION_TYPE)) {
+        if (hasOtherType() && !preset.accepts(Deviation.DISPOSITION_TYPE)) {
             at = from;
             throw malformed("the disposition type is not form-data");
         }
@@ -124,19 +129,10 @@ final class DispositionParser {
         bytes = array;
         name.set(usual.nameStart, usual.nameStart, usual.nameEnd, false);
         filename.set(usual.filenameStart, usual.filenameStart, usual.filenameEnd, false);
-        forgetExtended();
     }
 
-    private void forgetExtended() {
-        extendedName.at = nameContinuation.at = extendedFilename.at = continuation.at = ABSENT;
-    }
-
-    boolean hasType() {
-        return typeEnd > typeStart;
-    }
-
-    boolean isFormData() {
-        return Keyword.FORM_DATA.is(bytes, typeStart, typeEnd);
+    boolean hasOtherType() {
+        return typeEnd > typeStart && !Keyword.FORM_DATA.is(bytes, typeStart, typeEnd);
     }
 
     private void parameter() throws Refusal {
@@ -378,7 +374,7 @@ final class DispositionParser {
 
         /** {@return the value, its escapes undone} */
         String text(Charset charset) {
-            return DispositionParser.this.text(from, to, hasEscapes, charset);
+            return hasEscapes ? new String(raw(from, to, true), charset) : new String(bytes, from, to - from, charset);
         }
 
         /** {@return the value decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
@@ -387,8 +383,10 @@ final class DispositionParser {
             return isThere() ? ExtendedValue.decode(bytes, from, to) : null;
         }
 
-        boolean mayBeWords() {
-            return from < to && bytes[from] == '=';
+        /** {@return what the RFC 2047 encoded words say that the value consists of, or null where it does not} */
+        @Nullable
+        String words(Charset charset) {
+            return isThere() && from < to && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
         }
 
         /** {@return whether it is an RFC 2047 encoded word, which says nothing as it stands} */
@@ -399,14 +397,6 @@ final class DispositionParser {
                     && bytes[to - 2] == '?'
                     && bytes[to - 1] == '=';
         }
-    }
-
-    private String text(int from, int to, boolean escaped, Charset charset) {
-        if (escaped) {
-            byte[] raw = raw(from, to, true);
-            return new String(raw, charset);
-        }
-        return new String(bytes, from, to - from, charset);
     }
 
     private byte[] raw(int from, int to, boolean escaped) {
@@ -420,29 +410,5 @@ final class DispositionParser {
             raw[size++] = bytes[i];
         }
         return size == raw.length ? raw : Arrays.copyOf(raw, size);
-    }
-
-    /** {@return the pieces of {@code filename*0}, {@code filename*1}, ... joined (RFC 2231 section 3), or null where they do not fit} */
-    @Nullable
-    String joinedFilename(Charset headerCharset) {
-        return ExtendedValue.join(pieces, headerCharset);
-    }
-
-    /** {@return {@code text} with the three escapes of browsers undone} */
-    static String decodePercentEscapes(String text) {
-        if (text.indexOf('%') < 0) {
-            return text;
-        }
-        StringBuilder decoded = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            int escape = text.startsWith("%22", i)
-                    ? '"'
-                    : text.regionMatches(true, i, "%0D", 0, 3)
-                            ? '\r'
-                            : text.regionMatches(true, i, "%0A", 0, 3) ? '\n' : 0;
-            decoded.append(escape != 0 ? (char) escape : text.charAt(i));
-            i += escape != 0 ? 2 : 0;
-        }
-        return decoded.toString();
     }
 }

@@ -494,7 +494,6 @@ public final class MultipartDecoder implements AutoCloseable {
                 return delimiterComplete(false);
             }
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
-            checkPadding();
             pad(b);
             state = State.PADDING;
         } else if (b == '-' && state == State.DELIMITER) {
@@ -508,12 +507,6 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private void checkPadding() throws Refusal {
-        if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
-            throw malformed(offsetOf(position), "there is a blank after a delimiter");
-        }
-    }
-
     /** Reports the padding of a line that has turned out to be sound; {@code dashes} stand before it. */
     private void acceptPadding(int part, int dashes) {
         if (padding > 0) {
@@ -521,7 +514,10 @@ public final class MultipartDecoder implements AutoCloseable {
         }
     }
 
-    private void pad(byte b) {
+    private void pad(byte b) throws Refusal {
+        if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
+            throw malformed(offsetOf(position), "there is a blank after a delimiter");
+        }
         if (options.preset().accepts(Deviation.FALSE_DELIMITER)) { // it may turn out to be data
             if (padding == paddingBytes.length) {
                 paddingBytes = Arrays.copyOf(paddingBytes, Math.max(16, 2 * padding));
@@ -543,43 +539,39 @@ public final class MultipartDecoder implements AutoCloseable {
             String detail = "the close-delimiter comes first, after a preamble";
             deviations.require(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position), detail);
         }
-        acceptPreambleAndLf();
-        checkPart();
-        advance();
-        padding = 0;
-        state = State.CLOSED;
-        return endPart();
+        return soundDelimiter(State.CLOSED);
     }
 
     private @Nullable Event delimiterComplete(boolean bareLf) throws Refusal {
-        acceptPreambleAndLf();
-        acceptPadding(partOpen ? partIndex : -1, 0);
-        checkPart();
         partAfterBareLf = bareLf;
-        advance();
-        state = State.PART;
-        return endPart();
+        return soundDelimiter(State.PART);
     }
 
     private boolean isAfterPreamble() {
         return partIndex < 0 && preambleAt != NONE;
     }
 
-    /** What came before the delimiter at hand is decided upon once its line is known to be sound. */
-    private void acceptPreambleAndLf() throws Refusal {
+    /** The line of the delimiter at hand is sound, as far as the byte at {@code position}: what came before is decided upon. */
+    private @Nullable Event soundDelimiter(State then) throws Refusal {
         if (isAfterPreamble()) {
             deviations.require(Deviation.PREAMBLE, -1, preambleAt, "");
         }
         if (delimiterAfterBareLf) {
             accept(Deviation.BARE_LF, partIndex, delimiterAt);
         }
+        acceptPadding(partOpen ? partIndex : -1, 0);
+        boolean endsPart = partOpen;
+        if (endsPart) {
+            checkPart();
+        }
+        advance();
+        partOpen = false;
+        state = then;
+        return endsPart ? Event.PART_END : null;
     }
 
     /** Decides on the part that ends with the byte at {@code position}. */
     private void checkPart() throws Refusal {
-        if (!partOpen) {
-            return;
-        }
         long at = offsetOf(position);
         if (search.first() == OWN_LINE_END) {
             String detail = "a delimiter follows the header section of a part without a line end of its own";
@@ -590,14 +582,6 @@ public final class MultipartDecoder implements AutoCloseable {
             String detail = "the size of the part is not its Content-Length";
             deviations.require(Deviation.PART_CONTENT_LENGTH, partIndex, at, detail);
         }
-    }
-
-    private @Nullable Event endPart() {
-        if (!partOpen) {
-            return null;
-        }
-        partOpen = false;
-        return Event.PART_END;
     }
 
     /** What looked like a delimiter is followed by the byte at {@code position}, which may not follow it. */
@@ -680,8 +664,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (b == Bytes.CR) {
             state = State.CLOSED_CR;
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
-            checkPadding();
-            padding++;
+            pad(b);
         } else if (b == Bytes.LF && acceptBareLf) {
             acceptPadding(-1, 2);
             accept(Deviation.BARE_LF, -1, offsetOf(position));

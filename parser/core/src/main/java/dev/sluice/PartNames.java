@@ -18,11 +18,9 @@ final class PartNames {
     private final MultipartOptions options;
     private final DispositionParser disposition;
 
-    /** Whether {@link #disposition} is that of the part at hand. */
-    private boolean hasDisposition;
+    boolean hasName;
+    boolean hasFilename;
 
-    private boolean hasName;
-    private boolean hasFilename;
     /** What the name is where it is not the plain one as it came. */
     private @Nullable String otherName;
 
@@ -41,32 +39,22 @@ final class PartNames {
     }
 
     void clear() {
-        hasDisposition = hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
+        hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
         otherName = otherFilename = extendedFilename = null;
+        disposition.clear();
     }
 
     /** Takes what is plain, and has been found already. */
     void take(UsualSection usual) {
-        hasDisposition = hasName = true;
+        hasName = true;
         hasFilename = usual.filenameStart >= 0;
-    }
-
-    /** The parser begins with the field of the part at hand. */
-    void parsing() {
-        hasDisposition = true;
     }
 
     void findName() {
         hasName = disposition.name.isThere();
-        String words = hasName && disposition.name.mayBeWords()
-                ? EncodedWords.in(disposition.name.text(options.headerCharset()))
-                : null;
+        String words = disposition.name.words(options.headerCharset());
         nameOfWords = words != null;
         otherName = options.decodeEncodedWords() ? words : null;
-    }
-
-    boolean hasName() {
-        return hasName;
     }
 
     /** Takes {@code name*} where there is no name. {@return whether there is one} */
@@ -83,22 +71,16 @@ final class PartNames {
         if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
             otherFilename = extended;
         } else if (hasFilename) {
-            String words = disposition.filename.mayBeWords()
-                    ? EncodedWords.in(disposition.filename.text(options.headerCharset()))
-                    : null;
+            String words = disposition.filename.words(options.headerCharset());
             filenameOfWords = words != null;
             otherFilename = options.decodeEncodedWords() ? words : null;
         } else if (disposition.continuation.isThere() && options.joinContinuations()) {
-            otherFilename = disposition.joinedFilename(options.headerCharset());
+            otherFilename = ExtendedValue.join(disposition.pieces, options.headerCharset());
             joined = otherFilename != null;
         } else if (disposition.extendedFilename.isThere() && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
             otherFilename = disposition.extendedFilename.text(options.headerCharset());
         }
         hasFilename |= otherFilename != null;
-    }
-
-    boolean hasFilename() {
-        return hasFilename;
     }
 
     /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
@@ -159,7 +141,7 @@ final class PartNames {
     /** {@return the name, as far as it could be read; null where there is none} */
     @Nullable
     String knownName() {
-        return otherName != null || !hasDisposition || !disposition.name.isThere() ? otherName : plainName();
+        return otherName != null || !disposition.name.isThere() ? otherName : plainName();
     }
 
     /** {@return the name; null only outside of form-data} */
@@ -196,6 +178,10 @@ final class PartNames {
     }
 
     private String escapes(String text) {
-        return options.decodePercentEscapes() ? DispositionParser.decodePercentEscapes(text) : text;
+        if (!options.decodePercentEscapes()) {
+            return text;
+        }
+        String quotes = text.replace("%22", "\"");
+        return quotes.replace("%0D", "\r").replace("%0d", "\r").replace("%0A", "\n").replace("%0a", "\n");
     }
 }

@@ -167,7 +167,7 @@ final class PartRules {
             refused = e;
         }
         int start = section.valueStart(dispositionField);
-        if (disposition.hasType() && !disposition.isFormData()) {
+        if (disposition.hasOtherType()) {
             accept(Deviation.DISPOSITION_TYPE, start);
         }
         int end = refused == null ? Integer.MAX_VALUE : (int) refused.offset;
@@ -179,7 +179,7 @@ final class PartRules {
             throw new Refusal(refused.reason, section.offsetOf(index(end)), "Content-Disposition: " + refused.detail);
         }
         names.findName();
-        if (!names.hasName()) {
+        if (!names.hasName) {
             if (!names.takeExtendedName()) {
                 throw refuse(Reason.MISSING_NAME, start);
             }
@@ -201,7 +201,6 @@ final class PartRules {
     }
 
     private void parseDisposition() throws Refusal {
-        names.parsing();
         int from = section.valueStart(dispositionField);
         int to = section.valueEnd(dispositionField);
         if (!section.isFolded(dispositionField)) {
@@ -257,7 +256,7 @@ final class PartRules {
         if (isAmbiguous(type)) {
             require(Deviation.AMBIGUOUS_CHARSET, start, "the Content-Type of a part has more than one charset");
         }
-        String charset = names.hasFilename() ? null : PartHead.parameter(type, CHARSET);
+        String charset = names.hasFilename ? null : PartHead.parameter(type, CHARSET);
         Charset named = charset == null ? null : Text.charset(charset);
         if (named != null && !Text.keepsAscii(named)) {
             require(Deviation.CHARSET_WITHOUT_ASCII, start, "the charset of a field is not a superset of US-ASCII");
@@ -309,7 +308,7 @@ final class PartRules {
     }
 
     private void countFile() throws Refusal {
-        if (names.hasFilename() && ++files > options.maxFiles()) {
+        if (names.hasFilename && ++files > options.maxFiles()) {
             throw refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField));
         }
     }

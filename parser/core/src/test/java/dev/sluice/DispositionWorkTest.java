@@ -75,7 +75,7 @@ class DispositionWorkTest {
         DispositionParser parser = new DispositionParser(hostile.preset);
         if (isParsed(parser, value)) {
             long before = parser.steps();
-            parser.joinedFilename(StandardCharsets.UTF_8);
+            ExtendedValue.join(parser.pieces, StandardCharsets.UTF_8);
             if (parser.filename.isThere()) {
                 parser.filename.text(StandardCharsets.UTF_8);
             }

@@ -53,7 +53,7 @@ class StateHashTest {
             follow from the bytes of the section: contentLength lengthField secondLengthField
             == PartNames
             never changes: options
-            follow from the bytes of the section: disposition hasDisposition hasName hasFilename otherName otherFilename
+            follow from the bytes of the section: disposition hasName hasFilename otherName otherFilename
             follow from the bytes of the section: extendedFilename nameOfWords filenameOfWords joined
             == Deviations
             in the hash: reported count outside inside part
