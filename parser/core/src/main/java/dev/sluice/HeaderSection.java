@@ -35,8 +35,8 @@ final class HeaderSection implements AutoCloseable {
     private static final int FIRST_BLOCK = 128;
     private static final int BLOCK = 512;
 
-    /** Slots of {@link #fields} per field: where name and value start and end, and whether the value is folded. */
-    static final int SLOTS = 5;
+    /** Slots of {@link #fields} per field: where the name starts and ends, where the value ends, and whether it is folded. */
+    static final int SLOTS = 4;
 
     enum State {
         LINE,
@@ -169,9 +169,8 @@ final class HeaderSection implements AutoCloseable {
     private void field(int at, int nameStart, int nameEnd, int valueEnd) {
         fields[at] = nameStart;
         fields[at + 1] = nameEnd;
-        fields[at + 2] = nameEnd + 1;
-        fields[at + 3] = valueEnd;
-        fields[at + 4] = 0;
+        fields[at + 2] = valueEnd;
+        fields[at + 3] = 0;
     }
 
     /** {@return where its pieces are if the section was taken at once, or null} */
@@ -194,7 +193,7 @@ final class HeaderSection implements AutoCloseable {
             if (count == 0 || !accept(Deviation.FOLDED_HEADER, at)) {
                 throw malformed(at, "a header line starts with a blank");
             }
-            fields[lastField() + 4] = 1;
+            fields[lastField() + 3] = 1;
             state = State.FOLD;
         } else if (count == maxFields) {
             throw new Refusal(Reason.TOO_MANY_HEADERS, offset + at, "");
@@ -240,7 +239,7 @@ final class HeaderSection implements AutoCloseable {
             fields = Arrays.copyOf(fields, 2 * fields.length);
         }
         fields[field] = at;
-        fields[field + 4] = 0;
+        fields[field + 3] = 0;
         state = State.NAME;
     }
 
@@ -259,9 +258,7 @@ final class HeaderSection implements AutoCloseable {
         if (b != ':') {
             throw malformed(at, Bytes.isLineEnd(b) ? "a header line has no colon" : NOT_TOKEN, b);
         }
-        int field = lastField();
-        fields[field + 1] = at;
-        fields[field + 2] = at + 1;
+        fields[lastField() + 1] = at;
         state = State.VALUE;
         return at + 1;
     }
@@ -274,9 +271,8 @@ final class HeaderSection implements AutoCloseable {
         if (at == end) {
             return at;
         }
-        int field = lastField();
         byte b = array[base + at];
-        fields[field + 3] = at;
+        fields[lastField() + 2] = at;
         if (b == Bytes.CR) {
             state = State.VALUE_CR;
         } else if (b == Bytes.LF && accept(Deviation.BARE_LF_IN_HEADER, at)) {
@@ -360,14 +356,14 @@ final class HeaderSection implements AutoCloseable {
     }
 
     boolean isFolded(int field) {
-        return fields[field * SLOTS + 4] != 0;
+        return fields[field * SLOTS + 3] != 0;
     }
 
     /** {@return where the value starts in the array, blanks before it skipped} */
     int valueStart(int field) {
         byte[] array = bytes.array();
-        int start = bytes.arrayOffset() + fields[field * SLOTS + 2];
-        int end = bytes.arrayOffset() + fields[field * SLOTS + 3];
+        int start = nameEnd(field) + 1;
+        int end = bytes.arrayOffset() + fields[field * SLOTS + 2];
         while (start < end && Bytes.isSpace(array[start])) {
             start++;
         }
@@ -378,7 +374,7 @@ final class HeaderSection implements AutoCloseable {
     int valueEnd(int field) {
         byte[] array = bytes.array();
         int start = valueStart(field);
-        int end = bytes.arrayOffset() + fields[field * SLOTS + 3];
+        int end = bytes.arrayOffset() + fields[field * SLOTS + 2];
         while (end > start && Bytes.isSpace(array[end - 1])) {
             end--;
         }

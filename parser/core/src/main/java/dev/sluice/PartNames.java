@@ -182,6 +182,9 @@ final class PartNames {
             return text;
         }
         String quotes = text.replace("%22", "\"");
-        return quotes.replace("%0D", "\r").replace("%0d", "\r").replace("%0A", "\n").replace("%0a", "\n");
+        return quotes.replace("%0D", "\r")
+                .replace("%0d", "\r")
+                .replace("%0A", "\n")
+                .replace("%0a", "\n");
     }
 }

@@ -1,8 +1,7 @@
 package dev.sluice;
 
 import dev.sluice.Deviation.Verdict;
-import java.util.List;
-import java.util.Objects;
+import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -29,18 +28,18 @@ public final class Preset {
     public static final Preset COMPATIBLE = new Preset("COMPATIBLE", kind -> kind.compatible, true);
 
     private final String name;
-    private final long accepted;
-    private final long reported;
+    /** Of each deviation, by its ordinal. */
+    private final Verdict[] verdicts;
+
     private final boolean decodes;
 
     private Preset(String name, Function<Deviation, Verdict> verdicts, boolean decodes) {
-        this(name, bits(verdicts, Verdict.ACCEPTED), bits(verdicts, Verdict.REPORTED), decodes);
+        this(name, Stream.of(Deviation.values()).map(verdicts).toArray(Verdict[]::new), decodes);
     }
 
-    private Preset(String name, long accepted, long reported, boolean decodes) {
+    private Preset(String name, Verdict[] verdicts, boolean decodes) {
         this.name = name;
-        this.accepted = accepted;
-        this.reported = reported;
+        this.verdicts = verdicts;
         this.decodes = decodes;
     }
 
@@ -52,36 +51,37 @@ public final class Preset {
                 .orElseThrow(() -> Setting.PRESET.unusable(name, null));
     }
 
-    private Preset changed(long nowAccepted, long nowReported) {
-        return new Preset(name + "+", nowAccepted, nowReported, decodes);
-    }
-
     /** {@return this preset, but with {@code deviations} accepted silently} */
     public Preset accepting(Deviation... deviations) {
-        long bits = bits(List.of(deviations));
-        return changed(accepted | bits, reported & ~bits);
+        return changed(Verdict.ACCEPTED, deviations);
     }
 
     /** {@return this preset, but with {@code deviations} accepted and reported} */
     public Preset reporting(Deviation... deviations) {
-        long bits = bits(List.of(deviations));
-        return changed(accepted & ~bits, reported | bits);
+        return changed(Verdict.REPORTED, deviations);
     }
 
     /** {@return this preset, but with {@code deviations} refused} */
     public Preset refusing(Deviation... deviations) {
-        long bits = bits(List.of(deviations));
-        return changed(accepted & ~bits, reported & ~bits);
+        return changed(Verdict.REFUSED, deviations);
+    }
+
+    private Preset changed(Verdict verdict, Deviation... deviations) {
+        Verdict[] changed = verdicts.clone();
+        for (Deviation deviation : deviations) {
+            changed[deviation.ordinal()] = verdict;
+        }
+        return new Preset(name + "+", changed, decodes);
     }
 
     /** {@return whether {@code deviation} is accepted, silently or reported} */
     public boolean accepts(Deviation deviation) {
-        return ((accepted | reported) & bit(deviation)) != 0;
+        return verdicts[deviation.ordinal()] != Verdict.REFUSED;
     }
 
     /** {@return whether {@code deviation} is accepted and reported} */
     public boolean reports(Deviation deviation) {
-        return (reported & bit(deviation)) != 0;
+        return verdicts[deviation.ordinal()] == Verdict.REPORTED;
     }
 
     /**
@@ -92,35 +92,14 @@ public final class Preset {
         return decodes;
     }
 
-    private static long bits(Function<Deviation, Verdict> verdicts, Verdict verdict) {
-        return bits(Stream.of(Deviation.values())
-                .filter(kind -> verdicts.apply(kind) == verdict)
-                .toList());
-    }
-
-    private static long bits(List<Deviation> deviations) {
-        long bits = 0;
-        for (Deviation deviation : deviations) {
-            bits |= bit(deviation);
-        }
-        return bits;
-    }
-
-    private static long bit(Deviation deviation) {
-        return 1L << deviation.ordinal();
-    }
-
     @Override
     public boolean equals(Object other) {
-        return other instanceof Preset that
-                && accepted == that.accepted
-                && reported == that.reported
-                && decodes == that.decodes;
+        return other instanceof Preset that && decodes == that.decodes && Arrays.equals(verdicts, that.verdicts);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(accepted, reported, decodes);
+        return Arrays.hashCode(verdicts) + Boolean.hashCode(decodes);
     }
 
     /** {@return the name of the preset this one started from, with {@code +} for each change} */

@@ -79,17 +79,13 @@ final class SafeFilename {
     private static String trim(String name) {
         int from = 0;
         int to = name.length();
-        while (from < to && isDotOrBlank(name.charAt(from))) {
+        while (from < to && ". ".indexOf(name.charAt(from)) >= 0) {
             from++;
         }
-        while (to > from && isDotOrBlank(name.charAt(to - 1))) {
+        while (to > from && ". ".indexOf(name.charAt(to - 1)) >= 0) {
             to--;
         }
         return name.substring(from, to);
-    }
-
-    private static boolean isDotOrBlank(char c) {
-        return c == '.' || c == ' ';
     }
 
     /** Cuts the stem, not the extension, and never inside a character. */

@@ -36,6 +36,7 @@ class SharedTypesTest {
             "Delimiter.text", "written by the constructor's caller only, before the constructor",
             "Delimiter.constant", "read-only, and neither retained nor released by anybody",
             "Delimiter.grams", "see above",
+            "Preset.verdicts", "written by the constructor's caller only, before the constructor",
             "MultipartOptions.numbers", "written by the constructor only, and handed out to nobody",
             "MultipartOptions.allocator", "the caller's: allocators are made to be shared");
 
