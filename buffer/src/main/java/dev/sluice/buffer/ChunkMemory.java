@@ -196,8 +196,8 @@ public final class ChunkMemory {
      * detection records, that leaves a record that names the part and the offset}
      *
      * @param index absolute index in the chunk
-     * @param partIndex 0-based, -1 for none
-     * @param offset of the first byte, from the start of the multipart body; -1 for no such record
+     * @param partIndex 0-based
+     * @param offset of the first byte, from the start of the multipart body
      */
     public ByteBuf slice(int index, int length, int partIndex, long offset) {
         check(index, index + length);

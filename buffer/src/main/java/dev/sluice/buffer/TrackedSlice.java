@@ -19,10 +19,7 @@ final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
     private final int partIndex;
     private final long offset;
 
-    /**
-     * @param offset of the first byte, from the start of the multipart body; -1 to leave no hint
-     * @param partIndex 0-based, -1 for none
-     */
+    /** @param offset of the first byte, from the start of the multipart body */
     TrackedSlice(ByteBuf view, ByteBuf owner, int partIndex, long offset) {
         super(swapped(view));
         this.owner = owner;
@@ -40,25 +37,17 @@ final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
 
     @Override
     public String toHintString() {
-        return partIndex < 0 ? "offset " + offset : "part " + partIndex + ", offset " + offset;
-    }
-
-    private void name() {
-        if (offset >= 0) {
-            owner.touch(this);
-        }
+        return "part " + partIndex + ", offset " + offset;
     }
 
     @Override
     public ByteBuf retain() {
-        name();
-        owner.retain();
-        return this;
+        return retain(1);
     }
 
     @Override
     public ByteBuf retain(int increment) {
-        name();
+        owner.touch(this);
         owner.retain(increment);
         return this;
     }

@@ -10,10 +10,6 @@ final class EncodedWords {
 
     /** {@return what the words of {@code text} say, or null where it has none, or anything else, or one that cannot be decoded} */
     static @Nullable String in(String text) {
-        return text.startsWith("=?") ? decode(text) : null;
-    }
-
-    private static @Nullable String decode(String text) {
         StringBuilder decoded = new StringBuilder();
         int at = 0;
         while (at < text.length()) {

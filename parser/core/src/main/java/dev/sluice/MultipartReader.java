@@ -486,29 +486,24 @@ public final class MultipartReader implements AutoCloseable {
             }
 
             private @Nullable ByteBuf decoded(TransferDecoder decoder) throws IOException {
-                while (!decoded.isReadable() && !decodedEnd) {
-                    decode(decoder, readable());
+                while (!decoded.isReadable() && !decodedEnd && malformed == null) {
+                    ByteBuf encoded = readable();
+                    int count = encoded == null ? 0 : Math.min(encoded.readableBytes(), ENCODED_AT_A_TIME);
+                    byte[] memory = decoded.clear().array();
+                    try {
+                        int size = encoded == null
+                                ? decoder.end(memory)
+                                : decoder.decode(encoded.readSlice(count), memory);
+                        decoded.writerIndex(size);
+                    } catch (IOException e) {
+                        malformed = e;
+                    }
+                    decodedEnd = encoded == null;
                 }
-                return decoded.isReadable() ? decoded : null;
-            }
-
-            private void decode(TransferDecoder decoder, @Nullable ByteBuf encoded) throws IOException {
                 if (malformed != null) {
                     throw malformed;
                 }
-                byte[] memory = decoded.clear().array();
-                try {
-                    decoded.writerIndex(
-                            encoded == null
-                                    ? decoder.end(memory)
-                                    : decoder.decode(
-                                            encoded.readSlice(Math.min(encoded.readableBytes(), ENCODED_AT_A_TIME)),
-                                            memory));
-                } catch (IOException e) {
-                    malformed = e;
-                    throw e;
-                }
-                decodedEnd = encoded == null;
+                return decoded.isReadable() ? decoded : null;
             }
 
             @Override
