@@ -27,25 +27,6 @@ import org.jspecify.annotations.Nullable;
 final class DispositionParser {
     private static final int ABSENT = -1;
 
-    /** What has one reading here, and may be refused or reported; from left to right. */
-    enum Noted {
-        SYNTAX(Deviation.DISPOSITION_SYNTAX, "parameters are malformed"),
-        LOOSE(Deviation.LOOSE_PARAMETER, "a parameter is one that other parsers read differently"),
-        DOUBLE_BACKSLASH(Deviation.ESCAPED_BACKSLASH, "a quoted value has a backslash"),
-        SINGLE_BACKSLASH(Deviation.BACKSLASH, "a quoted value has a backslash"),
-        CONTROL(Deviation.CONTROL_IN_DISPOSITION, "a quoted value has a control character");
-
-        static final Noted[] ALL = values();
-
-        final Deviation deviation;
-        private final String detail;
-
-        Noted(Deviation deviation, String detail) {
-            this.deviation = deviation;
-            this.detail = detail;
-        }
-    }
-
     private final Preset preset;
     private final boolean lenient;
 
@@ -59,8 +40,6 @@ final class DispositionParser {
     private int valueEnd;
     private boolean escaped;
 
-    private int typeStart;
-    private int typeEnd;
     final Parameter name = new Parameter();
     final Parameter extendedName = new Parameter();
     final Parameter filename = new Parameter();
@@ -73,8 +52,11 @@ final class DispositionParser {
     /** Those of {@code filename*0}, {@code filename*1}, ..., in the order in which they came. */
     final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
 
-    /** Where the first of each kind that is {@link Noted} is; {@link #ABSENT} where there is none. */
-    final int[] notedAt = new int[Noted.ALL.length];
+    /** The first of each kind of what has one reading here, and may be refused or reported. */
+    final List<PartNames.Oddity> noted = new ArrayList<>(0);
+
+    /** The kinds of those, one bit each. */
+    private long notedKinds;
 
     private long steps;
 
@@ -95,16 +77,14 @@ final class DispositionParser {
         at = from;
         end = to;
         pieces.clear();
-        Arrays.fill(notedAt, ABSENT);
-        typeStart = at;
+        noted.clear();
+        notedKinds = 0;
         skipToken();
-        typeEnd = at;
-        if (typeStart == typeEnd) {
+        if (at == from) {
             throw malformed("a disposition type is expected");
         }
-        if (hasOtherType() && !preset.accepts(Deviation.DISPOSITION_TYPE)) {
-            at = from;
-            throw malformed("the disposition type is not form-data");
+        if (!Keyword.FORM_DATA.is(bytes, from, at)) {
+            note(Deviation.DISPOSITION_TYPE, from);
         }
         for (; ; ) {
             skipBlanks();
@@ -117,7 +97,7 @@ final class DispositionParser {
             at++;
             skipBlanks();
             if (at < end && bytes[at] == ';') {
-                note(Noted.LOOSE, at);
+                note(Deviation.LOOSE_PARAMETER, at);
             } else if (at < end) {
                 parameter();
             }
@@ -129,10 +109,6 @@ final class DispositionParser {
         bytes = array;
         name.set(usual.nameStart, usual.nameStart, usual.nameEnd, false);
         filename.set(usual.filenameStart, usual.filenameStart, usual.filenameEnd, false);
-    }
-
-    boolean hasOtherType() {
-        return typeEnd > typeStart && !Keyword.FORM_DATA.is(bytes, typeStart, typeEnd);
     }
 
     private void parameter() throws Refusal {
@@ -152,7 +128,7 @@ final class DispositionParser {
             if (hasNoValue && known != null) {
                 throw malformed("a parameter has no value");
             } else if (hasNoValue) {
-                note(Noted.LOOSE, at);
+                note(Deviation.LOOSE_PARAMETER, at);
             }
             return; // else what follows is no parameter
         }
@@ -160,11 +136,11 @@ final class DispositionParser {
             throw new Refusal(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice");
         }
         if (at > afterName) {
-            note(Noted.SYNTAX, at);
+            note(Deviation.DISPOSITION_SYNTAX, at);
         }
         at++;
         if (lenient && at < end && Bytes.isBlank(bytes[at])) {
-            note(Noted.SYNTAX, at);
+            note(Deviation.DISPOSITION_SYNTAX, at);
             skipBlanks();
         }
         if (at < end && bytes[at] == '"') {
@@ -181,13 +157,35 @@ final class DispositionParser {
         }
     }
 
-    private void note(Noted kind, int position) throws Refusal {
-        if (notedAt[kind.ordinal()] == ABSENT) {
-            notedAt[kind.ordinal()] = position;
+    private void note(Deviation kind, int position) throws Refusal {
+        long bit = 1L << kind.ordinal();
+        if ((notedKinds & bit) == 0) {
+            notedKinds |= bit;
+            int place = kind == Deviation.DISPOSITION_SYNTAX ? 0 : noted.size(); // of two at one byte it is the first
+            noted.add(place, new PartNames.Oddity(position, kind, false));
         }
-        if (!preset.accepts(kind.deviation)) {
-            throw new Refusal(kind.deviation.reason(), position, kind.detail);
+        if (!preset.accepts(kind)) {
+            throw new Refusal(kind.reason(), position, detail(kind));
         }
+    }
+
+    /** {@return what is wrong with a disposition that has a deviation} */
+    static String detail(Deviation kind) {
+        return switch (kind) {
+            case DISPOSITION_TYPE -> "the disposition type is not form-data";
+            case DISPOSITION_SYNTAX -> "parameters are malformed";
+            case LOOSE_PARAMETER -> "a parameter is one that other parsers read differently";
+            case ESCAPED_BACKSLASH, BACKSLASH -> "a quoted value has a backslash";
+            case CONTROL_IN_DISPOSITION -> "a quoted value has a control character";
+            case UNUSABLE_EXTENDED_PARAMETER -> "an extended parameter cannot be used";
+            case EXTENDED_FILENAME -> "filename* is not used in form-data";
+            case TWO_FILENAMES -> "filename and filename* are both given";
+            case CONFLICTING_FILENAMES -> "filename and filename* differ";
+            case PARAMETER_CONTINUATION -> "filename* continuations are not used in form-data";
+            case UNREADABLE_FILENAME -> "the only file name cannot be read";
+            case ENCODED_WORD -> "encoded words are not used in form-data";
+            default -> throw new IllegalArgumentException(kind.name());
+        };
     }
 
     /** {@return the parameter of that name, or null where it does not matter} */
@@ -234,7 +232,7 @@ final class DispositionParser {
             if (at == end || !isRun(bytes[at])) {
                 return;
             }
-            note(Noted.SYNTAX, at); // one more word of a value with blanks
+            note(Deviation.DISPOSITION_SYNTAX, at); // one more word of a value with blanks
             word();
         }
     }
@@ -243,7 +241,7 @@ final class DispositionParser {
         int from = at;
         for (; at < end && isRun(bytes[at]); at++) {
             if (!Bytes.isToken(bytes[at])) {
-                note(Noted.LOOSE, at);
+                note(Deviation.LOOSE_PARAMETER, at);
             }
         }
         steps += at - from + 1;
@@ -276,7 +274,7 @@ final class DispositionParser {
             skipBlanks();
             if (!lenient || at == end || bytes[at] == ';') {
                 if (junkAt != ABSENT) {
-                    note(Noted.SYNTAX, junkAt);
+                    note(Deviation.DISPOSITION_SYNTAX, junkAt);
                 }
                 at = afterQuote;
                 return;
@@ -292,13 +290,13 @@ final class DispositionParser {
             byte b = bytes[at];
             if (b == '\\') {
                 byte next = at + 1 < end ? bytes[at + 1] : 0;
-                note(next == '\\' ? Noted.DOUBLE_BACKSLASH : Noted.SINGLE_BACKSLASH, at);
+                note(next == '\\' ? Deviation.ESCAPED_BACKSLASH : Deviation.BACKSLASH, at);
                 if (next == '"' || next == '\\') {
                     escaped = true;
                     at++;
                 }
             } else if (Bytes.isControl(b)) {
-                note(Noted.CONTROL, at);
+                note(Deviation.CONTROL_IN_DISPOSITION, at);
             }
         }
         steps += at - from + 1;
@@ -317,7 +315,7 @@ final class DispositionParser {
         }
         valueEnd = i;
         at = i + 1;
-        note(Noted.SYNTAX, i - 1);
+        note(Deviation.DISPOSITION_SYNTAX, i - 1);
         return true;
     }
 

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * of RFC 8187, the pieces of RFC 2231 or the encoded words of RFC 2047. What of it is acceptable {@link PartRules} decides.
  */
 final class PartNames {
-    private static final Comparator<Oddity> FROM_LEFT_TO_RIGHT = Comparator.comparingInt(Oddity::position);
+    static final Comparator<Oddity> FROM_LEFT_TO_RIGHT = Comparator.comparingInt(Oddity::position);
 
-    /** A parameter that has a verdict of its own, or is broken: it was to be used and cannot be. */
+    /** What has a verdict of its own, and where in the disposition; a broken one was to be used and cannot be. */
     record Oddity(int position, Deviation kind, boolean broken) {}
 
     private final MultipartOptions options;

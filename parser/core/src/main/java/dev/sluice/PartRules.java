@@ -3,8 +3,6 @@ package dev.sluice;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,15 +14,6 @@ import org.jspecify.annotations.Nullable;
 final class PartRules {
     private static final int ABSENT = -1;
     private static final String CHARSET = "charset";
-
-    private static final Map<Deviation, String> DETAILS = Map.of(
-            Deviation.UNUSABLE_EXTENDED_PARAMETER, "Content-Disposition: an extended parameter cannot be used",
-            Deviation.EXTENDED_FILENAME, "Content-Disposition: filename* is not used in form-data",
-            Deviation.TWO_FILENAMES, "Content-Disposition: filename and filename* are both given",
-            Deviation.CONFLICTING_FILENAMES, "Content-Disposition: filename and filename* differ",
-            Deviation.PARAMETER_CONTINUATION, "Content-Disposition: filename* continuations are not used in form-data",
-            Deviation.UNREADABLE_FILENAME, "Content-Disposition: the only file name cannot be read",
-            Deviation.ENCODED_WORD, "Content-Disposition: encoded words are not used in form-data");
 
     private static final Deviation[] READABLE_ELSEWHERE = {
         Deviation.DISPOSITION_TYPE, Deviation.LOOSE_PARAMETER, Deviation.ESCAPED_BACKSLASH, Deviation.BACKSLASH
@@ -167,13 +156,12 @@ final class PartRules {
             refused = e;
         }
         int start = section.valueStart(dispositionField);
-        if (disposition.hasOtherType()) {
-            accept(Deviation.DISPOSITION_TYPE, start);
-        }
         int end = refused == null ? Integer.MAX_VALUE : (int) refused.offset;
-        int[] notedAt = disposition.notedAt;
-        for (int next; (next = leftmost(notedAt)) >= 0 && notedAt[next] < end; notedAt[next] = ABSENT) {
-            accept(DispositionParser.Noted.ALL[next].deviation, index(notedAt[next]));
+        disposition.noted.sort(PartNames.FROM_LEFT_TO_RIGHT);
+        for (PartNames.Oddity odd : disposition.noted) {
+            if (odd.position() < end) {
+                accept(odd.kind(), index(odd.position()));
+            }
         }
         if (refused != null) {
             throw new Refusal(refused.reason, section.offsetOf(index(end)), "Content-Disposition: " + refused.detail);
@@ -192,11 +180,10 @@ final class PartRules {
         names.findFilename();
         for (PartNames.Oddity odd : names.oddities()) {
             int index = index(odd.position());
-            String detail = Objects.requireNonNull(DETAILS.get(odd.kind()));
-            if (odd.broken()) {
+            if (odd.broken() || !accept(odd.kind(), index)) {
+                String detail = "Content-Disposition: " + DispositionParser.detail(odd.kind());
                 throw new Refusal(odd.kind().reason(), section.offsetOf(index), detail);
             }
-            require(odd.kind(), index, detail);
         }
     }
 
@@ -217,16 +204,6 @@ final class PartRules {
     /** {@return the index in the array of the section of a position of the disposition parser} */
     private int index(int position) {
         return origins.length > 0 ? origins[position] : position;
-    }
-
-    private static int leftmost(int[] positions) {
-        int leftmost = ABSENT;
-        for (int i = 0; i < positions.length; i++) {
-            if (positions[i] >= 0 && (leftmost < 0 || positions[i] < positions[leftmost])) {
-                leftmost = i;
-            }
-        }
-        return leftmost;
     }
 
     private void checkType() throws Refusal {

@@ -81,7 +81,7 @@ class StateHashTest {
             == DispositionParser
             never changes: preset lenient
             of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
-            found anew in each part: bytes typeStart typeEnd name extendedName nameContinuation notedAt pieces
+            found anew in each part: bytes name extendedName nameContinuation noted notedKinds pieces
             found anew in each part: filename extendedFilename continuation
             only counted: steps
             == Parameter
