@@ -117,8 +117,7 @@ public final class Boundary {
         if (value.isEmpty()) {
             throw invalid("the boundary is empty");
         }
-        if (value.length() > MAX_LENGTH
-                && (value.length() > MAX_LONG_LENGTH || !preset.accepts(Deviation.LONG_BOUNDARY))) {
+        if (value.length() > (preset.accepts(Deviation.LONG_BOUNDARY) ? MAX_LONG_LENGTH : MAX_LENGTH)) {
             throw invalid("the boundary has " + value.length() + " characters, more than 70");
         }
         if (value.endsWith(" ")) {

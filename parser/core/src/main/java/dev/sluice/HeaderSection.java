@@ -70,7 +70,7 @@ final class HeaderSection implements AutoCloseable {
     int lineStart;
     long offset;
     private int part;
-    private long steps;
+    long steps;
 
     /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
     HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
@@ -332,10 +332,6 @@ final class HeaderSection implements AutoCloseable {
     /** {@return the offset in the body of an index in the array} */
     long offsetOf(int index) {
         return offset + index - bytes.arrayOffset();
-    }
-
-    long steps() {
-        return steps;
     }
 
     byte[] array() {

@@ -516,7 +516,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private void pad(byte b) throws Refusal {
         if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
-            throw malformed(offsetOf(position), "there is a blank after a delimiter");
+            throw new Refusal(Reason.MALFORMED_DELIMITER, offsetOf(position), "there is a blank after a delimiter");
         }
         if (options.preset().accepts(Deviation.FALSE_DELIMITER)) { // it may turn out to be data
             if (padding == paddingBytes.length) {
@@ -609,9 +609,10 @@ public final class MultipartDecoder implements AutoCloseable {
     private Refusal followed(String what, long at) {
         byte b = chunk.getByte(position);
         boolean oneBlankTooMany = padding == MAX_PADDING && Bytes.isBlank(b);
-        return oneBlankTooMany
-                ? malformed(at, "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes")
-                : new Refusal(Reason.MALFORMED_DELIMITER, at, "unexpected byte after " + what, Bytes.show(b));
+        String detail = oneBlankTooMany
+                ? "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes"
+                : "unexpected byte after " + what;
+        return new Refusal(Reason.MALFORMED_DELIMITER, at, detail, oneBlankTooMany ? null : Bytes.show(b));
     }
 
     /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
@@ -721,10 +722,6 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private long offsetOf(int index) {
         return offset + index - chunk.start();
-    }
-
-    private Refusal malformed(long at, String detail) {
-        return new Refusal(Reason.MALFORMED_DELIMITER, at, detail);
     }
 
     /** The one way to fail: sticky, and nothing is held any more. */
@@ -931,6 +928,6 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** Units of work so far: bytes looked at one by one, and probes of the search. */
     long steps() {
-        return steps + search.steps() + section.steps() + rules.steps();
+        return steps + search.steps() + section.steps + rules.disposition.steps();
     }
 }

@@ -21,7 +21,7 @@ final class PartRules {
 
     private final MultipartOptions options;
     private final boolean formData;
-    private final DispositionParser disposition;
+    final DispositionParser disposition;
     final PartNames names;
 
     private final HeaderSection section;
@@ -300,10 +300,6 @@ final class PartRules {
 
     private Refusal refuse(Reason reason, int index) {
         return new Refusal(reason, section.offsetOf(index), "");
-    }
-
-    long steps() {
-        return disposition.steps();
     }
 
     /** {@return what is known of the part whose body starts at {@code offset}} */

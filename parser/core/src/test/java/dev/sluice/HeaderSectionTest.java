@@ -144,9 +144,9 @@ class HeaderSectionTest {
         try (HeaderSection section = section()) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);
-            assertEquals(60 + 60 / 8, section.steps());
+            assertEquals(60 + 60 / 8, section.steps);
             readOn(section, lines.substring(0, 20) + "\r\n");
-            assertEquals(60 + 60 / 8 + 22 + 22 / 8, section.steps(), "however much came before");
+            assertEquals(60 + 60 / 8 + 22 + 22 / 8, section.steps, "however much came before");
         }
     }
 }
