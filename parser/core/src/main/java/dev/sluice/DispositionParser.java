@@ -1,10 +1,14 @@
 package dev.sluice;
 
+import static java.util.Map.entry;
+
 import dev.sluice.MultipartException.Reason;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +30,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class DispositionParser {
     private static final int ABSENT = -1;
+
+    private static final Map<Deviation, String> DETAILS = Map.ofEntries(
+            entry(Deviation.DISPOSITION_TYPE, "the disposition type is not form-data"),
+            entry(Deviation.DISPOSITION_SYNTAX, "parameters are malformed"),
+            entry(Deviation.LOOSE_PARAMETER, "a parameter is one that other parsers read differently"),
+            entry(Deviation.ESCAPED_BACKSLASH, "a quoted value has a backslash"),
+            entry(Deviation.BACKSLASH, "a quoted value has a backslash"),
+            entry(Deviation.CONTROL_IN_DISPOSITION, "a quoted value has a control character"),
+            entry(Deviation.UNUSABLE_EXTENDED_PARAMETER, "an extended parameter cannot be used"),
+            entry(Deviation.EXTENDED_FILENAME, "filename* is not used in form-data"),
+            entry(Deviation.TWO_FILENAMES, "filename and filename* are both given"),
+            entry(Deviation.CONFLICTING_FILENAMES, "filename and filename* differ"),
+            entry(Deviation.PARAMETER_CONTINUATION, "filename* continuations are not used in form-data"),
+            entry(Deviation.UNREADABLE_FILENAME, "the only file name cannot be read"),
+            entry(Deviation.ENCODED_WORD, "encoded words are not used in form-data"));
 
     private final Preset preset;
     private final boolean lenient;
@@ -171,21 +190,7 @@ final class DispositionParser {
 
     /** {@return what is wrong with a disposition that has a deviation} */
     static String detail(Deviation kind) {
-        return switch (kind) {
-            case DISPOSITION_TYPE -> "the disposition type is not form-data";
-            case DISPOSITION_SYNTAX -> "parameters are malformed";
-            case LOOSE_PARAMETER -> "a parameter is one that other parsers read differently";
-            case ESCAPED_BACKSLASH, BACKSLASH -> "a quoted value has a backslash";
-            case CONTROL_IN_DISPOSITION -> "a quoted value has a control character";
-            case UNUSABLE_EXTENDED_PARAMETER -> "an extended parameter cannot be used";
-            case EXTENDED_FILENAME -> "filename* is not used in form-data";
-            case TWO_FILENAMES -> "filename and filename* are both given";
-            case CONFLICTING_FILENAMES -> "filename and filename* differ";
-            case PARAMETER_CONTINUATION -> "filename* continuations are not used in form-data";
-            case UNREADABLE_FILENAME -> "the only file name cannot be read";
-            case ENCODED_WORD -> "encoded words are not used in form-data";
-            default -> throw new IllegalArgumentException(kind.name());
-        };
+        return Objects.requireNonNull(DETAILS.get(kind));
     }
 
     /** {@return the parameter of that name, or null where it does not matter} */

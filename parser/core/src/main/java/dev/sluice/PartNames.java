@@ -3,6 +3,7 @@ package dev.sluice;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,11 +92,9 @@ final class PartNames {
         int[] lossy =
                 disposition.filename.text(options.headerCharset()).codePoints().toArray();
         int[] whole = extended.codePoints().toArray();
-        boolean same = lossy.length == whole.length;
-        for (int i = 0; i < lossy.length && same; i++) {
-            same = lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_');
-        }
-        return same;
+        return lossy.length == whole.length
+                && IntStream.range(0, whole.length)
+                        .allMatch(i -> lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_'));
     }
 
     /** {@return the extended parameters, and the values of encoded words, from left to right} */

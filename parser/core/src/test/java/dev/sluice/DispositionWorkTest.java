@@ -116,6 +116,7 @@ class DispositionWorkTest {
     private static long steps(Case hostile, byte[] value) {
         DispositionParser parser = new DispositionParser(hostile.preset);
         isParsed(parser, value);
+        assertTrue(parser.noted.size() <= 6, "of each kind the first is noted");
         return parser.steps();
     }
 
