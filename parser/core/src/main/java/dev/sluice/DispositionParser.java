@@ -351,10 +351,6 @@ final class DispositionParser {
         return steps;
     }
 
-    boolean hasExtendedParameters() {
-        return (extendedFilename.at & extendedName.at & nameContinuation.at & continuation.at) != ABSENT;
-    }
-
     /** One of those that matter. */
     final class Parameter {
         /** Where its name starts; {@link #ABSENT} where there is none. */

@@ -30,9 +30,8 @@ final class PartNames {
 
     private @Nullable String extendedFilename;
 
-    private boolean nameOfWords;
-    private boolean filenameOfWords;
-    private boolean joined;
+    /** The extended parameters, and the values of encoded words. */
+    final List<Oddity> oddities = new ArrayList<>(0);
 
     PartNames(MultipartOptions options, DispositionParser disposition) {
         this.options = options;
@@ -40,8 +39,9 @@ final class PartNames {
     }
 
     void clear() {
-        hasName = hasFilename = nameOfWords = filenameOfWords = joined = false;
+        hasName = hasFilename = false;
         otherName = otherFilename = extendedFilename = null;
+        oddities.clear();
         disposition.clear();
     }
 
@@ -53,9 +53,25 @@ final class PartNames {
 
     void findName() {
         hasName = disposition.name.isThere();
-        String words = disposition.name.words(options.headerCharset());
-        nameOfWords = words != null;
-        otherName = options.decodeEncodedWords() ? words : null;
+        otherName = words(disposition.name);
+        if (hasName) {
+            odd(disposition.extendedName, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+        }
+        odd(disposition.nameContinuation, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+    }
+
+    private @Nullable String words(DispositionParser.Parameter parameter) {
+        String words = parameter.words(options.headerCharset());
+        if (words != null) {
+            odd(parameter, Deviation.ENCODED_WORD, false);
+        }
+        return options.decodeEncodedWords() ? words : null;
+    }
+
+    private void odd(DispositionParser.Parameter parameter, Deviation kind, boolean broken) {
+        if (parameter.isThere()) {
+            oddities.add(new Oddity(parameter.at, kind, broken));
+        }
     }
 
     /** Takes {@code name*} where there is no name. {@return whether there is one} */
@@ -72,16 +88,36 @@ final class PartNames {
         if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
             otherFilename = extended;
         } else if (hasFilename) {
-            String words = disposition.filename.words(options.headerCharset());
-            filenameOfWords = words != null;
-            otherFilename = options.decodeEncodedWords() ? words : null;
+            otherFilename = words(disposition.filename);
         } else if (disposition.continuation.isThere() && options.joinContinuations()) {
             otherFilename = ExtendedValue.join(disposition.pieces, options.headerCharset());
-            joined = otherFilename != null;
         } else if (disposition.extendedFilename.isThere() && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
             otherFilename = disposition.extendedFilename.text(options.headerCharset());
         }
+        findOddities(extended);
         hasFilename |= otherFilename != null;
+    }
+
+    private void findOddities(@Nullable String extended) {
+        boolean plain = disposition.filename.isThere();
+        boolean joins = options.joinContinuations();
+        boolean joined = joins && disposition.continuation.isThere() && otherFilename != null;
+        boolean unreadable = !plain && extended == null && !joined;
+        Deviation ofPieces = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION;
+        odd(disposition.continuation, ofPieces, unreadable && joins);
+        if (extended == null) {
+            Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
+            odd(disposition.extendedFilename, verdict, false);
+        } else if (!plain) {
+            odd(disposition.extendedFilename, Deviation.EXTENDED_FILENAME, false);
+        } else {
+            boolean same = extended.equals(disposition.filename.text(options.headerCharset()));
+            boolean behind = disposition.filename.at > disposition.extendedFilename.at;
+            odd(
+                    behind ? disposition.filename : disposition.extendedFilename,
+                    same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES,
+                    false);
+        }
     }
 
     /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
@@ -95,46 +131,6 @@ final class PartNames {
         return lossy.length == whole.length
                 && IntStream.range(0, whole.length)
                         .allMatch(i -> lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_'));
-    }
-
-    /** {@return the extended parameters, and the values of encoded words, from left to right} */
-    List<Oddity> oddities() {
-        if (!disposition.hasExtendedParameters() && !nameOfWords && !filenameOfWords) {
-            return List.of();
-        }
-        List<Oddity> found = new ArrayList<>();
-        boolean plain = disposition.filename.isThere();
-        boolean unreadable = !plain && extendedFilename == null && !joined;
-        int extendedAt = disposition.extendedFilename.at;
-        Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
-        if (extendedFilename != null && !plain) {
-            verdict = Deviation.EXTENDED_FILENAME;
-        } else if (extendedFilename != null) {
-            boolean same = extendedFilename.equals(disposition.filename.text(options.headerCharset()));
-            verdict = same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES;
-            extendedAt = Math.max(extendedAt, disposition.filename.at);
-        }
-        if (disposition.name.isThere()) {
-            add(found, disposition.extendedName.at, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
-        }
-        add(found, disposition.nameContinuation.at, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
-        add(found, extendedAt, verdict, false);
-        Deviation ofPieces = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION;
-        add(found, disposition.continuation.at, ofPieces, unreadable && options.joinContinuations());
-        if (nameOfWords) {
-            add(found, disposition.name.at, Deviation.ENCODED_WORD, false);
-        }
-        if (filenameOfWords) {
-            add(found, disposition.filename.at, Deviation.ENCODED_WORD, false);
-        }
-        found.sort(FROM_LEFT_TO_RIGHT);
-        return found;
-    }
-
-    private static void add(List<Oddity> found, int position, Deviation kind, boolean broken) {
-        if (position >= 0) {
-            found.add(new Oddity(position, kind, broken));
-        }
     }
 
     /** {@return the name, as far as it could be read; null where there is none} */

@@ -178,7 +178,8 @@ final class PartRules {
                             + " that accepts EXTENDED_NAME");
         }
         names.findFilename();
-        for (PartNames.Oddity odd : names.oddities()) {
+        names.oddities.sort(PartNames.FROM_LEFT_TO_RIGHT);
+        for (PartNames.Oddity odd : names.oddities) {
             int index = index(odd.position());
             if (odd.broken() || !accept(odd.kind(), index)) {
                 String detail = "Content-Disposition: " + DispositionParser.detail(odd.kind());

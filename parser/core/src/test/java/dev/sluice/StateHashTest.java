@@ -54,7 +54,7 @@ class StateHashTest {
             == PartNames
             never changes: options
             follow from the bytes of the section: disposition hasName hasFilename otherName otherFilename
-            follow from the bytes of the section: extendedFilename nameOfWords filenameOfWords joined
+            follow from the bytes of the section: extendedFilename oddities
             == Deviations
             in the hash: reported count outside inside part
             never changes: preset
