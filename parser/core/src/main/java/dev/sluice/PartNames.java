@@ -3,7 +3,6 @@ package dev.sluice;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,9 +127,11 @@ final class PartNames {
         int[] lossy =
                 disposition.filename.text(options.headerCharset()).codePoints().toArray();
         int[] whole = extended.codePoints().toArray();
-        return lossy.length == whole.length
-                && IntStream.range(0, whole.length)
-                        .allMatch(i -> lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_'));
+        boolean same = lossy.length == whole.length;
+        for (int i = 0; i < lossy.length && same; i++) {
+            same = lossy[i] == whole[i] || whole[i] >= 128 && (lossy[i] == '?' || lossy[i] == '_');
+        }
+        return same;
     }
 
     /** {@return the name, as far as it could be read; null where there is none} */
