@@ -43,7 +43,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
 @ExtendWith(Weed.IsThere.class)
 class AccessTest {
     private static final int MIB = 1 << 20;
-    private static final List<File> FILES = List.of(new File("a", 20 * MIB), new File("b", 10));
+    private static final List<File> FILES = List.of(new File("a", 11 * MIB), new File("b", 10));
     private static final char[] PASSWORD = "changeit".toCharArray();
 
     @TempDir

@@ -60,7 +60,7 @@ public final class Bench implements AutoCloseable {
         Weed weed = Weed.running();
         this.budget = budget;
         proxy = new FaultProxy(weed.port());
-        client = Weed.client(weed.address());
+        client = weed.client;
         store = ofStore.apply(S3ObjectStore.builder(bucket)
                         .endpoint(proxy.address())
                         .region("us-east-1")
@@ -169,11 +169,7 @@ public final class Bench implements AutoCloseable {
     @Override
     public void close() throws IOException {
         forms.close();
-        CompletableFuture.runAsync(
-                () -> { // each waits two seconds for its threads
-                    store.close();
-                    client.close();
-                });
+        CompletableFuture.runAsync(store::close); // waits two seconds for its threads
         proxy.close();
     }
 }

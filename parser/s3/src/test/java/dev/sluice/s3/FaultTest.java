@@ -56,7 +56,7 @@ class FaultTest {
     private static final String FILL_NOTE = "PUT .*/\\.sluice/.*partNumber=1&.*";
     private static final String COMPLETE_NOTE = "POST .*/\\.sluice/.*uploadId=.*";
     private static final String DELETE_NOTE = "DELETE .*/\\.sluice/[0-9a-f]{32}";
-    private static final List<File> FILES = List.of(new File("a", 11 * MIB), new File("b", 6 * MIB), new File("c", 10));
+    private static final List<File> FILES = List.of(new File("a", 5 * MIB + 1000), new File("b", 5 * MIB + 10), new File("c", 10));
 
     private record On(String request, int first, int last, Fault fault) {}
 
@@ -159,7 +159,6 @@ class FaultTest {
 
     /** Answers within the time of an attempt. */
     @TestFactory
-    @Execution(ExecutionMode.SAME_THREAD) // these wait by the clock: not all at once
     Stream<DynamicTest> aSlowStoreIsWaitedFor() {
         On refused = new On(PIECE_2, 1, ALWAYS, error(400, "InvalidArgument"));
         return Stream.of(
@@ -173,7 +172,6 @@ class FaultTest {
 
     /** The first attempt is still on its way when the second has done it, and the form has ended. */
     @TestFactory
-    @Execution(ExecutionMode.SAME_THREAD)
     Stream<DynamicTest> whatComesAfterTheEndChangesNothing() {
         return Stream.of(CREATE, PIECE_2, CREATE_NOTE, FILL_NOTE, COMPLETE_NOTE, COMPLETE, PUT, DELETE_NOTE)
                 .flatMap(request -> Stream.of(
@@ -324,7 +322,7 @@ class FaultTest {
     @Test
     void aClientThatGoesLeavesNothing() throws Exception {
         byte[] body = Uploads.body(FILES).readAllBytes();
-        for (int length : new int[] {20, 150, 4 * MIB, 8 * MIB, 11 * MIB + 250, body.length - 20, body.length - 3}) {
+        for (int length : new int[] {20, 150, 4 * MIB, 5 * MIB + 1250, 8 * MIB, body.length - 20, body.length - 3}) {
             try (Bench bench = bench()) {
                 Uploads.Sending sending = Uploads.send(
                         bench.forms,

@@ -19,8 +19,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Random;
+import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -34,11 +36,13 @@ public final class Uploads implements FormSource {
         return thread;
     });
 
+    private static final Map<File, String> HASHES = new ConcurrentHashMap<>();
+
     /** A file whose bytes follow from its name. */
     public record File(String name, long size) {
         InputStream content() {
             return new InputStream() {
-                private final Random random = new Random(name.hashCode());
+                private final SplittableRandom random = new SplittableRandom(name.hashCode());
                 private final byte[] block = new byte[64 << 10];
                 private long left = size;
                 private int at = block.length;
@@ -65,7 +69,11 @@ public final class Uploads implements FormSource {
             };
         }
 
-        String sha256() throws IOException {
+        String sha256() {
+            return HASHES.computeIfAbsent(this, File::hash);
+        }
+
+        private String hash() {
             try (InputStream in = content()) {
                 MessageDigest digest = MessageDigest.getInstance("SHA-256");
                 byte[] bytes = new byte[64 << 10];
@@ -73,7 +81,7 @@ public final class Uploads implements FormSource {
                     digest.update(bytes, 0, count);
                 }
                 return HexFormat.of().formatHex(digest.digest());
-            } catch (NoSuchAlgorithmException e) {
+            } catch (IOException | NoSuchAlgorithmException e) {
                 throw new AssertionError(e);
             }
         }

@@ -51,6 +51,9 @@ public final class Weed {
 
     private final Seaweed store = new Seaweed();
 
+    /** To look with, for all tests. */
+    final S3AsyncClient client = client(address());
+
     /** {@return the store, started if it was not} */
     public static synchronized Weed running() throws IOException, InterruptedException {
         if (running == null) {
@@ -60,13 +63,10 @@ public final class Weed {
     }
 
     private Weed() throws IOException, InterruptedException {
-        try (S3AsyncClient client = client(address())) {
-            await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
-            await(() -> client.putObject(
-                            request -> request.bucket(BUCKET).key("first"),
-                            AsyncRequestBody.fromString("volumes are made"))
-                    .join());
-        }
+        await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
+        await(() -> client.putObject(
+                        request -> request.bucket(BUCKET).key("first"), AsyncRequestBody.fromString("volumes are made"))
+                .join());
     }
 
     /** Starts {@code master}, {@code volume1} to {@code volume3}, {@code filer} or {@code s3}. */
