@@ -56,7 +56,8 @@ class FaultTest {
     private static final String FILL_NOTE = "PUT .*/\\.sluice/.*partNumber=1&.*";
     private static final String COMPLETE_NOTE = "POST .*/\\.sluice/.*uploadId=.*";
     private static final String DELETE_NOTE = "DELETE .*/\\.sluice/[0-9a-f]{32}";
-    private static final List<File> FILES = List.of(new File("a", 5 * MIB + 1000), new File("b", 5 * MIB + 10), new File("c", 10));
+    private static final List<File> FILES =
+            List.of(new File("a", 5 * MIB + 1000), new File("b", 5 * MIB + 10), new File("c", 10));
 
     private record On(String request, int first, int last, Fault fault) {}
 

@@ -34,9 +34,12 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What the container, a sink or the virtual machine may do to an asynchronous form. */
 @Timeout(30)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class AsyncFormMishapsTest extends WithApp {
     private static final Duration GRACE = Duration.ofMillis(200);
 

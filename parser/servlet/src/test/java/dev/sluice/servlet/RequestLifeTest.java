@@ -22,9 +22,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** When files and memory of a request go: {@link WithApp} sees to it that they do. */
 @Timeout(30)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class RequestLifeTest extends WithApp {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
 

@@ -29,11 +29,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Files live as long as the request, and as those that still work with it: on every way a request can end. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ContainerLifeTest extends WithApp {
     private static final byte[] CONTENT = Form.noise(20_000, 7);
     private static final Form FORM =

@@ -40,6 +40,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -48,6 +50,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * named after its row, and fails if the defence is removed.
  */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ContainerThreatsTest extends WithApp {
     /** The size of the chunk that is none, and ends a body. */
     private static final int END_OF_CHUNKS = 5;

@@ -22,12 +22,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Errors of requests with forms look as they do without the filter, and leave nothing, asynchronous or not. */
 @Timeout(60)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ErrorDispatchTest {
     private static final byte[] CONTENT = Form.noise(20_000, 3);
     private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
