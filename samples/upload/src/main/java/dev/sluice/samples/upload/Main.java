@@ -1,5 +1,6 @@
 package dev.sluice.samples.upload;
 
+import dev.sluice.samples.inspect.InspectCommand;
 import dev.sluice.samples.report.Version;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

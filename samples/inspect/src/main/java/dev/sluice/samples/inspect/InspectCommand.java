@@ -1,4 +1,4 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.inspect;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the body is good", "1:the body or the Content-Type is bad", "2:wrong use, or I/O"})
-final class InspectCommand implements Callable<Integer> {
+public final class InspectCommand implements Callable<Integer> {
     private static final int MAX_CHUNK = 16 << 20;
     /** More than a header section and an epilogue may have: what the picture looks back on. */
     private static final int LOOK_BACK = 32 << 10;

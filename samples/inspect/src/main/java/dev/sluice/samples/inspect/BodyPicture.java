@@ -1,4 +1,4 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.inspect;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
