@@ -33,12 +33,12 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What may happen to an asynchronous form at the same time: schedules of the threads are tried one by one, each with a
- * container of its own; one that hangs is a failure too. A quarter of them
- * is for each build, {@code -Dsluice.races=N} for N quarters.
+ * container of its own; one that hangs is a failure too. An eighth of them
+ * is for each build, {@code -Dsluice.races=N} for N eighths.
  */
 @Tag("sized")
 class AsyncFormRaceTest {
-    private static final int FACTOR = ProofSize.of("sluice.races", 1, 4);
+    private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
     private static final int SCHEDULES = 500;
 
     /** More than any loop here has. */
@@ -444,7 +444,7 @@ class AsyncFormRaceTest {
     void whateverHappensAtTheSameTimeAFormHasOneEndAndLeavesNothing() throws Exception {
         ModelCheckingOptions options = new ModelCheckingOptions()
                 .iterations(0)
-                .invocationsPerIteration(SCHEDULES * FACTOR / 4)
+                .invocationsPerIteration(SCHEDULES * FACTOR / 8)
                 .verifier(EpsilonVerifier.class)
                 .invocationTimeout$lincheck(PATIENCE.toMillis())
                 .loopIterationsBeforeThreadSwitch(LOOPS)
