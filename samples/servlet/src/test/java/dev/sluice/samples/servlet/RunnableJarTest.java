@@ -36,6 +36,7 @@ class RunnableJarTest {
     private Process start(String... more) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-jar",
                 System.getProperty("sluice.jar")));
         command.addAll(List.of(more));
