@@ -53,7 +53,14 @@ public final class Boundary {
         return boundary;
     }
 
-    /** {@return as {@link #from(String, Preset)}, by {@link Preset#STANDARD}: where a form is expected, use {@link #formData(String)}} */
+    /**
+     * Reads the boundary from the value of a {@code Content-Type} header field, by {@link Preset#STANDARD}. Takes any
+     * multipart type, as {@link #from(String, Preset)} does; where a form is expected, use {@link #formData(String)}.
+     *
+     * @param contentType the field value, or null where the request has none
+     * @return the boundary
+     * @throws MultipartException if there is none that can be used, or the type is not {@code multipart/*}; its offset is -1
+     */
     public static Boundary from(@Nullable String contentType) throws MultipartException {
         return from(contentType, Preset.STANDARD);
     }
