@@ -11,8 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.Set;
 import java.util.UUID;
 
 /** Puts whole files where they belong: a target is there in full or not at all, whenever the process dies. */
@@ -48,10 +46,7 @@ final class AtomicFile {
         Path beside = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
         boolean placed = false;
         try {
-            try (WritableByteChannel channel = Files.newByteChannel(
-                    beside,
-                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                    SpoolHome.privateFile(beside))) {
+            try (WritableByteChannel channel = SpoolHome.newFile(beside)) {
                 content.writeTo(channel);
             }
             rename(beside, target, replace);

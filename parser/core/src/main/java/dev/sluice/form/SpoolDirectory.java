@@ -8,15 +8,10 @@ import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.security.SecureRandom;
-import java.util.HexFormat;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -162,10 +157,7 @@ public final class SpoolDirectory implements Closeable {
             reserve(BLOCK);
             charged = BLOCK;
             Path path = where.directory().resolve(names.get());
-            WritableByteChannel channel = Files.newByteChannel(
-                    path,
-                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                    SpoolHome.privateFile(path));
+            WritableByteChannel channel = SpoolHome.newFile(path);
             made = true;
             return new SpoolFile(this, path, channel);
         } finally {
@@ -301,19 +293,10 @@ public final class SpoolDirectory implements Closeable {
         private long maxSpoolBytes = Setting.MAX_SPOOL_BYTES.formDefault();
         private long maxSpoolFiles = Setting.MAX_SPOOL_FILES.formDefault();
         private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
-        private Supplier<String> names = randomNames();
+        private Supplier<String> names = () -> SpoolHome.random(16);
 
         private Builder(Path root) {
             this.root = Objects.requireNonNull(root, "directory");
-        }
-
-        private static Supplier<String> randomNames() {
-            SecureRandom random = new SecureRandom();
-            return () -> {
-                byte[] name = new byte[16];
-                random.nextBytes(name);
-                return HexFormat.of().formatHex(name);
-            };
         }
 
         /**

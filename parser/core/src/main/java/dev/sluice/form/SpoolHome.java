@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -35,7 +36,10 @@ final class SpoolHome implements Closeable {
     private static final String PREFIX_OF_ALL = "sluice-";
     private static final String LOCK = ".lock";
     private static final int ATTEMPTS = 16;
+    private static final SecureRandom RANDOM = new SecureRandom();
     private static final FileAttribute<?>[] NO_ATTRIBUTES = {};
+    private static final Set<OpenOption> NEW =
+            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
 
     private final Path directory;
     private final Path lockFile;
@@ -44,10 +48,7 @@ final class SpoolHome implements Closeable {
     private SpoolHome(Path directory, Path lockFile) throws IOException {
         this.directory = directory;
         this.lockFile = lockFile;
-        this.lock = FileChannel.open(
-                lockFile,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                privateFile(lockFile));
+        this.lock = FileChannel.open(lockFile, NEW, privately(lockFile, "rw-------"));
     }
 
     /** {@return a new home in {@code root}, which is made if need be} */
@@ -74,7 +75,7 @@ final class SpoolHome implements Closeable {
     /** The messages of a file system are a path as a rule, and no word of what is wrong with it. */
     private static void makeRoot(Path root) throws IOException {
         try {
-            Files.createDirectories(root, privateDirectory(root));
+            Files.createDirectories(root, privately(root, "rwx------"));
         } catch (FileSystemException e) {
             String wrong = e instanceof AccessDeniedException
                     ? "no permission"
@@ -90,7 +91,7 @@ final class SpoolHome implements Closeable {
     }
 
     private void makeDirectory() throws IOException {
-        Files.createDirectory(directory, privateDirectory(directory));
+        Files.createDirectory(directory, privately(directory, "rwx------"));
     }
 
     Path directory() {
@@ -199,26 +200,23 @@ final class SpoolHome implements Closeable {
     private static final class ThisProcess {
         private static final String TOKEN = "dev.sluice.form.process";
         static final String PREFIX = PREFIX_OF_ALL + ProcessHandle.current().pid() + "-"
-                + System.getProperties().computeIfAbsent(TOKEN, key -> token()) + "-";
+                + System.getProperties().computeIfAbsent(TOKEN, key -> random(8)) + "-";
 
         private ThisProcess() {}
-
-        private static String token() {
-            byte[] token = new byte[8];
-            new SecureRandom().nextBytes(token);
-            return HexFormat.of().formatHex(token);
-        }
     }
 
-    static FileAttribute<?>[] privateDirectory(Path path) {
-        return attributes(path, "rwx------");
+    static String random(int bytes) {
+        byte[] random = new byte[bytes];
+        RANDOM.nextBytes(random);
+        return HexFormat.of().formatHex(random);
     }
 
-    static FileAttribute<?>[] privateFile(Path path) {
-        return attributes(path, "rw-------");
+    /** {@return a file that was not there, to be written, for its owner alone} */
+    static WritableByteChannel newFile(Path path) throws IOException {
+        return Files.newByteChannel(path, NEW, privately(path, "rw-------"));
     }
 
-    private static FileAttribute<?>[] attributes(Path path, String permissions) {
+    private static FileAttribute<?>[] privately(Path path, String permissions) {
         return path.getFileSystem().supportedFileAttributeViews().contains("posix")
                 ? new FileAttribute<?>[] {
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
