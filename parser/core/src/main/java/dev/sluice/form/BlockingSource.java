@@ -3,6 +3,7 @@ package dev.sluice.form;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -76,13 +77,7 @@ final class BlockingSource implements FormSource {
         try {
             return intake.future().join();
         } catch (CompletionException e) {
-            Throwable failure = e.getCause();
-            if (failure instanceof RuntimeException unchecked) {
-                throw unchecked;
-            } else if (failure instanceof Error error) {
-                throw error;
-            }
-            throw (IOException) failure;
+            throw Readiness.thrown(Objects.requireNonNull(e.getCause()));
         }
     }
 }

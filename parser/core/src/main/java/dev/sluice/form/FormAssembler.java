@@ -32,8 +32,6 @@ final class FormAssembler {
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
     private final FormMemory memory;
-    private final long expected;
-    private final ProgressMeter progress;
     private final TextRules rules;
     private final FormTally tally;
     private final List<FormPart> parts = new ArrayList<>();
@@ -57,12 +55,10 @@ final class FormAssembler {
     FormAssembler(Boundary boundary, FormOptions options, long expected) throws IOException {
         this.options = options;
         this.limits = options.multipart();
-        this.decoder = MultipartDecoder.create(boundary, options.multipart());
+        this.decoder = MultipartDecoder.create(boundary, limits);
         this.memory = new FormMemory(options);
-        this.expected = expected;
-        this.progress = options.progressMeter();
         this.rules = new TextRules(limits.maxFieldBytes());
-        this.tally = new FormTally(options);
+        this.tally = new FormTally(options, memory, decoder, expected);
         memory.evictor(this::evict);
         try {
             if (!boundary.isFormData()) {
@@ -80,18 +76,9 @@ final class FormAssembler {
         return Math.min(limits.maxHeaderBytesPerPart(), limits.maxHeaderBytes());
     }
 
-    /** Charges the process, not the form, for bytes that wait to be read. */
-    void reserve(int bytes) throws IOException {
-        memory.reserveForProcess(bytes);
-    }
-
-    void release(int bytes) {
-        memory.releaseForProcess(bytes);
-    }
-
-    /** Gives back what was reserved ahead: while a form waits, it holds what it needs. */
-    void settle() {
-        memory.settle();
+    /** {@return what all of this is charged to} */
+    FormMemory memory() {
+        return memory;
     }
 
     /** @param chunk the next bytes of the body, <em>transferred</em>; all before have been {@linkplain #pump() read} */
@@ -118,15 +105,14 @@ final class FormAssembler {
                     }
                 }
             }
-            if (!sink.isReady()) {
+            if (!sink.checkReady()) {
                 return sink;
             }
-            sink.check();
         }
     }
 
     void chunkRead() {
-        progress.advanced(decoder, expected);
+        tally.advanced();
     }
 
     private Readiness next(NestedBody inner) throws IOException {
@@ -142,7 +128,7 @@ final class FormAssembler {
                 inner.close();
                 nested = null;
                 memory.releaseForProcess(headerReserve());
-                progress.partEnded(decoder, expected);
+                tally.partEnded();
             }
         }
         return Readiness.READY;
@@ -226,7 +212,7 @@ final class FormAssembler {
     }
 
     private void met(Deviation kind, PartHead head) throws MultipartException {
-        if (!options.multipart().preset().accepts(kind)) {
+        if (!limits.preset().accepts(kind)) {
             throw head.because(kind.reason()).build();
         }
         decoder.report(kind);
@@ -236,9 +222,7 @@ final class FormAssembler {
         count(head);
         long names = length(head.name()) + length(head.filename());
         overhead = PART_OVERHEAD + head.headerBytes() + names * Character.BYTES;
-        if (!memory.reserveOrEvict(overhead)) {
-            throw memory.refusal(head, 0);
-        }
+        memory.reserve(overhead, head);
         PartIntake opened = new PartIntake(options, memory, head);
         intake = opened;
         opened.decide();
@@ -277,7 +261,7 @@ final class FormAssembler {
         intake = null;
         ended.close();
         if (nested == null) {
-            progress.partEnded(decoder, expected);
+            tally.partEnded();
         }
         return Readiness.READY;
     }
@@ -293,7 +277,7 @@ final class FormAssembler {
             finished = true;
             decoder.finish();
             pump(); // to its end: the last part has ended before, and its sink is ready
-            progress.formEnded(decoder, expected);
+            tally.formEnded();
         }
         while (published < sinks.size()) {
             Readiness ready = publishing;
@@ -301,10 +285,9 @@ final class FormAssembler {
                 ready = sinks.get(published).publish();
                 publishing = ready;
             }
-            if (!ready.isReady()) {
+            if (!ready.checkReady()) {
                 return ready;
             }
-            ready.check();
             publishing = null;
             published++;
         }
@@ -313,13 +296,13 @@ final class FormAssembler {
 
     /** {@return the form, which belongs to the caller} */
     MultipartForm form() {
-        MultipartForm form = new MultipartForm(parts, refused, tally.deviations(decoder), decoder.offset(), memory);
+        MultipartForm form = new MultipartForm(parts, refused, tally.deviations(), decoder.offset(), memory);
         over = true;
         decoder.close();
         sinks.forEach(sink -> FormTally.call(sink::close));
         memory.releaseForProcess(headerReserve());
         memory.settle();
-        tally.ended(FormSummary.Outcome.COMPLETED, null, memory, decoder);
+        tally.ended(FormSummary.Outcome.COMPLETED, null);
         return form;
     }
 
@@ -338,11 +321,8 @@ final class FormAssembler {
             return;
         }
         over = true;
-        if (aborted) {
-            tally.ended(FormSummary.Outcome.ABORTED, null, memory, decoder);
-        } else {
-            tally.failed(reason, memory, decoder);
-        }
+        Reason known = !aborted && reason instanceof MultipartException e ? e.reason() : null;
+        tally.ended(aborted ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.of(known), known);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);

@@ -110,8 +110,7 @@ public final class FormIntake {
     private void admit() throws IOException {
         admitted = true;
         Readiness begin = options.admission().admit();
-        if (begin.isReady()) {
-            begin.check();
+        if (begin.checkReady()) {
             clientIsWaitedFor();
         } else {
             goOn(begin);
@@ -414,7 +413,7 @@ public final class FormIntake {
                 end(e, false);
             }
             if (assembler != null) {
-                assembler.settle();
+                assembler.memory().settle(); // while a form waits, it holds what it needs
             }
             goesOnLater = turnIsOver && !over;
             seen = calls.addAndGet(-seen);
@@ -435,7 +434,7 @@ public final class FormIntake {
                 return;
             } else if (sink != null) {
                 blocked = null;
-                sink.check();
+                sink.checkReady();
             } else if (!advance(form)) {
                 return;
             }
@@ -453,7 +452,7 @@ public final class FormIntake {
             return true;
         }
         if (charged > 0) {
-            form.release(charged);
+            form.memory().releaseForProcess(charged);
             decodedInTurn += charged;
             boolean little = noLongerWaits(charged) <= window() / 2;
             charged = 0;
@@ -481,7 +480,7 @@ public final class FormIntake {
 
     private void take(FormAssembler form, ByteBuf chunk) throws IOException {
         try {
-            form.reserve(chunk.capacity()); // what it keeps in memory, however little is in it
+            form.memory().reserveForProcess(chunk.capacity()); // what it keeps in memory, however little is in it
             charged = chunk.capacity();
         } catch (IOException | RuntimeException | Error e) { // of the spool, where something had to give way
             noLongerWaits(chunk.capacity());

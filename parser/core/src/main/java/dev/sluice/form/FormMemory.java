@@ -129,6 +129,13 @@ final class FormMemory implements AutoCloseable {
         return true;
     }
 
+    /** As {@link #reserveOrEvict}, for what comes before the content of a part. */
+    void reserve(long bytes, PartHead head) throws IOException {
+        if (!reserveOrEvict(bytes)) {
+            throw refusal(head, 0);
+        }
+    }
+
     /** {@return what to throw when the reservation just tried, after {@code size} bytes of the part, was refused} */
     MultipartException refusal(PartHead head, long size) {
         return overLimit

@@ -120,8 +120,13 @@ public final class FormOptions {
         return admission;
     }
 
-    ProgressMeter progressMeter() {
-        return new ProgressMeter(progress, progressNanos, clock);
+    @Nullable
+    ProgressListener progress() {
+        return progress;
+    }
+
+    long progressNanos() {
+        return progressNanos;
     }
 
     @Nullable

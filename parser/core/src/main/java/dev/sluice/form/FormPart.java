@@ -150,6 +150,7 @@ public final class FormPart {
     /** Moves the content, which is in memory, to a file. */
     void evict(FormMemory memory) throws IOException {
         content.spill(memory, head);
+        content.complete();
     }
 
     /**

@@ -12,13 +12,18 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what a form has: for the limits that hold across nested bodies, and for the metrics. */
+/** Counts what a form has, for the limits that hold across nested bodies, and tells listener and metrics of it. */
 final class FormTally {
     private static final int MAX_REPORTED = 100;
 
     private final MultipartOptions limits;
     private final FormOptions options;
+    private final FormMemory memory;
+    private final MultipartDecoder decoder;
+    private final long expectedBytes;
     private final long started;
+    private long lastProgress;
+    private int endedPart = -1;
     private final List<ReportedDeviation> nestedDeviations = new ArrayList<>();
     private long nestedCount;
     private long begun;
@@ -28,10 +33,15 @@ final class FormTally {
     private int spilledParts;
     private long spilledBytes;
 
-    FormTally(FormOptions options) {
+    /** @param expectedBytes the size of the body as announced, or -1; for progress only */
+    FormTally(FormOptions options, FormMemory memory, MultipartDecoder decoder, long expectedBytes) {
         this.options = options;
+        this.memory = memory;
+        this.decoder = decoder;
         this.limits = options.multipart();
+        this.expectedBytes = expectedBytes;
         this.started = options.now();
+        this.lastProgress = started - options.progressNanos();
         tell(FormMetrics::formStarted);
     }
 
@@ -40,7 +50,7 @@ final class FormTally {
         deviations.stream().limit(MAX_REPORTED - nestedDeviations.size()).forEach(nestedDeviations::add);
     }
 
-    List<ReportedDeviation> deviations(MultipartDecoder decoder) {
+    List<ReportedDeviation> deviations() {
         return Stream.concat(decoder.deviations().stream(), nestedDeviations.stream())
                 .limit(MAX_REPORTED)
                 .toList();
@@ -92,12 +102,38 @@ final class FormTally {
         spilledBytes += size;
     }
 
-    void failed(Throwable failure, FormMemory memory, MultipartDecoder decoder) {
-        Reason reason = failure instanceof MultipartException e ? e.reason() : null;
-        ended(FormSummary.Outcome.of(reason), reason, memory, decoder);
+    // ---- progress
+
+    /** A chunk has been read: the listener hears of it, but not too often. */
+    void advanced() {
+        if (options.progress() != null && options.now() - lastProgress >= options.progressNanos()) {
+            progressed(false);
+        }
     }
 
-    void ended(FormSummary.Outcome outcome, @Nullable Reason reason, FormMemory memory, MultipartDecoder decoder) {
+    void partEnded() {
+        endedPart = decoder.partIndex();
+        progressed(false);
+    }
+
+    void formEnded() {
+        progressed(true);
+    }
+
+    private void progressed(boolean ended) {
+        ProgressListener listener = options.progress();
+        if (listener != null) {
+            lastProgress = options.now();
+            int part = decoder.partIndex();
+            boolean partEnded = part >= 0 && part == endedPart;
+            listener.progressed(
+                    new Progress(decoder.offset(), expectedBytes, part, decoder.partSize(), partEnded, ended));
+        }
+    }
+
+    // ---- metrics
+
+    void ended(FormSummary.Outcome outcome, @Nullable Reason reason) {
         tell(metrics -> metrics.formEnded(new FormSummary(
                 outcome,
                 reason,
@@ -108,7 +144,7 @@ final class FormTally {
                 spilledBytes,
                 memory.peak(),
                 decoder.deviationCount() + nestedCount,
-                deviations(decoder),
+                deviations(),
                 options.now() - started)));
     }
 

@@ -4,23 +4,26 @@ import dev.sluice.MultipartException;
 import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Bytes copied into memory of their own, so that a small part does not pin the chunk it came in. Grows by segments:
  * nothing is copied twice, and what is charged is what is taken. Written by one thread, then read by any.
  */
-final class MemoryContent {
+final class MemoryContent implements PartContent.Storage {
     private static final int FIRST_SEGMENT = 256;
 
     /** The share of its memory that content may leave free. */
     private static final int WORTH_TRIMMING = 16;
 
-    /** What there is after the release. */
-    static final byte[][] GONE = {};
+    /** What there is once it is closed. */
+    private static final byte[][] GONE = {};
 
     private static final byte[][] NONE = {};
 
@@ -30,7 +33,7 @@ final class MemoryContent {
     private int count;
     private long capacity;
     private long size;
-    private boolean released;
+    private volatile boolean closed;
 
     /** Content that may give way to other things in memory; where its growth is refused, it goes elsewhere. */
     MemoryContent(FormMemory memory, boolean isEvictable) {
@@ -43,12 +46,9 @@ final class MemoryContent {
         return isEvictable ? capacity : 0;
     }
 
-    /**
-     * Takes bytes from {@code data} until it is empty or memory is refused.
-     *
-     * @return whether all were taken
-     */
-    boolean append(ByteBuf data) throws IOException {
+    /** Takes bytes until memory is refused. */
+    @Override
+    public boolean write(ByteBuf data) throws IOException {
         for (int left; (left = data.readableBytes()) > 0; ) {
             if (size == capacity && !grow(left)) {
                 return false;
@@ -78,7 +78,8 @@ final class MemoryContent {
     }
 
     /** Gives back what the last segment has too much, where that is worth a copy. */
-    void trim() {
+    @Override
+    public void complete() {
         int free = (int) (capacity - size);
         if (free > capacity / WORTH_TRIMMING) {
             byte[] last = segments[count - 1];
@@ -89,7 +90,8 @@ final class MemoryContent {
         }
     }
 
-    long size() {
+    @Override
+    public long size() {
         return size;
     }
 
@@ -102,23 +104,21 @@ final class MemoryContent {
         }
     }
 
+    @Override
+    public void moveTo(Path target, boolean replace) throws IOException {
+        AtomicFile.write(target, replace, this::writeTo);
+        close();
+    }
+
     /** {@return the lock of all content that the form keeps in memory} */
-    ReentrantLock lock() {
+    @Override
+    public ReentrantLock lock() {
         return memory.lock();
     }
 
-    /** {@return the segments, each full but the last; {@link #GONE} after the release} */
-    byte[][] segments() {
-        return segments;
-    }
-
-    /** {@return whether another form may write to the segments after the release} */
-    boolean isRecycled() {
-        return capacity >= MemoryBudget.SEGMENT;
-    }
-
-    /** {@return the same bytes, charged to an account of their own; this has none any more} */
-    MemoryContent chargedElsewhere() throws MultipartException {
+    /** {@return the same bytes, charged to an account of their own} */
+    @Override
+    public MemoryContent detach() throws MultipartException {
         FormMemory own = memory.another();
         if (!own.tryReserveForProcess(capacity)) {
             throw own.refusal();
@@ -129,17 +129,81 @@ final class MemoryContent {
         moved.capacity = capacity;
         moved.size = size;
         count = 0;
+        close();
         return moved;
     }
 
-    void release() {
-        if (!released) {
-            released = true;
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
             for (int i = 0; i < count; i++) {
                 memory.budget().recycle(segments[i]);
             }
             segments = GONE;
             memory.release(capacity);
+        }
+    }
+
+    @Override
+    public InputStream read() {
+        return new Reader();
+    }
+
+    /** Reads segment after segment; nothing once it is closed, or the content is. */
+    private final class Reader extends InputStream {
+        private final byte[][] segments = MemoryContent.this.segments;
+        private long left = size;
+        private int segment;
+        private int index;
+        private volatile boolean over;
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, target.length);
+            if (capacity < MemoryBudget.SEGMENT) {
+                return copy(target, offset, length);
+            }
+            lock().lock(); // or another form may write to the segment while it is copied
+            try {
+                return copy(target, offset, length);
+            } finally {
+                lock().unlock();
+            }
+        }
+
+        private int copy(byte[] target, int offset, int length) throws IOException {
+            if (over || closed || segments == GONE) {
+                throw new IOException("the stream is closed");
+            } else if (length == 0 || left == 0) {
+                return length == 0 ? 0 : -1;
+            }
+            byte[] bytes = segments[segment];
+            int taken = (int) Math.min(Math.min(length, bytes.length - index), left);
+            System.arraycopy(bytes, index, target, offset, taken);
+            left -= taken;
+            index += taken;
+            if (index == bytes.length) {
+                segment++;
+                index = 0;
+            }
+            return taken;
+        }
+
+        @Override
+        public int available() {
+            return (int) Math.min(left, Integer.MAX_VALUE);
+        }
+
+        @Override
+        public void close() {
+            over = true;
         }
     }
 }

@@ -2,7 +2,9 @@ package dev.sluice.form;
 
 import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
+import io.netty.buffer.ByteBuf;
 import java.io.Closeable;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.CopyOption;
@@ -22,66 +24,81 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: a {@link #close()} beside a {@link #moveTo} waits until the file is where it belongs.
  */
 public final class PartContent implements Closeable {
-    private @Nullable MemoryContent memory; // changes only before anybody else has this, as does file
-    private @Nullable SpoolFile file;
+    /** Bytes, in memory or in a file: written by one thread, then read by any. */
+    interface Storage extends AutoCloseable {
+        /** Takes bytes from {@code data}. {@return false if there was no room for all of them} */
+        boolean write(ByteBuf data) throws IOException;
+
+        /** All have been written. */
+        void complete() throws IOException;
+
+        long size();
+
+        /** {@return what is held while the bytes move or go} */
+        ReentrantLock lock();
+
+        InputStream read() throws IOException;
+
+        /** Makes them a file of the application; this has nothing to close any more. */
+        void moveTo(Path target, boolean replace) throws IOException;
+
+        /** {@return the same bytes for a new owner; this has nothing to close any more} */
+        Storage detach() throws MultipartException;
+
+        /** Gives back the memory, or deletes the file. */
+        @Override
+        void close();
+    }
+
+    private Storage storage; // changes only before anybody else has this
 
     /** Those of the file that were handed out and not closed; null while there was none. */
     private volatile @Nullable Set<InputStream> streams;
 
-    private final ReentrantLock lock;
-
     /** What became of it, once it is nothing any more; set under the lock. */
     private volatile @Nullable String gone;
 
-    private PartContent(@Nullable MemoryContent memory, @Nullable SpoolFile file, ReentrantLock lock) {
-        this.lock = lock;
-        this.memory = memory;
-        this.file = file;
+    PartContent(Storage storage) {
+        this.storage = storage;
     }
 
-    static PartContent of(MemoryContent memory) {
-        return new PartContent(memory, null, memory.lock());
+    boolean write(ByteBuf data) throws IOException {
+        return storage.write(data);
     }
 
-    static PartContent of(SpoolFile file) {
-        return new PartContent(null, file, new ReentrantLock());
+    void complete() throws IOException {
+        storage.complete();
     }
 
     /** {@return the size in bytes} */
     public long size() {
-        MemoryContent here = memory;
-        return here != null ? here.size() : spooled().size();
+        return storage.size();
     }
 
     /** {@return whether it is in memory, not in a file} */
     public boolean isInMemory() {
-        return memory != null;
-    }
-
-    private SpoolFile spooled() {
-        return Objects.requireNonNull(file, "content is in memory or in a file");
+        return storage instanceof MemoryContent;
     }
 
     /** {@return how much memory it would give back if it moved to a file; 0 where it may not, or is in one} */
     long evictable() {
-        MemoryContent here = memory;
-        return here == null ? 0 : here.evictable();
+        return storage instanceof MemoryContent memory ? memory.evictable() : 0;
     }
 
-    /** Moves what is in memory to a file; while the form is put together, before anybody else has this. */
+    /** Moves what is in memory to a file, which can be written on; while the form is put together, before anybody else has this. */
     void spill(FormMemory account, PartHead head) throws IOException {
-        MemoryContent here = Objects.requireNonNull(memory, "content is in memory");
-        SpoolFile spilled = account.newFile(head);
-        try {
-            spilled.write(here);
-            spilled.complete();
-        } catch (IOException | RuntimeException | Error e) { // memory for the write, too
-            spilled.closeQuietly(e);
-            throw e;
+        if (storage instanceof MemoryContent memory) {
+            SpoolFile spilled = account.newFile(head);
+            try {
+                spilled.write(memory);
+            } catch (IOException | RuntimeException | Error e) { // memory for the write, too
+                try (spilled) {
+                    throw e;
+                }
+            }
+            storage = spilled;
+            memory.close();
         }
-        file = spilled;
-        memory = null;
-        here.release();
     }
 
     /**
@@ -92,14 +109,20 @@ public final class PartContent implements Closeable {
      * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
      */
     public InputStream inputStream() throws IOException {
-        if (memory != null) {
+        if (isInMemory()) {
             checkHere();
-            return new Stream(null);
+            return storage.read();
         }
-        lock.lock();
+        storage.lock().lock();
         try {
             checkHere();
-            InputStream stream = new Stream(spooled().read());
+            InputStream stream = new FilterInputStream(storage.read()) {
+                @Override
+                public void close() throws IOException {
+                    Objects.requireNonNull(streams).remove(this);
+                    super.close();
+                }
+            };
             Set<InputStream> open = streams;
             if (open == null) {
                 open = ConcurrentHashMap.newKeySet();
@@ -108,7 +131,7 @@ public final class PartContent implements Closeable {
             open.add(stream);
             return stream;
         } finally {
-            lock.unlock();
+            storage.lock().unlock();
         }
     }
 
@@ -142,21 +165,13 @@ public final class PartContent implements Closeable {
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
         boolean replace = replaces(options);
-        lock.lock();
+        storage.lock().lock();
         try {
             checkHere();
-            MemoryContent here = memory;
-            if (here != null) {
-                AtomicFile.write(target, replace, here::writeTo);
-            } else {
-                spooled().moveTo(target, replace);
-            }
+            storage.moveTo(target, replace);
             gone = "was moved";
-            if (here != null) {
-                here.release();
-            }
         } finally {
-            lock.unlock();
+            storage.lock().unlock();
         }
     }
 
@@ -174,19 +189,15 @@ public final class PartContent implements Closeable {
      * This has nothing to close any more}
      */
     PartContent detach() throws MultipartException {
-        lock.lock();
+        storage.lock().lock();
         try {
             checkHere();
-            MemoryContent here = memory;
-            PartContent successor = here != null ? of(here.chargedElsewhere()) : of(spooled());
+            PartContent successor = new PartContent(storage.detach());
             gone = "was detached";
             closeStreams();
-            if (here != null) {
-                here.release();
-            }
             return successor;
         } finally {
-            lock.unlock();
+            storage.lock().unlock();
         }
     }
 
@@ -210,89 +221,15 @@ public final class PartContent implements Closeable {
     /** Gives back the memory or deletes the file, unless it was moved; closes the streams. Idempotent. */
     @Override
     public void close() {
-        lock.lock();
+        storage.lock().lock();
         try {
             closeStreams();
             if (gone == null) {
                 gone = "is closed";
-                MemoryContent here = memory;
-                if (here != null) {
-                    here.release();
-                } else {
-                    spooled().close();
-                }
+                storage.close();
             }
         } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Reads the file, or segment after segment; nothing once it is closed, or the content gone. */
-    private final class Stream extends InputStream {
-        private final @Nullable InputStream ofFile;
-        private final byte[][] segments = memory == null ? MemoryContent.GONE : memory.segments();
-        private final boolean recycled = memory != null && memory.isRecycled();
-        private long left = memory == null ? 0 : memory.size();
-        private int segment;
-        private int index;
-        private volatile boolean over;
-
-        Stream(@Nullable InputStream ofFile) {
-            this.ofFile = ofFile;
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) throws IOException {
-            Objects.checkFromIndexSize(offset, length, target.length);
-            if (!recycled) {
-                return copy(target, offset, length);
-            }
-            lock.lock(); // or somebody else has the segment while it is copied
-            try {
-                return copy(target, offset, length);
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        private int copy(byte[] target, int offset, int length) throws IOException {
-            if (over || ofFile == null && (gone != null || segments == MemoryContent.GONE)) {
-                throw new IOException("the stream is closed");
-            } else if (ofFile != null) {
-                return ofFile.read(target, offset, length);
-            } else if (length == 0 || left == 0) {
-                return length == 0 ? 0 : -1;
-            }
-            byte[] bytes = segments[segment];
-            int count = (int) Math.min(Math.min(length, bytes.length - index), left);
-            System.arraycopy(bytes, index, target, offset, count);
-            left -= count;
-            index += count;
-            if (index == bytes.length) {
-                segment++;
-                index = 0;
-            }
-            return count;
-        }
-
-        @Override
-        public int available() throws IOException {
-            return ofFile != null ? ofFile.available() : (int) Math.min(left, Integer.MAX_VALUE);
-        }
-
-        @Override
-        public void close() throws IOException {
-            over = true;
-            if (ofFile != null) {
-                Objects.requireNonNull(streams).remove(this);
-                ofFile.close();
-            }
+            storage.lock().unlock();
         }
     }
 }

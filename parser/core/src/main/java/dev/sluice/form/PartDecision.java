@@ -22,11 +22,11 @@ public final class PartDecision {
         PartDecision decide(byte[] first) throws IOException;
     }
 
-    private interface Action {
+    interface Action {
         void applyTo(PartIntake part) throws IOException;
     }
 
-    private final Action action;
+    final Action action;
 
     private PartDecision(Action action) {
         this.action = action;
@@ -97,9 +97,5 @@ public final class PartDecision {
         if (status < 400 || status > 599) {
             throw new IllegalArgumentException("status is " + status + ", must be 400 to 599");
         }
-    }
-
-    void applyTo(PartIntake part) throws IOException {
-        action.applyTo(part);
     }
 }

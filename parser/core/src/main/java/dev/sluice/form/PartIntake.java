@@ -26,7 +26,7 @@ final class PartIntake implements AutoCloseable {
     private final PartHead head;
     private final @Nullable TransferDecoder transfer;
     private PartSink sink = NOWHERE;
-    private @Nullable SpillSink kept;
+    private @Nullable PartContent kept;
     private @Nullable RefusedPart refused;
     private long maxBytes = Long.MAX_VALUE;
     private long size;
@@ -62,7 +62,7 @@ final class PartIntake implements AutoCloseable {
     }
 
     void decide() throws IOException {
-        options.decider().decide(head).applyTo(this);
+        options.decider().decide(head).action.applyTo(this);
     }
 
     // ---- decisions
@@ -98,7 +98,7 @@ final class PartIntake implements AutoCloseable {
     }
 
     private void keep(SpillSink to) {
-        kept = to;
+        kept = to.content();
         sink = to;
     }
 
@@ -106,9 +106,7 @@ final class PartIntake implements AutoCloseable {
         if (look != null) {
             throw new IllegalStateException("a look at the first bytes has to decide, not to ask for another");
         }
-        if (!memory.reserveOrEvict(bytes)) {
-            throw memory.refusal(head, 0);
-        }
+        memory.reserve(bytes, head);
         first = new byte[bytes];
         look = ask;
     }
@@ -139,7 +137,7 @@ final class PartIntake implements AutoCloseable {
         PartDecision.Look ask = look;
         byte[] bytes = Arrays.copyOf(first, firstSize);
         if (ask != null) {
-            ask.decide(bytes.clone()).applyTo(this);
+            ask.decide(bytes.clone()).action.applyTo(this);
         }
         forgetFirst();
         ByteBuf all = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(bytes), rest.retainedSlice());
@@ -178,10 +176,9 @@ final class PartIntake implements AutoCloseable {
                 case 1 -> first.length > 0 ? decideByLook(Unpooled.EMPTY_BUFFER) : Readiness.READY;
                 default -> sink == NOWHERE ? Readiness.READY : sink.complete();
             };
-            if (!ready.isReady()) {
+            if (!ready.checkReady()) {
                 return ready;
             }
-            ready.check();
         }
         return Readiness.READY;
     }
@@ -202,25 +199,25 @@ final class PartIntake implements AutoCloseable {
     /** Moves to a file what has come. */
     void evict() throws IOException {
         if (kept != null) {
-            kept.evict();
+            kept.spill(memory, head);
         }
     }
 
     /** {@return the part, where it is kept in the form; it belongs to the caller} */
     @Nullable
     PartContent takeContent() {
-        return kept == null ? null : kept.takeContent();
+        if (kept != null) {
+            sink = NOWHERE;
+        }
+        return kept;
     }
 
     /** {@return the application's sink, or null: to be published and closed by the caller} */
     @Nullable
     PartSink takeSink() {
-        if (kept != null || sink == NOWHERE) {
-            return null;
-        }
         PartSink taken = sink;
         sink = NOWHERE;
-        return taken;
+        return taken == NOWHERE ? null : taken;
     }
 
     /** {@return what the field that names the charset of the form says, one byte too many if more; null for other parts} */

@@ -106,16 +106,25 @@ public final class Readiness {
         return state.get() instanceof Throwable failure ? failure : null;
     }
 
-    void check() throws IOException {
+    /** {@return whether the sink takes more; throws what it has failed with} */
+    boolean checkReady() throws IOException {
+        if (!isReady()) {
+            return false;
+        }
         Throwable failure = this == READY ? null : failure();
-        if (failure instanceof IOException io) {
-            throw io;
-        } else if (failure instanceof RuntimeException unchecked) {
+        if (failure != null) {
+            throw thrown(failure);
+        }
+        return true;
+    }
+
+    /** {@return what to throw for {@code failure}: itself where that is possible, and at once where it is unchecked} */
+    static IOException thrown(Throwable failure) {
+        if (failure instanceof RuntimeException unchecked) {
             throw unchecked;
         } else if (failure instanceof Error error) {
             throw error;
-        } else if (failure != null) {
-            throw new IOException(failure.getMessage(), failure);
         }
+        return failure instanceof IOException io ? io : new IOException(failure.getMessage(), failure);
     }
 }

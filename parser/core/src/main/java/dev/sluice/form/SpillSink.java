@@ -3,7 +3,6 @@ package dev.sluice.form;
 import dev.sluice.PartHead;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
 
 /** Keeps a part for the form: in memory up to a threshold, then in a file. */
 final class SpillSink implements PartSink {
@@ -11,94 +10,43 @@ final class SpillSink implements PartSink {
     private final boolean mayMove;
     private final long threshold;
     private final PartHead head;
-    private @Nullable MemoryContent inMemory;
-    private @Nullable SpoolFile file;
-    private @Nullable PartContent content;
+    private final PartContent content;
 
     /** @param mayMove whether it may go to a file, or stays in memory, or is refused there */
     SpillSink(FormMemory memory, boolean mayMove, long threshold, PartHead head) {
         this.memory = memory;
-        this.inMemory = new MemoryContent(memory, mayMove);
         this.mayMove = mayMove;
         this.threshold = threshold;
         this.head = head;
+        this.content = new PartContent(new MemoryContent(memory, mayMove));
+    }
+
+    /** {@return what was written; whoever takes it when it is complete closes it in place of this} */
+    PartContent content() {
+        return content;
     }
 
     @Override
     public Readiness write(ByteBuf data) throws IOException {
-        if (inMemory != null) {
-            boolean fits = !mayMove || data.readableBytes() <= threshold - inMemory.size();
-            if (fits && inMemory.append(data)) {
-                return Readiness.READY;
-            }
+        boolean fits = !mayMove || !content.isInMemory() || data.readableBytes() <= threshold - content.size();
+        if (!fits || !content.write(data)) {
             if (!mayMove) {
-                throw memory.refusal(head, inMemory.size());
+                throw memory.refusal(head, content.size());
             }
-            spill(inMemory);
-        }
-        if (file != null && data.isReadable()) {
-            file.write(data);
+            content.spill(memory, head);
+            content.write(data);
         }
         return Readiness.READY;
-    }
-
-    private void spill(MemoryContent from) throws IOException {
-        file = memory.newFile(head);
-        file.write(from);
-        inMemory = null;
-        from.release();
-    }
-
-    /** {@return how much memory {@link #evict} would give back} */
-    long evictable() {
-        return inMemory == null ? 0 : inMemory.evictable();
-    }
-
-    /** Goes on in a file, as it may. */
-    void evict() throws IOException {
-        if (inMemory != null) {
-            spill(inMemory);
-        }
     }
 
     @Override
     public Readiness complete() throws IOException {
-        if (file != null) {
-            file.complete();
-            content = PartContent.of(file);
-            file = null;
-        } else if (inMemory != null) {
-            inMemory.trim();
-            content = PartContent.of(inMemory);
-            inMemory = null;
-        }
+        content.complete();
         return Readiness.READY;
-    }
-
-    /** {@return the complete part, which belongs to the caller from here on} */
-    @Nullable
-    PartContent takeContent() {
-        PartContent taken = content;
-        content = null;
-        return taken;
     }
 
     @Override
     public void close() {
-        try {
-            if (file != null) {
-                file.close();
-            }
-        } finally {
-            file = null;
-            if (inMemory != null) {
-                inMemory.release();
-                inMemory = null;
-            }
-            if (content != null) {
-                content.close();
-                content = null;
-            }
-        }
+        content.close();
     }
 }

@@ -9,12 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** One file in a spool: open while it is written, closed afterwards, deleted by its owner. */
-final class SpoolFile implements AutoCloseable {
+final class SpoolFile implements PartContent.Storage {
     private final SpoolDirectory spool;
     private final Path path;
+    private final ReentrantLock lock = new ReentrantLock();
     private final AtomicBoolean forgotten = new AtomicBoolean();
     private @Nullable WritableByteChannel channel;
     private long size;
@@ -26,9 +28,11 @@ final class SpoolFile implements AutoCloseable {
         this.channel = channel;
     }
 
-    void write(ByteBuf data) throws IOException {
+    @Override
+    public boolean write(ByteBuf data) throws IOException {
         reserve(data.readableBytes());
         OutputSink.writeFully(open(), data);
+        return true;
     }
 
     void write(MemoryContent content) throws IOException {
@@ -53,24 +57,38 @@ final class SpoolFile implements AutoCloseable {
         return channel;
     }
 
-    void complete() throws IOException {
+    @Override
+    public void complete() throws IOException {
         WritableByteChannel written = open();
         channel = null;
         written.close();
     }
 
-    long size() {
+    @Override
+    public long size() {
         return size;
     }
 
-    InputStream read() throws IOException {
+    @Override
+    public ReentrantLock lock() {
+        return lock;
+    }
+
+    @Override
+    public InputStream read() throws IOException {
         return Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS);
     }
 
     /** Renames or copies the file; it is no longer in the spool then. */
-    void moveTo(Path target, boolean replace) throws IOException {
+    @Override
+    public void moveTo(Path target, boolean replace) throws IOException {
         AtomicFile.move(path, target, replace);
         delete();
+    }
+
+    @Override
+    public SpoolFile detach() {
+        return this;
     }
 
     private void forget() {
@@ -89,14 +107,6 @@ final class SpoolFile implements AutoCloseable {
             forget();
         } catch (IOException e) {
             spool.retryLater(this);
-        }
-    }
-
-    void closeQuietly(Throwable reason) {
-        try {
-            close();
-        } catch (UncheckedIOException e) {
-            reason.addSuppressed(e);
         }
     }
 

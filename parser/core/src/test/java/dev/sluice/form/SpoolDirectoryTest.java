@@ -50,11 +50,15 @@ class SpoolDirectoryTest {
 
     private static PartContent store(SpoolDirectory spool, int size) throws IOException {
         ByteBuf data = Unpooled.wrappedBuffer(new byte[size]);
-        try (SpillSink sink = spill(spool)) {
+        SpillSink sink = spill(spool);
+        try {
             sink.write(data);
             sink.complete();
-            return sink.takeContent();
+        } catch (IOException e) {
+            sink.close();
+            throw e;
         }
+        return sink.content();
     }
 
     @Test
