@@ -39,7 +39,7 @@ public final class AsyncForm {
     private final RequestForm form;
     private final AsyncContext context;
     private final ServletInputStream in;
-    private final FormIntake intake;
+    final FormIntake intake;
     private final AtomicReference<@Nullable Throwable> abortedFor = new AtomicReference<>();
 
     /** Counts calls for attention: whoever makes it 1 reads until it is 0 again; at first that is {@link #begin()}. */
@@ -66,9 +66,9 @@ public final class AsyncForm {
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
         this.state = state;
         this.context = context;
-        this.form = state.form();
-        this.in = form.source().getInputStream();
-        this.intake = form.service().forms().receive(new Source(RequestForm.head(form.source())), options);
+        this.form = state.form;
+        this.in = form.source.getInputStream();
+        this.intake = form.service().forms.receive(new Source(RequestForm.head(form.source)), options);
     }
 
     static AsyncForm start(RequestState state, HttpServletRequest request, FormOptions options) throws IOException {
@@ -76,7 +76,7 @@ public final class AsyncForm {
             throw new IllegalStateException(
                     "the request does not support asynchronous mode: set async-supported for the servlet and all filters");
         }
-        RequestForm body = state.form();
+        RequestForm body = state.form;
         if (!body.take(Use.ASYNC_FORM)) {
             throw body.taken();
         }
@@ -88,17 +88,17 @@ public final class AsyncForm {
             }
             // The container's own, which counts no workers: the form holds the request itself, and a container may drop
             // the worker of a request that ends.
-            AsyncContext context = body.source().getAsyncContext();
+            AsyncContext context = body.source.getAsyncContext();
             if (!state.isAsync()) {
                 state.asyncStarted(context);
             }
-            state.life().hold();
+            state.life.hold();
             held = true;
             form = new AsyncForm(state, context, body.inCharset(options));
         } catch (IOException | RuntimeException | Error e) {
             body.giveBack(Use.ASYNC_FORM); // nothing has been read
             if (held) {
-                state.life().release();
+                state.life.release();
             }
             throw e;
         }
@@ -108,7 +108,7 @@ public final class AsyncForm {
     }
 
     private void begin() {
-        form.service().watch().add(intake);
+        form.service().watch.add(intake);
         intake.completion().whenComplete((whole, failure) -> call());
         readUntilDone();
         if (!hasEnded()) {
@@ -133,11 +133,7 @@ public final class AsyncForm {
      * java.util.concurrent.CompletionException}.
      */
     public CompletionStage<MultipartForm> completion() {
-        return form.future().minimalCompletionStage();
-    }
-
-    FormIntake intake() {
-        return intake;
+        return form.future.minimalCompletionStage();
     }
 
     /**
@@ -212,11 +208,11 @@ public final class AsyncForm {
         } else if (!jobs.compareAndSet(0, NO_MORE)) {
             if (!waitsForJobs) {
                 waitsForJobs = true;
-                state.life().afterGrace(this::waitNoLonger); // a container may have dropped it
+                state.life.afterGrace(this::waitNoLonger); // a container may have dropped it
             }
             return false;
         }
-        form.service().watch().remove(intake);
+        form.service().watch.remove(intake);
         intake.completion().whenComplete((whole, wrapped) -> {
             Throwable failure = wrapped instanceof CompletionException ? wrapped.getCause() : wrapped;
             try {
@@ -229,13 +225,13 @@ public final class AsyncForm {
                     if (failure instanceof IOException) {
                         state.overUnlessDispatched(); // Payara does not tell of the end where the client is gone
                     }
-                    form.future().completeExceptionally(failure);
+                    form.future.completeExceptionally(failure);
                 }
             } catch (MultipartRequestException refused) {
-                form.future().completeExceptionally(refused);
+                form.future.completeExceptionally(refused);
             }
         });
-        state.life().release();
+        state.life.release();
         return true;
     }
 

@@ -36,7 +36,7 @@ public final class AsyncForms implements AutoCloseable {
      * @throws IOException of the connection, as it comes
      */
     public AsyncForm receive(HttpServletRequest request) throws IOException {
-        return receive(request, service.forms().options());
+        return receive(request, service.forms.options());
     }
 
     /**

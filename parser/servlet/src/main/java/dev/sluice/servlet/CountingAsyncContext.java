@@ -27,7 +27,7 @@ final class CountingAsyncContext implements AsyncContext {
 
     @Override
     public void start(Runnable worker) {
-        CountedWorker counted = new CountedWorker(worker, state.life());
+        RequestLife.Worker counted = state.life.worker(worker);
         try {
             context.start(counted);
         } catch (RuntimeException | Error e) {

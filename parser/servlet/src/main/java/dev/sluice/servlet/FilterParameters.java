@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -68,10 +69,8 @@ final class FilterParameters {
 
     private void each(BiConsumer<Setting, String> setter, Scope... scopes) {
         given.forEach((setting, text) -> {
-            for (Scope scope : scopes) {
-                if (setting.scope() == scope) {
-                    setter.accept(setting, text);
-                }
+            if (List.of(scopes).contains(setting.scope())) {
+                setter.accept(setting, text);
             }
         });
     }

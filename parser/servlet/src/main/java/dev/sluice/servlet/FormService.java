@@ -13,20 +13,21 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What all requests of one filter, or of one {@link AsyncForms}, share; ends with its owner. */
 final class FormService implements AutoCloseable {
     private record AtPath(PathOptions path, FormOptions options) {}
 
-    private final Forms forms;
+    final Forms forms;
     private final List<AtPath> paths;
-    private final @Nullable Path location;
+    final @Nullable Path location;
     /** What must not outlive the web application, and how it ends. */
     private final Map<Object, Runnable> live = new ConcurrentHashMap<>();
 
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
-    private final PaceWatch watch;
+    final PaceWatch watch;
     private volatile boolean closed;
 
     /**
@@ -42,15 +43,11 @@ final class FormService implements AutoCloseable {
         SpoolDirectory spool = options.spool();
         this.location =
                 location != null || spool == null ? location : spool.path().getParent();
-        this.watch = new PaceWatch(this.paths.stream()
-                .map(each -> each.options.minRateGrace())
-                .min(Comparator.naturalOrder())
-                .filter(least -> least.compareTo(options.minRateGrace()) < 0)
-                .orElse(options.minRateGrace()));
-    }
-
-    Forms forms() {
-        return forms;
+        this.watch = new PaceWatch(
+                Stream.concat(Stream.of(options), this.paths.stream().map(AtPath::options))
+                        .map(FormOptions::minRateGrace)
+                        .min(Comparator.naturalOrder())
+                        .orElseThrow());
     }
 
     private FormOptions changed(UnaryOperator<FormOptions.Builder> change) {
@@ -68,15 +65,6 @@ final class FormService implements AutoCloseable {
             }
         }
         return forms.options();
-    }
-
-    @Nullable
-    Path location() {
-        return location;
-    }
-
-    PaceWatch watch() {
-        return watch;
     }
 
     boolean isClosed() {
@@ -105,23 +93,15 @@ final class FormService implements AutoCloseable {
         return live.size();
     }
 
-    private void closeForms() {
-        try {
-            forms.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e); // of a spool of its own, which these have not
-        }
-    }
-
     /** Ends what is left: forms that are held too. */
     @Override
     public void close() {
         closed = true;
-        try {
+        try (forms;
+                watch) {
             live.values().forEach(Runnable::run);
-        } finally {
-            watch.close();
-            closeForms();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // of a spool of its own, which these have not
         }
     }
 }

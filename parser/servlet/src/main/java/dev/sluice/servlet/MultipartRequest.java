@@ -55,19 +55,19 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     private @Nullable MultipartForm form() throws IOException {
-        return isErrorPage() ? state.form().left() : state.form().parsed();
+        return isErrorPage() ? state.form.left() : state.form.parsed();
     }
 
     /** {@return whether this is the page that tells of an error: it must not fail of the form, nor wait for one} */
     private boolean isErrorPage() {
         return getDispatcherType() == DispatcherType.ERROR
-                || state.life().isOver() && getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null; // it forwards
+                || state.life.isOver() && getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null; // it forwards
     }
 
     // ---- parameters
 
     private FieldTexts texts() {
-        return isErrorPage() ? state.form().textsLeft() : state.form().texts();
+        return isErrorPage() ? state.form.textsLeft() : state.form.texts();
     }
 
     @Override
@@ -87,7 +87,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     private Map<String, String[]> query() {
         RuntimeException failure = null;
-        RequestForm body = state.form();
+        RequestForm body = state.form;
         if (body.isTaken() && !body.isRefused()) { // or an error page would have the container parse the body
             try {
                 return super.getParameterMap();
@@ -142,7 +142,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
 
     /** After the form there is nothing left in the stream; to somebody who reads it, it belongs alone. */
     private void takeBody() {
-        RequestForm body = state.form();
+        RequestForm body = state.form;
         if (!body.take(RequestForm.Use.APPLICATION) && !body.hasForm()) {
             throw body.taken();
         }

@@ -36,7 +36,7 @@ public final class MultipartRequests {
         @Override
         public void close() {
             if (closed.compareAndSet(false, true)) {
-                state.life().release();
+                state.life.release();
             }
         }
     }
@@ -50,7 +50,7 @@ public final class MultipartRequests {
      * @throws IllegalStateException if there is no filter in front, or somebody else has the body
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
-        return filtered(request).form().parsed();
+        return filtered(request).form.parsed();
     }
 
     /**
@@ -66,7 +66,7 @@ public final class MultipartRequests {
     public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         RequestState state = filtered(request);
-        return state.form().parsedBy(changed(state, change));
+        return state.form.parsedBy(changed(state, change));
     }
 
     /**
@@ -78,7 +78,7 @@ public final class MultipartRequests {
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = filtered(request);
-        return AsyncForm.start(state, request, state.form().options());
+        return AsyncForm.start(state, request, state.form.options());
     }
 
     /**
@@ -96,7 +96,7 @@ public final class MultipartRequests {
     }
 
     static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
-        return change.apply(state.form().options().toBuilder()).build();
+        return change.apply(state.form.options().toBuilder()).build();
     }
 
     /**
@@ -110,7 +110,7 @@ public final class MultipartRequests {
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
         RequestState state = RequestState.of(request);
-        return reader(request, state != null ? state.form().options().multipart() : MultipartOptions.defaults());
+        return reader(request, state != null ? state.form.options().multipart() : MultipartOptions.defaults());
     }
 
     /**
@@ -127,10 +127,10 @@ public final class MultipartRequests {
         InputStream body;
         if (state == null) {
             body = request.getInputStream();
-        } else if (state.form().take(Use.READER)) {
-            body = state.form().open(state.form().options());
+        } else if (state.form.take(Use.READER)) {
+            body = state.form.open(state.form.options());
         } else {
-            throw state.form().taken();
+            throw state.form.taken();
         }
         return MultipartReader.create(body, boundary, options);
     }
@@ -143,7 +143,7 @@ public final class MultipartRequests {
      */
     public static Hold hold(ServletRequest request) {
         RequestState state = filtered(request);
-        state.life().hold();
+        state.life.hold();
         return new Hold(state);
     }
 

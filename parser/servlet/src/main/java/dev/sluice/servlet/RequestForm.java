@@ -35,14 +35,14 @@ final class RequestForm {
         APPLICATION
     }
 
-    private final HttpServletRequest source;
+    final HttpServletRequest source;
     private final RequestLife life;
     private final long announced;
     /** Whether an answer can close the connection: one of HTTP/2 has no such header, and a client takes it for an error. */
     private final boolean mayClose;
 
     private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
-    private final CompletableFuture<MultipartForm> form = new CompletableFuture<>();
+    final CompletableFuture<MultipartForm> future = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
 
     private volatile FormService service;
@@ -80,10 +80,6 @@ final class RequestForm {
         options = changed;
     }
 
-    HttpServletRequest source() {
-        return source;
-    }
-
     // ---- who has the body
 
     /** Takes the body for something other than the form. {@return whether nobody had it, or {@code next} has it} */
@@ -112,7 +108,7 @@ final class RequestForm {
     /** {@return whether the form may still be, or has been, parsed here} */
     boolean hasForm() {
         Use now = use.get();
-        return now == Use.NOBODY || now == Use.REFUSED || now == Use.FORM || now == Use.ASYNC_FORM && form.isDone();
+        return now == Use.NOBODY || now == Use.REFUSED || now == Use.FORM || now == Use.ASYNC_FORM && future.isDone();
     }
 
     boolean isTaken() {
@@ -127,7 +123,7 @@ final class RequestForm {
     /** Gives the body to nobody: {@code refusal} is what whoever asks for the form gets. */
     void refuse(MultipartRequestException refusal) {
         use.set(Use.REFUSED);
-        form.completeExceptionally(refusal);
+        future.completeExceptionally(refusal);
     }
 
     // ---- the body
@@ -212,7 +208,7 @@ final class RequestForm {
             throw new IllegalStateException("the form is being parsed by the caller itself");
         }
         try {
-            return form.join();
+            return future.join();
         } catch (CompletionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof IOException gone) {
@@ -230,7 +226,7 @@ final class RequestForm {
         try {
             life.hold();
         } catch (IllegalStateException e) { // the request has just ended; others may wait already
-            form.completeExceptionally(e);
+            future.completeExceptionally(e);
             return;
         }
         parser = Thread.currentThread();
@@ -241,7 +237,7 @@ final class RequestForm {
             }
             complete(read());
         } catch (IOException | RuntimeException | Error e) {
-            form.completeExceptionally(e);
+            future.completeExceptionally(e);
         } finally {
             parser = null;
             life.release();
@@ -251,7 +247,7 @@ final class RequestForm {
     private MultipartForm read() throws IOException {
         BodyStream in = open(null);
         try {
-            return whole(service.forms().read(in, head(source), inCharset(options)), in.count());
+            return whole(service.forms.read(in, head(source), inCharset(options)), in.count());
         } catch (IOException e) {
             if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
                 throw e;
@@ -284,14 +280,10 @@ final class RequestForm {
 
     /** Hands the form to whoever waits for it, or closes it if the request ended meanwhile. */
     void complete(MultipartForm parsed) {
-        form.complete(parsed);
+        future.complete(parsed);
         if (life.isOver()) {
             parsed.close();
         }
-    }
-
-    CompletableFuture<MultipartForm> future() {
-        return form;
     }
 
     /** {@return the texts of the fields of the body; none where somebody else has the body} */
@@ -345,7 +337,7 @@ final class RequestForm {
     /** {@return the form if it is there, for an error page; or null} */
     @Nullable
     MultipartForm left() {
-        return life.isOver() || !form.isDone() || form.isCompletedExceptionally() ? null : form.join();
+        return life.isOver() || !future.isDone() || future.isCompletedExceptionally() ? null : future.join();
     }
 
     /** {@return the texts of a form that is there, or was when this was asked before; for an error page} */
@@ -367,8 +359,8 @@ final class RequestForm {
 
     /** Closes what there is: once, when nobody holds the request any more. */
     void end() {
-        if (form.isDone() && !form.isCompletedExceptionally()) {
-            form.join().close();
+        if (future.isDone() && !future.isCompletedExceptionally()) {
+            future.join().close();
         }
         FieldTexts known = texts.get();
         if (known != null) {

@@ -20,7 +20,9 @@ final class RequestLife {
     private final Runnable atEnd;
     private final AtomicInteger holds = new AtomicInteger(1);
     private final AtomicBoolean over = new AtomicBoolean();
-    private final Set<Runnable> awaited = ConcurrentHashMap.newKeySet();
+
+    /** Workers that have not begun. */
+    private final Set<Worker> awaited = ConcurrentHashMap.newKeySet();
 
     /** @param atEnd is run once, when nobody holds it any more */
     RequestLife(PaceWatch watch, Runnable atEnd) {
@@ -78,20 +80,48 @@ final class RequestLife {
         }
     }
 
-    void awaits(Runnable letGo) {
-        awaited.add(letGo);
+    /** {@return {@code work}, which holds it until it is done} */
+    Worker worker(Runnable work) {
+        hold();
+        Worker worker = new Worker(work);
+        awaited.add(worker);
         if (over.get()) { // since when it was asked for: who ended the request may not have seen it
             letGoLater();
         }
-    }
-
-    void awaitsNoMore(Runnable letGo) {
-        awaited.remove(letGo);
+        return worker;
     }
 
     private void letGoLater() {
         if (!awaited.isEmpty()) {
-            afterGrace(() -> awaited.forEach(Runnable::run));
+            afterGrace(() -> awaited.forEach(Worker::letGo));
+        }
+    }
+
+    /** Holds it until it is plain that it will not come, too: Jetty drops workers that have not begun when the request ends. */
+    final class Worker implements Runnable {
+        private final Runnable work;
+
+        private Worker(Runnable work) {
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            boolean holds = awaited.remove(this);
+            try {
+                work.run();
+            } finally {
+                if (holds) {
+                    release();
+                }
+            }
+        }
+
+        /** Holds nothing any more, unless it has begun. */
+        void letGo() {
+            if (awaited.remove(this)) {
+                release();
+            }
         }
     }
 

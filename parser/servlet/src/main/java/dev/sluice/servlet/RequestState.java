@@ -16,15 +16,15 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One request over all its dispatches, until it is over: an attribute of it, from which its {@linkplain #form() form} is had. */
+/** One request over all its dispatches, until it is over: an attribute of it, from which its {@linkplain #form form} is had. */
 final class RequestState implements AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
 
     private final HttpServletRequest source;
-    private final ServletContext context;
+    final ServletContext context;
     private final FormService first;
-    private final RequestLife life;
-    private final RequestForm form;
+    final RequestLife life;
+    final RequestForm form;
     private final AtomicInteger dispatches = new AtomicInteger();
     /** Dispatches that have not returned. */
     private final AtomicInteger under = new AtomicInteger();
@@ -37,7 +37,7 @@ final class RequestState implements AsyncListener {
         this.source = source;
         this.context = source.getServletContext();
         this.first = service;
-        this.life = new RequestLife(service.watch(), this::end);
+        this.life = new RequestLife(service.watch, this::end);
         this.form = new RequestForm(source, service, life);
     }
 
@@ -56,18 +56,6 @@ final class RequestState implements AsyncListener {
 
     static @Nullable RequestState of(ServletRequest request) {
         return request.getAttribute(ATTRIBUTE) instanceof RequestState state ? state : null;
-    }
-
-    ServletContext context() {
-        return context;
-    }
-
-    RequestForm form() {
-        return form;
-    }
-
-    RequestLife life() {
-        return life;
     }
 
     // ---- the end

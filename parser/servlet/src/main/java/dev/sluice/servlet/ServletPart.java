@@ -63,7 +63,7 @@ final class ServletPart implements Part {
     /** A field stays a parameter, whatever becomes of the part. */
     private void keepParameter() {
         if (!part.isFile()) {
-            state.form().keepTexts();
+            state.form.keepTexts();
         }
     }
 
@@ -84,11 +84,11 @@ final class ServletPart implements Part {
     }
 
     private Path location() throws IOException {
-        Path location = state.form().service().location();
+        Path location = state.form.service().location;
         if (location != null) {
             return location.toAbsolutePath().normalize();
         }
-        if (state.context().getAttribute(ServletContext.TEMPDIR) instanceof File directory) {
+        if (state.context.getAttribute(ServletContext.TEMPDIR) instanceof File directory) {
             return directory.toPath().toAbsolutePath().normalize();
         }
         throw new IOException("there is no directory for relative names: pass an absolute path");

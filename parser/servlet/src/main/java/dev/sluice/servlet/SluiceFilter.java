@@ -104,9 +104,9 @@ public final class SluiceFilter implements Filter {
     private final @Nullable Builder configured;
     private @Nullable FormService service;
     private @Nullable SpoolDirectory ownSpool;
-    private boolean eager;
-    private boolean refusesOther;
-    private List<String> methods = List.of();
+    boolean eager;
+    boolean refusesOther;
+    List<String> methods = List.of();
     private RefusalHandler handler = NOBODY;
 
     /** Makes a filter that is configured by its init parameters. */
@@ -178,7 +178,7 @@ public final class SluiceFilter implements Filter {
             }
         } else if (isRefused(http)) {
             state = RequestState.attach(http, service());
-            state.form().refuse(refusal(http, answer));
+            state.form.refuse(refusal(http, answer));
         } else {
             chain.doFilter(request, response);
             return;
@@ -201,11 +201,9 @@ public final class SluiceFilter implements Filter {
         boolean thrown = true;
         state.entered();
         try {
-            boolean asks = eager
-                    && dispatch != DispatcherType.ERROR
-                    && (first || !state.form().isTaken());
-            if (asks && !state.life().isRequestOver() || first && state.form().isRefused()) {
-                state.form().parsed();
+            boolean asks = eager && dispatch != DispatcherType.ERROR && (first || !state.form.isTaken());
+            if (asks && !state.life.isRequestOver() || first && state.form.isRefused()) {
+                state.form.parsed();
             }
             chain.doFilter(seen, sent);
             thrown = false;
@@ -244,18 +242,6 @@ public final class SluiceFilter implements Filter {
 
     FormService service() {
         return Objects.requireNonNull(service, "init has not been called");
-    }
-
-    boolean isEager() {
-        return eager;
-    }
-
-    boolean refusesOther() {
-        return refusesOther;
-    }
-
-    List<String> methods() {
-        return methods;
     }
 
     private static boolean isWrapped(ServletRequest request) {
@@ -338,7 +324,7 @@ public final class SluiceFilter implements Filter {
     private static void leave(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
         try {
             if (errorSent || thrown) {
-                state.form().textsLeft(); // for the error page, which comes later
+                state.form.textsLeft(); // for the error page, which comes later
             }
         } finally { // though there is no memory for them
             endUnlessAsync(request, state, errorSent, thrown);

@@ -186,7 +186,7 @@ class AsyncFormMishapsTest extends WithApp {
     /** Waits until the form has seen that its sink is not ready: what opens the gate earlier lets it go on by itself. */
     private void awaitPause(GateSink gate) {
         Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
-        Eventually.isTrue(() -> received.isDone() && received.join().intake().demand() == 0, "it has not paused");
+        Eventually.isTrue(() -> received.isDone() && received.join().intake.demand() == 0, "it has not paused");
     }
 
     /** Jetty fails a worker whose request is over: the application is told when it may be completed, and not before. */

@@ -154,7 +154,7 @@ class AsyncFormRaceTest {
                     .build();
             this.service = new FormService(options, List.of(), null);
             this.answers = answers;
-            service.watch().close(); // it would look for slow clients by the clock
+            service.watch.close(); // it would look for slow clients by the clock
         }
 
         private void ended(FormSummary summary) {
@@ -170,8 +170,7 @@ class AsyncFormRaceTest {
 
         void receive() throws IOException {
             RequestState state = RequestState.attach(container.request, service);
-            AsyncForm started =
-                    AsyncForm.start(state, container.request, service.forms().options());
+            AsyncForm started = AsyncForm.start(state, container.request, service.forms.options());
             form = started;
             started.completion().whenComplete((done, failure) -> container.attempt(() -> hear(done, failure)));
         }
@@ -223,7 +222,7 @@ class AsyncFormRaceTest {
         }
 
         void isTooSlow() {
-            form.intake().checkPace(later());
+            form.intake.checkPace(later());
         }
 
         private static long later() {

@@ -87,10 +87,10 @@ class FilterParametersTest {
         FormService service = with("directory", directory.toString());
         assertEquals(
                 directory,
-                Objects.requireNonNull(service.forms().options().spool()).path().getParent());
-        assertEquals(directory, service.location());
+                Objects.requireNonNull(service.forms.options().spool()).path().getParent());
+        assertEquals(directory, service.location);
         service = with("directory", directory.toString(), "location", temporary.toString());
-        assertEquals(temporary, service.location());
+        assertEquals(temporary, service.location);
         filter.destroy();
         Files.delete(directory);
     }
@@ -102,16 +102,16 @@ class FilterParametersTest {
         for (Setting setting : Setting.values()) {
             assertEquals(
                     expected.multipart().number(setting),
-                    service.forms().options().multipart().number(setting),
+                    service.forms.options().multipart().number(setting),
                     setting.key());
         }
-        assertEquals(temporary, service.location());
+        assertEquals(temporary, service.location);
         assertEquals(
                 temporary,
-                Objects.requireNonNull(service.forms().options().spool()).path().getParent());
+                Objects.requireNonNull(service.forms.options().spool()).path().getParent());
         assertEquals(
                 Runtime.getRuntime().maxMemory() / 4,
-                service.forms().options().memory().capacity());
+                service.forms.options().memory().capacity());
     }
 
     @Test

@@ -208,13 +208,13 @@ class SettingsTest {
     private static String asked(Setting setting, SluiceFilter filter, byte[] body) throws IOException {
         try {
             return switch (setting) {
-                case PARSE -> filter.isEager() ? "eager" : "lazy";
-                case REFUSE_OTHER_MULTIPART -> String.valueOf(filter.refusesOther());
-                case SERVE_DELETE -> filter.methods().toString();
+                case PARSE -> filter.eager ? "eager" : "lazy";
+                case REFUSE_OTHER_MULTIPART -> String.valueOf(filter.refusesOther);
+                case SERVE_DELETE -> filter.methods.toString();
                 case LOCATION ->
                     String.valueOf(
-                            Objects.requireNonNull(filter.service().location()).getFileName());
-                default -> asked(setting, filter.service().forms().options(), body);
+                            Objects.requireNonNull(filter.service().location).getFileName());
+                default -> asked(setting, filter.service().forms.options(), body);
             };
         } finally {
             filter.destroy();
