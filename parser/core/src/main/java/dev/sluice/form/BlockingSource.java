@@ -43,7 +43,7 @@ final class BlockingSource implements FormSource {
     MultipartForm read(FormIntake intake, InputStream in, boolean drops) throws IOException {
         try {
             while ((drops || !intake.isOver()) && awaitDemand(intake) && intake.read(in, true) >= 0) {}
-            while (!intake.future().isDone()) {
+            while (!intake.completion.isDone()) {
                 await(intake);
             }
         } catch (IOException | RuntimeException | Error e) {
@@ -75,7 +75,7 @@ final class BlockingSource implements FormSource {
 
     private static MultipartForm result(FormIntake intake) throws IOException {
         try {
-            return intake.future().join();
+            return intake.completion.join();
         } catch (CompletionException e) {
             throw Readiness.thrown(Objects.requireNonNull(e.getCause()));
         }

@@ -31,7 +31,9 @@ final class FormAssembler {
     private final FormOptions options;
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
-    private final FormMemory memory;
+    /** What all of this is charged to. */
+    final FormMemory memory;
+
     private final TextRules rules;
     private final FormTally tally;
     private final List<FormPart> parts = new ArrayList<>();
@@ -74,11 +76,6 @@ final class FormAssembler {
     /** {@return the most that one header section takes: with no limit of its own it has that of all of them} */
     private long headerReserve() {
         return Math.min(limits.maxHeaderBytesPerPart(), limits.maxHeaderBytes());
-    }
-
-    /** {@return what all of this is charged to} */
-    FormMemory memory() {
-        return memory;
     }
 
     /** @param chunk the next bytes of the body, <em>transferred</em>; all before have been {@linkplain #pump() read} */
@@ -246,7 +243,7 @@ final class FormAssembler {
             sinks.add(sink);
         }
         if (content != null) {
-            parts.add(new FormPart(ended.head(), content, rules));
+            parts.add(new FormPart(ended.head, content, rules));
         } else if (refusal != null) {
             refused.add(refusal);
         } else {
@@ -255,9 +252,9 @@ final class FormAssembler {
         byte[] charsetName = ended.charsetName();
         Deviation odd = charsetName == null ? null : rules.learnFrom(charsetName);
         if (odd != null) {
-            met(odd, ended.head());
+            met(odd, ended.head);
         }
-        tally.completed(ended.head(), content);
+        tally.completed(ended.head, content);
         intake = null;
         ended.close();
         if (nested == null) {
@@ -311,7 +308,7 @@ final class FormAssembler {
         if (intake == null || !(failure instanceof MultipartException known) || known.partIndex() >= 0) {
             return failure;
         }
-        PartHead head = intake.head();
+        PartHead head = intake.head;
         return known.toBuilder().part(head.index(), head.name()).build();
     }
 

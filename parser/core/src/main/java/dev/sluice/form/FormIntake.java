@@ -48,7 +48,7 @@ public final class FormIntake {
     private final FormSource source;
     private final FormOptions options;
     private final ChunkPool pool;
-    private final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
+    final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
     private final @Nullable ClientPace pace;
     private final ReentrantLock paceLock = new ReentrantLock();
     private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
@@ -109,7 +109,7 @@ public final class FormIntake {
 
     private void admit() throws IOException {
         admitted = true;
-        Readiness begin = options.admission().admit();
+        Readiness begin = options.admission.admit();
         if (begin.checkReady()) {
             clientIsWaitedFor();
         } else {
@@ -276,10 +276,6 @@ public final class FormIntake {
         return completion.minimalCompletionStage();
     }
 
-    CompletableFuture<MultipartForm> future() {
-        return completion;
-    }
-
     /**
      * Ends the form if the client is too slow, or a sink was not ready for too long. To be called now and then by sources
      * that do not wait, some four times within the grace of the minimum rate; any thread, with {@link System#nanoTime()}.
@@ -413,7 +409,7 @@ public final class FormIntake {
                 end(e, false);
             }
             if (assembler != null) {
-                assembler.memory().settle(); // while a form waits, it holds what it needs
+                assembler.memory.settle(); // while a form waits, it holds what it needs
             }
             goesOnLater = turnIsOver && !over;
             seen = calls.addAndGet(-seen);
@@ -452,7 +448,7 @@ public final class FormIntake {
             return true;
         }
         if (charged > 0) {
-            form.memory().releaseForProcess(charged);
+            form.memory.releaseForProcess(charged);
             decodedInTurn += charged;
             boolean little = noLongerWaits(charged) <= window() / 2;
             charged = 0;
@@ -470,7 +466,7 @@ public final class FormIntake {
             return false;
         } else if (!goOn(form.finish())) {
             MultipartForm received = form.form();
-            FormTally.call(options.admission()::ended);
+            FormTally.call(options.admission::ended);
             over = true;
             completion.complete(received);
             tellSource();
@@ -480,7 +476,7 @@ public final class FormIntake {
 
     private void take(FormAssembler form, ByteBuf chunk) throws IOException {
         try {
-            form.memory().reserveForProcess(chunk.capacity()); // what it keeps in memory, however little is in it
+            form.memory.reserveForProcess(chunk.capacity()); // what it keeps in memory, however little is in it
             charged = chunk.capacity();
         } catch (IOException | RuntimeException | Error e) { // of the spool, where something had to give way
             noLongerWaits(chunk.capacity());
@@ -525,7 +521,7 @@ public final class FormIntake {
             form.fail(reason, wasAborted);
         }
         if (admitted) {
-            FormTally.call(options.admission()::ended);
+            FormTally.call(options.admission::ended);
         }
         noLongerWaits(charged);
         charged = 0;

@@ -21,7 +21,7 @@ final class FormMemory implements AutoCloseable {
     }
 
     private final FormOptions options;
-    private final MemoryBudget budget;
+    final MemoryBudget budget;
     private final MemoryBudget.Account account;
     private final long max;
     /** What is held beside the limit of the form. Of whoever puts the form together, as all that reserves. */
@@ -31,7 +31,7 @@ final class FormMemory implements AutoCloseable {
     private long ahead;
 
     /** For what is kept in memory: one for all of a form, where one for each part would cost more than the part. */
-    private final ReentrantLock lock = new ReentrantLock();
+    final ReentrantLock lock = new ReentrantLock();
 
     private long peak;
     private boolean overLimit;
@@ -177,14 +177,6 @@ final class FormMemory implements AutoCloseable {
 
     void release(long bytes) {
         account.release(bytes);
-    }
-
-    ReentrantLock lock() {
-        return lock;
-    }
-
-    MemoryBudget budget() {
-        return budget;
     }
 
     long peak() {

@@ -15,11 +15,11 @@ public final class FormOptions {
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
-    private final PartDecider decider;
-    private final FormAdmission admission;
-    private final @Nullable ProgressListener progress;
-    private final long progressNanos;
-    private final @Nullable FormMetrics metrics;
+    final PartDecider decider;
+    final FormAdmission admission;
+    final @Nullable ProgressListener progress;
+    final long progressNanos;
+    final @Nullable FormMetrics metrics;
     private final LongSupplier clock;
 
     private FormOptions(Builder builder, MultipartOptions multipart) {
@@ -110,28 +110,6 @@ public final class FormOptions {
     /** {@return the pace of a client that has sent nothing yet, or null where there is no minimum: for adapters} */
     public @Nullable ClientPace newPace() {
         return minBytesPerSecond() == 0 ? null : ClientPace.of(minBytesPerSecond(), minRateGrace());
-    }
-
-    PartDecider decider() {
-        return decider;
-    }
-
-    FormAdmission admission() {
-        return admission;
-    }
-
-    @Nullable
-    ProgressListener progress() {
-        return progress;
-    }
-
-    long progressNanos() {
-        return progressNanos;
-    }
-
-    @Nullable
-    FormMetrics metrics() {
-        return metrics;
     }
 
     /** {@return how long a sink may be not ready} */

@@ -101,7 +101,7 @@ public final class FormPart {
      * @throws IllegalStateException once the part was moved or detached or its form is closed
      */
     public String text() throws IOException {
-        long max = rules.maxFieldBytes();
+        long max = rules.maxFieldBytes;
         if (size > max) {
             throw tooLarge(head, max);
         }

@@ -41,7 +41,7 @@ final class FormTally {
         this.limits = options.multipart();
         this.expectedBytes = expectedBytes;
         this.started = options.now();
-        this.lastProgress = started - options.progressNanos();
+        this.lastProgress = started - options.progressNanos;
         tell(FormMetrics::formStarted);
     }
 
@@ -57,7 +57,7 @@ final class FormTally {
     }
 
     void fed(int count) {
-        if (options.metrics() != null) { // once per chunk: nothing is made for nobody
+        if (options.metrics != null) { // once per chunk: nothing is made for nobody
             tell(metrics -> metrics.bodyReceived(count));
         }
     }
@@ -106,7 +106,7 @@ final class FormTally {
 
     /** A chunk has been read: the listener hears of it, but not too often. */
     void advanced() {
-        if (options.progress() != null && options.now() - lastProgress >= options.progressNanos()) {
+        if (options.progress != null && options.now() - lastProgress >= options.progressNanos) {
             progressed(false);
         }
     }
@@ -121,7 +121,7 @@ final class FormTally {
     }
 
     private void progressed(boolean ended) {
-        ProgressListener listener = options.progress();
+        ProgressListener listener = options.progress;
         if (listener != null) {
             lastProgress = options.now();
             int part = decoder.partIndex();
@@ -149,7 +149,7 @@ final class FormTally {
     }
 
     private void tell(Consumer<FormMetrics> event) {
-        FormMetrics metrics = options.metrics();
+        FormMetrics metrics = options.metrics;
         if (metrics != null) {
             call(() -> event.accept(metrics));
         }

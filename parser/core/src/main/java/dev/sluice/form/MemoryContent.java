@@ -72,7 +72,7 @@ final class MemoryContent implements PartContent.Storage {
         if (count == segments.length) {
             segments = Arrays.copyOf(segments, Math.max(1, 2 * count));
         }
-        segments[count++] = memory.budget().segment(next);
+        segments[count++] = memory.budget.segment(next);
         capacity += next;
         return true;
     }
@@ -86,7 +86,7 @@ final class MemoryContent implements PartContent.Storage {
             segments[count - 1] = Arrays.copyOf(last, last.length - free);
             capacity = size;
             memory.release(free);
-            memory.budget().recycle(last);
+            memory.budget.recycle(last);
         }
     }
 
@@ -113,7 +113,7 @@ final class MemoryContent implements PartContent.Storage {
     /** {@return the lock of all content that the form keeps in memory} */
     @Override
     public ReentrantLock lock() {
-        return memory.lock();
+        return memory.lock;
     }
 
     /** {@return the same bytes, charged to an account of their own} */
@@ -138,7 +138,7 @@ final class MemoryContent implements PartContent.Storage {
         if (!closed) {
             closed = true;
             for (int i = 0; i < count; i++) {
-                memory.budget().recycle(segments[i]);
+                memory.budget.recycle(segments[i]);
             }
             segments = GONE;
             memory.release(capacity);

@@ -23,7 +23,7 @@ final class PartIntake implements AutoCloseable {
 
     private final FormOptions options;
     private final FormMemory memory;
-    private final PartHead head;
+    final PartHead head;
     private final @Nullable TransferDecoder transfer;
     private PartSink sink = NOWHERE;
     private @Nullable PartContent kept;
@@ -57,12 +57,8 @@ final class PartIntake implements AutoCloseable {
                 .build();
     }
 
-    PartHead head() {
-        return head;
-    }
-
     void decide() throws IOException {
-        options.decider().decide(head).action.applyTo(this);
+        options.decider.decide(head).action.applyTo(this);
     }
 
     // ---- decisions

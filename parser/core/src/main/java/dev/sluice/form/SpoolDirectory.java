@@ -93,7 +93,7 @@ public final class SpoolDirectory implements Closeable {
 
     /** {@return the directory that this spool has made for its files; another one if it had to be made again} */
     public Path path() {
-        return home.directory();
+        return home.directory;
     }
 
     /** {@return how many files there are now} */
@@ -156,7 +156,7 @@ public final class SpoolDirectory implements Closeable {
         try {
             reserve(BLOCK);
             charged = BLOCK;
-            Path path = where.directory().resolve(names.get());
+            Path path = where.directory.resolve(names.get());
             WritableByteChannel channel = SpoolHome.newFile(path);
             made = true;
             return new SpoolFile(this, path, channel);

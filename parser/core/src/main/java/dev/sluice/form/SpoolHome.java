@@ -41,7 +41,7 @@ final class SpoolHome implements Closeable {
     private static final Set<OpenOption> NEW =
             Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
 
-    private final Path directory;
+    final Path directory;
     private final Path lockFile;
     private final FileChannel lock;
 
@@ -92,10 +92,6 @@ final class SpoolHome implements Closeable {
 
     private void makeDirectory() throws IOException {
         Files.createDirectory(directory, privately(directory, "rwx------"));
-    }
-
-    Path directory() {
-        return directory;
     }
 
     /** Makes the directory again if something removed it. {@return false if the lock file is gone too: a new home is needed} */

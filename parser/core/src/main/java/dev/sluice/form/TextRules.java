@@ -14,15 +14,11 @@ import org.jspecify.annotations.Nullable;
 final class TextRules {
     static final int MAX_CHARSET_NAME = 64;
 
-    private final long maxFieldBytes;
+    final long maxFieldBytes;
     private @Nullable String formCharsetName;
 
     TextRules(long maxFieldBytes) {
         this.maxFieldBytes = maxFieldBytes;
-    }
-
-    long maxFieldBytes() {
-        return maxFieldBytes;
     }
 
     static boolean namesCharset(PartHead head) {

@@ -201,7 +201,7 @@ class AbortMatrixTest {
             assembler.close();
             assembler.close();
             Throwable reason =
-                    assembler.intake().future().handle((form, e) -> e).join();
+                    assembler.intake().completion.handle((form, e) -> e).join();
             assertInstanceOf(CancellationException.class, reason);
             assertEquals("stuck", reason.getSuppressed()[0].getMessage());
             assertNothingIsLeft(spool, budget, body, body.length - 12);

@@ -103,7 +103,8 @@ class FormIntakeTest extends SpooledTest {
 
     private static Throwable failure(PushedForm form) {
         return assertThrows(
-                        CompletionException.class, () -> form.intake().future().join())
+                        CompletionException.class,
+                        () -> form.intake().completion.join())
                 .getCause();
     }
 
@@ -142,7 +143,7 @@ class FormIntakeTest extends SpooledTest {
                 runResumed(form);
             }
         }
-        intake.future().join().close();
+        intake.completion.join().close();
         assertEquals("first", first.stored.toString());
         assertEquals("second", second.stored.toString());
         assertTrue(stops >= 4, "stops: " + stops);
@@ -623,7 +624,7 @@ class FormIntakeTest extends SpooledTest {
             sink.last.ready();
             runResumed(form);
         }
-        form.intake().future().join().close();
+        form.intake().completion.join().close();
         assertEquals(0, budget.used());
     }
 
@@ -792,7 +793,7 @@ class FormIntakeTest extends SpooledTest {
             assertTrue(intake.demand() > 0);
             intake.offer(Unpooled.copiedBuffer(body, body.length - close, close));
             intake.finish();
-            intake.future().get(10, TimeUnit.SECONDS).close();
+            intake.completion.get(10, TimeUnit.SECONDS).close();
             assertEquals(offered, sink.written);
         } else {
             sink.fault = then.equals("fails") ? broken : then.equals("dies") ? new NoClassDefFoundError() : null;
@@ -801,7 +802,7 @@ class FormIntakeTest extends SpooledTest {
             }
             sink.go.countDown();
             ExecutionException failure =
-                    assertThrows(ExecutionException.class, () -> intake.future().get(10, TimeUnit.SECONDS));
+                    assertThrows(ExecutionException.class, () -> intake.completion.get(10, TimeUnit.SECONDS));
             assertSame(sink.fault == null ? broken : sink.fault, failure.getCause());
             assertTrue(sink.written <= CHUNK, () -> "written: " + sink.written);
         }
@@ -835,7 +836,7 @@ class FormIntakeTest extends SpooledTest {
             assertTrue(sources.get(i).wanted.tryAcquire(10, TimeUnit.SECONDS), "form " + i);
             intakes.get(i).offer(Unpooled.copiedBuffer(body, body.length - close, close));
             intakes.get(i).finish();
-            intakes.get(i).future().get(10, TimeUnit.SECONDS).close();
+            intakes.get(i).completion.get(10, TimeUnit.SECONDS).close();
             sources.get(i).end();
         }
         assertEquals(0, budget.waiting());
@@ -895,7 +896,7 @@ class FormIntakeTest extends SpooledTest {
         while (!jobs.isEmpty()) {
             jobs.remove(0).run();
         }
-        intake.future().join().close();
+        intake.completion.join().close();
         assertEquals(0, budget.used());
         assertEquals(0, budget.waiting());
     }
@@ -994,7 +995,7 @@ class FormIntakeTest extends SpooledTest {
                     intake.offer(Unpooled.wrappedBuffer(body, at, Math.min(100, body.length - at)));
                 }
                 intake.finish();
-                intake.future().get(10, TimeUnit.SECONDS).close();
+                intake.completion.get(10, TimeUnit.SECONDS).close();
                 assertEquals(RACERS, sinks.size());
                 for (Racer sink : sinks) {
                     assertEquals(List.of("x", "complete", "publish"), sink.calls);

@@ -80,7 +80,7 @@ public final class PushedForm implements FormSource, AutoCloseable {
 
     private MultipartForm result() throws IOException {
         try {
-            return intake.future().join();
+            return intake.completion.join();
         } catch (CompletionException e) {
             if (e.getCause() instanceof IOException io) {
                 throw io;
