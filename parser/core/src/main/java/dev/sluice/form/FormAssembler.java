@@ -58,10 +58,9 @@ final class FormAssembler {
         this.options = options;
         this.limits = options.multipart();
         this.decoder = MultipartDecoder.create(boundary, limits);
-        this.memory = new FormMemory(options);
+        this.memory = new FormMemory(options, this::evict);
         this.rules = new TextRules(limits.maxFieldBytes());
         this.tally = new FormTally(options, memory, decoder, expected);
-        memory.evictor(this::evict);
         try {
             if (!boundary.isFormData()) {
                 throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
@@ -116,13 +115,13 @@ final class FormAssembler {
         switch (inner.next()) {
             case PART_BEGIN -> open(inner.head());
             case DATA -> {
-                return current().write(inner.data());
+                return current().write(inner.decoder.data());
             }
             case PART_END -> partEnds = true;
             case NEED_INPUT -> nestedHasMore = false;
             case END -> {
                 tally.nested(inner.deviations());
-                inner.close();
+                inner.decoder.close();
                 nested = null;
                 memory.releaseForProcess(headerReserve());
                 tally.partEnded();
@@ -148,7 +147,7 @@ final class FormAssembler {
         if (nested == null) {
             return current().write(data);
         }
-        nested.feed(data.retain());
+        nested.decoder.feed(data.retain());
         nestedHasMore = true;
         return Readiness.READY;
     }
@@ -157,7 +156,7 @@ final class FormAssembler {
         if (nested == null) {
             partEnds = true;
         } else {
-            nested.finish();
+            nested.decoder.finish();
             nestedHasMore = true;
         }
     }
@@ -175,7 +174,7 @@ final class FormAssembler {
         long most = intake == null ? 0 : intake.evictable();
         long room = worthAFile(most);
         for (FormPart part : parts) {
-            long held = part.evictable();
+            long held = part.content.evictable();
             room += worthAFile(held);
             if (held > most) {
                 most = held;
@@ -186,7 +185,8 @@ final class FormAssembler {
             return false;
         }
         if (largest != null) {
-            largest.evict(memory);
+            largest.content.spill(memory, largest.head());
+            largest.content.complete();
             tally.spilled(largest.size());
         } else if (intake != null) {
             intake.evict();
@@ -333,7 +333,7 @@ final class FormAssembler {
             undo(visible::retract, reason);
         }
         if (nested != null) {
-            nested.close();
+            nested.decoder.close();
         }
         if (intake != null) {
             undo(intake::close, reason);

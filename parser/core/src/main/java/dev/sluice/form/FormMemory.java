@@ -21,6 +21,7 @@ final class FormMemory implements AutoCloseable {
     }
 
     private final FormOptions options;
+    private final Evictor evictor;
     final MemoryBudget budget;
     private final MemoryBudget.Account account;
     private final long max;
@@ -35,15 +36,16 @@ final class FormMemory implements AutoCloseable {
 
     private long peak;
     private boolean overLimit;
-    private Evictor evictor = missing -> false;
     private long filesMade;
 
-    FormMemory(FormOptions options) {
-        this(options, options.maxInMemoryBytes());
+    /** @param evictor makes room for what has to be in memory */
+    FormMemory(FormOptions options, Evictor evictor) {
+        this(options, options.maxInMemoryBytes(), evictor);
     }
 
-    private FormMemory(FormOptions options, long max) {
+    private FormMemory(FormOptions options, long max, Evictor evictor) {
         this.options = options;
+        this.evictor = evictor;
         this.budget = options.memory();
         this.account = budget.open();
         this.max = max;
@@ -51,7 +53,7 @@ final class FormMemory implements AutoCloseable {
 
     /** {@return memory for something that is to outlive this form} */
     FormMemory another() {
-        return new FormMemory(options, Long.MAX_VALUE);
+        return new FormMemory(options, Long.MAX_VALUE, missing -> false);
     }
 
     boolean hasFiles() {
@@ -112,11 +114,6 @@ final class FormMemory implements AutoCloseable {
             account.release(ahead);
             ahead = 0;
         }
-    }
-
-    /** Says who makes room for what has to be in memory. */
-    void evictor(Evictor value) {
-        evictor = value;
     }
 
     /** As {@link #tryReserve}, for what has to be in memory: what need not be has to give way. */

@@ -17,13 +17,11 @@ import org.jspecify.annotations.Nullable;
 public final class FormPart {
     private final PartHead head;
     private final TextRules rules;
-    private final long size;
-    private final PartContent content;
+    final PartContent content;
 
     FormPart(PartHead head, PartContent content, TextRules rules) {
         this.head = head;
         this.rules = rules;
-        this.size = content.size();
         this.content = content;
     }
 
@@ -67,7 +65,7 @@ public final class FormPart {
 
     /** {@return the size of its content, in bytes, a transfer encoding undone where the form does that} */
     public long size() {
-        return size;
+        return content.size();
     }
 
     /** {@return whether its content is in memory, not in a file} */
@@ -102,7 +100,7 @@ public final class FormPart {
      */
     public String text() throws IOException {
         long max = rules.maxFieldBytes;
-        if (size > max) {
+        if (size() > max) {
             throw tooLarge(head, max);
         }
         return new String(content.toByteArray(), charset());
@@ -142,17 +140,6 @@ public final class FormPart {
         return content.detach(); // this is what decides: the old content owns nothing from here on
     }
 
-    /** {@return how much memory {@link #evict} would give back} */
-    long evictable() {
-        return content.evictable();
-    }
-
-    /** Moves the content, which is in memory, to a file. */
-    void evict(FormMemory memory) throws IOException {
-        content.spill(memory, head);
-        content.complete();
-    }
-
     /**
      * Gives back its memory or deletes its file now; closes its streams. What was moved or detached before is not
      * touched. Idempotent.
@@ -164,6 +151,6 @@ public final class FormPart {
     /** {@return index and size: names come from the client and are not for logs} */
     @Override
     public String toString() {
-        return "FormPart[index=" + head.index() + ", size=" + size + "]";
+        return "FormPart[index=" + head.index() + ", size=" + size() + "]";
     }
 }

@@ -6,15 +6,14 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
-import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code multipart/mixed} inside of a form field, one level deep (RFC 2388 section 4.2): its parts take the outer name. */
-final class NestedBody implements AutoCloseable {
+final class NestedBody {
     private final PartHead outer;
-    private final MultipartDecoder decoder;
+    final MultipartDecoder decoder;
 
     private NestedBody(PartHead outer, MultipartDecoder decoder) {
         this.outer = outer;
@@ -42,15 +41,6 @@ final class NestedBody implements AutoCloseable {
         return encoding != null && Stream.of("7bit", "8bit", "binary").noneMatch(encoding::equalsIgnoreCase);
     }
 
-    /** @param data of the outer part, <em>transferred</em> */
-    void feed(ByteBuf data) {
-        decoder.feed(data);
-    }
-
-    void finish() {
-        decoder.finish();
-    }
-
     Event next() throws MultipartException {
         try {
             return decoder.next();
@@ -67,10 +57,6 @@ final class NestedBody implements AutoCloseable {
                 .build();
     }
 
-    ByteBuf data() {
-        return decoder.data();
-    }
-
     PartHead head() {
         return decoder.head().within(outer);
     }
@@ -81,10 +67,5 @@ final class NestedBody implements AutoCloseable {
                 .map(met ->
                         new ReportedDeviation(met.kind(), outer.index(), outer.offset() + Math.max(met.offset(), 0)))
                 .toList();
-    }
-
-    @Override
-    public void close() {
-        decoder.close();
     }
 }

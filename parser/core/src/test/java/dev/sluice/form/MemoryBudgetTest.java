@@ -75,7 +75,7 @@ class MemoryBudgetTest {
             long limited = 0;
             long charged = 0;
             try (FormMemory memory = new FormMemory(
-                    FormOptions.inMemory(budget).maxInMemoryBytes(max).build())) {
+                    FormOptions.inMemory(budget).maxInMemoryBytes(max).build(), missing -> false)) {
                 for (int step = 0; step < 30; step++) {
                     long bytes = random.nextInt(12_000);
                     int kind = random.nextInt(5);

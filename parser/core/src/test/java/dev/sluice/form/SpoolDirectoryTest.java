@@ -41,7 +41,7 @@ class SpoolDirectoryTest {
                 .maxInMemoryBytes(1L << 40)
                 .unlimitedFilesOnDisk()
                 .build();
-        return new SpillSink(new FormMemory(options), true, threshold, null);
+        return new SpillSink(new FormMemory(options, missing -> false), true, threshold, null);
     }
 
     private static SpillSink spill(SpoolDirectory spool) {

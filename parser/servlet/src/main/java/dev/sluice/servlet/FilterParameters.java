@@ -67,7 +67,7 @@ final class FilterParameters {
         }
     }
 
-    private void each(BiConsumer<Setting, String> setter, Scope... scopes) {
+    void each(BiConsumer<Setting, String> setter, Scope... scopes) {
         given.forEach((setting, text) -> {
             if (List.of(scopes).contains(setting.scope())) {
                 setter.accept(setting, text);
@@ -97,10 +97,6 @@ final class FilterParameters {
             settings.forEach(options::set);
             return options;
         }));
-    }
-
-    void each(BiConsumer<Setting, String> setter) {
-        each(setter, Scope.FILTER);
     }
 
     private SpoolDirectory openSpool() throws IOException, ServletException {

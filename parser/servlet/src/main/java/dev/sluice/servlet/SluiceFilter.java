@@ -140,7 +140,7 @@ public final class SluiceFilter implements Filter {
             FilterParameters parameters = new FilterParameters(config);
             settings = builder(parameters.options());
             ownSpool = settings.options.spool();
-            parameters.each(settings::set);
+            parameters.each(settings::set, Setting.Scope.FILTER);
             parameters.eachPath(settings::path);
         } else if (config.getInitParameterNames().hasMoreElements()) {
             throw new ServletException("this SluiceFilter is configured in code and takes no init parameters; it has "
