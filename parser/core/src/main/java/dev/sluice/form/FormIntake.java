@@ -456,9 +456,11 @@ public final class FormIntake {
                 tellSource(); // which receives while the rest is decoded
             }
         }
-        ByteBuf chunk = chunks.poll();
+        ByteBuf chunk = chunks.peek();
         if (chunk != null) {
-            take(form, chunk);
+            form.memory.reserveForProcess(chunk.capacity()); // what it keeps in memory, however little is in it
+            charged = chunk.capacity();
+            form.feed(chunks.remove());
         } else if (!last) {
             form.chunkRead();
             clientIsWaitedFor();
@@ -472,18 +474,6 @@ public final class FormIntake {
             tellSource();
         }
         return true;
-    }
-
-    private void take(FormAssembler form, ByteBuf chunk) throws IOException {
-        try {
-            form.memory.reserveForProcess(chunk.capacity()); // what it keeps in memory, however little is in it
-            charged = chunk.capacity();
-        } catch (IOException | RuntimeException | Error e) { // of the spool, where something had to give way
-            noLongerWaits(chunk.capacity());
-            chunk.release();
-            throw e;
-        }
-        form.feed(chunk);
     }
 
     /** {@return whether a sink has to become ready first, which it may be by now: there is something left to do behind it} */

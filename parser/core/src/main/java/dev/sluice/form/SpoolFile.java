@@ -91,12 +91,6 @@ final class SpoolFile implements PartContent.Storage {
         return this;
     }
 
-    private void forget() {
-        if (forgotten.compareAndSet(false, true)) {
-            spool.forget(charged);
-        }
-    }
-
     /** Deletes the file, now or, where the file system refuses, later; idempotent. */
     void delete() {
         if (forgotten.get()) {
@@ -104,7 +98,9 @@ final class SpoolFile implements PartContent.Storage {
         }
         try {
             Files.deleteIfExists(path);
-            forget();
+            if (forgotten.compareAndSet(false, true)) {
+                spool.forget(charged);
+            }
         } catch (IOException e) {
             spool.retryLater(this);
         }

@@ -39,6 +39,7 @@ public final class AsyncForm {
     private final RequestForm form;
     private final AsyncContext context;
     private final ServletInputStream in;
+    private final FormHead head;
     final FormIntake intake;
     private final AtomicReference<@Nullable Throwable> abortedFor = new AtomicReference<>();
 
@@ -68,7 +69,8 @@ public final class AsyncForm {
         this.context = context;
         this.form = state.form;
         this.in = form.source.getInputStream();
-        this.intake = form.service().forms.receive(new Source(RequestForm.head(form.source)), options);
+        this.head = RequestForm.head(form.source);
+        this.intake = form.service().forms.receive(new Source(), options);
     }
 
     static AsyncForm start(RequestState state, HttpServletRequest request, FormOptions options) throws IOException {
@@ -264,12 +266,6 @@ public final class AsyncForm {
     }
 
     private final class Source implements FormSource {
-        private final FormHead head;
-
-        Source(FormHead head) {
-            this.head = head;
-        }
-
         @Override
         public FormHead head() {
             return head;

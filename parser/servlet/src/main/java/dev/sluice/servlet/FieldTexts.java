@@ -22,7 +22,7 @@ final class FieldTexts implements AutoCloseable {
 
     private static final int BYTES_PER_CHARACTER = 2;
 
-    private final Map<String, List<String>> values;
+    final Map<String, List<String>> values;
     private final MemoryBudget.Account account;
 
     private FieldTexts(Map<String, List<String>> values, MemoryBudget.Account account) {
@@ -72,10 +72,6 @@ final class FieldTexts implements AutoCloseable {
         try (InputStream in = field.inputStream()) {
             return new String(in.readAllBytes(), unnamed);
         }
-    }
-
-    Map<String, List<String>> values() {
-        return values;
     }
 
     List<String> of(String name) {

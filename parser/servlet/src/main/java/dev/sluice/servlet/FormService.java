@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +37,8 @@ final class FormService implements AutoCloseable {
         this.forms = Forms.of(options);
         this.paths = paths.stream()
                 .sorted(PathOptions::closestFirst)
-                .map(each -> new AtPath(each, changed(each.change())))
+                .map(each -> new AtPath(
+                        each, each.change().apply(forms.options().toBuilder()).build()))
                 .toList();
         SpoolDirectory spool = options.spool();
         this.location =
@@ -48,10 +48,6 @@ final class FormService implements AutoCloseable {
                         .map(FormOptions::minRateGrace)
                         .min(Comparator.naturalOrder())
                         .orElseThrow());
-    }
-
-    private FormOptions changed(UnaryOperator<FormOptions.Builder> change) {
-        return change.apply(forms.options().toBuilder()).build();
     }
 
     FormOptions options(HttpServletRequest request) {

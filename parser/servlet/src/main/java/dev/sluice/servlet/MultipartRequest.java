@@ -114,7 +114,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     public Enumeration<String> getParameterNames() {
         FieldTexts texts = texts();
         Set<String> names = new LinkedHashSet<>(query().keySet());
-        names.addAll(texts.values().keySet());
+        names.addAll(texts.values.keySet());
         return Collections.enumeration(names);
     }
 
@@ -122,7 +122,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     public Map<String, String[]> getParameterMap() {
         FieldTexts texts = texts();
         Map<String, String[]> all = new LinkedHashMap<>(query());
-        texts.values().forEach((name, inBody) -> all.put(name, join(inBody, all.get(name))));
+        texts.values.forEach((name, inBody) -> all.put(name, join(inBody, all.get(name))));
         return Collections.unmodifiableMap(all);
     }
 
