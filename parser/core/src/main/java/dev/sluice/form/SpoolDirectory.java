@@ -48,7 +48,7 @@ public final class SpoolDirectory implements Closeable {
     private final ReentrantLock homeLock = new ReentrantLock();
     private final AtomicLong files = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
-    private final AtomicLong written = new AtomicLong();
+    final AtomicLong written = new AtomicLong();
     private final AtomicLong failedDeletes = new AtomicLong();
     private final AtomicLong unchecked = new AtomicLong(CHECK_EVERY);
     private final Queue<SpoolFile> undeleted = new ConcurrentLinkedQueue<>();
@@ -204,10 +204,6 @@ public final class SpoolDirectory implements Closeable {
             bytes.addAndGet(-count);
             throw e;
         }
-    }
-
-    void wrote(long count) {
-        written.addAndGet(count);
     }
 
     /**

@@ -47,7 +47,7 @@ final class SpoolFile implements PartContent.Storage {
             charged = blocks;
         }
         size += count;
-        spool.wrote(count);
+        spool.written.addAndGet(count);
     }
 
     private WritableByteChannel open() {
