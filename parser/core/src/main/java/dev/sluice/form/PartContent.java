@@ -39,10 +39,10 @@ public final class PartContent implements Closeable {
 
         InputStream read() throws IOException;
 
-        /** Makes them a file of the application; this has nothing to close any more. */
+        /** Makes them a file of the application; there is nothing to close any more. */
         void moveTo(Path target, boolean replace) throws IOException;
 
-        /** {@return the same bytes for a new owner; this has nothing to close any more} */
+        /** {@return the same bytes for a new owner, which may be this; the old one has nothing to close any more} */
         Storage detach() throws MultipartException;
 
         /** Gives back the memory, or deletes the file. */
