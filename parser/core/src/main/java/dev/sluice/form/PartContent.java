@@ -116,13 +116,7 @@ public final class PartContent implements Closeable {
         storage.lock().lock();
         try {
             checkHere();
-            InputStream stream = new FilterInputStream(storage.read()) {
-                @Override
-                public void close() throws IOException {
-                    Objects.requireNonNull(streams).remove(this);
-                    super.close();
-                }
-            };
+            InputStream stream = new OfFile(storage.read());
             Set<InputStream> open = streams;
             if (open == null) {
                 open = ConcurrentHashMap.newKeySet();
@@ -230,6 +224,44 @@ public final class PartContent implements Closeable {
             }
         } finally {
             storage.lock().unlock();
+        }
+    }
+
+    /** Reads the file; nothing once it is closed, or the content is. */
+    private final class OfFile extends FilterInputStream {
+        private volatile boolean over;
+
+        OfFile(InputStream file) {
+            super(file);
+        }
+
+        private InputStream open() throws IOException {
+            if (over) {
+                throw new IOException("the stream is closed");
+            }
+            return in;
+        }
+
+        @Override
+        public int read() throws IOException {
+            return open().read();
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            return open().read(target, offset, length);
+        }
+
+        @Override
+        public long skip(long count) throws IOException {
+            return open().skip(count);
+        }
+
+        @Override
+        public void close() throws IOException {
+            over = true;
+            Objects.requireNonNull(streams).remove(this);
+            super.close();
         }
     }
 }

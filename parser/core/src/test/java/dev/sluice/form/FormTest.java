@@ -101,8 +101,11 @@ class FormTest extends SpooledTest {
         assertEquals(1, Upload.openFilesIn(spool.path()).size());
         form.close();
         form.close();
-        assertThrows(IOException.class, memory::read);
-        assertThrows(IOException.class, file::read);
+        for (InputStream closed : List.of(memory, file)) {
+            assertEquals(
+                    "the stream is closed",
+                    assertThrows(IOException.class, closed::read).getMessage());
+        }
         assertThrows(IllegalStateException.class, form.parts().get(0)::inputStream);
         assertEquals(List.of(), Upload.openFilesIn(spool.path()));
     }
