@@ -44,13 +44,13 @@ class SplitProofTest {
     private static final int LARGEST_LIMITED = ProofSize.of("sluice.splitProof.largestLimited", 200, 300);
 
     /** Only every so many ends of the second chunk are looked at. */
-    private static final int STRIDE_OF_ENDS = ProofSize.of("sluice.splitProof.ends", 3, 1);
+    private static final int STRIDE_OF_ENDS = ProofSize.of("sluice.splitProof.ends", 5, 1);
 
     /**
      * With limits, and with the search held, only every so many ends of the second chunk are looked at; behind a failure as many
      * times fewer again.
      */
-    private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 8, 1);
+    private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 12, 1);
 
     /** From which length of a delimiter on it is searched by grams: over an array, and over memory where passes gain nothing. */
     private static final int LEAST_OF_GRAMS = 32;
