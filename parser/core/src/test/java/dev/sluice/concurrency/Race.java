@@ -12,11 +12,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads that do something at the same moment, round after round. A quarter of the
- * rounds, and of the schedules that Lincheck tries, is for each build; {@code -Dsluice.races=N} is for N quarters.
+ * Threads that do something at the same moment, round after round. An eighth of the
+ * rounds, and of the schedules that Lincheck tries, is for each build; {@code -Dsluice.races=N} is for N eighths.
  */
 final class Race implements AutoCloseable {
-    private static final int FACTOR = ProofSize.of("sluice.races", 1, 4);
+    private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
     private static final int PATIENCE_SECONDS = 60;
 
     private final CyclicBarrier start;
@@ -29,7 +29,7 @@ final class Race implements AutoCloseable {
 
     /** {@return how often, for what is usually done so often} */
     static int times(int usual) {
-        return Math.max(1, usual * FACTOR / 4);
+        return Math.max(1, usual * FACTOR / 8);
     }
 
     /** Runs all at once, each on a thread of its own. {@return what they returned} */

@@ -34,11 +34,11 @@ import org.junit.jupiter.api.Test;
 /**
  * What may happen to an asynchronous form at the same time: schedules of the threads are tried one by one, each with a
  * container of its own; one that hangs is a failure too. An eighth of them
- * is for each build, {@code -Dsluice.asyncRaces=N} for N eighths.
+ * is for each build, {@code -Dsluice.races=N} for N eighths.
  */
 @Tag("sized")
 class AsyncFormRaceTest {
-    private static final int FACTOR = ProofSize.of("sluice.asyncRaces", 1, 8);
+    private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
     private static final int SCHEDULES = 500;
 
     /** More than any loop here has. */
