@@ -28,6 +28,8 @@ import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
@@ -41,6 +43,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /** Credentials that expire while an upload runs, a store behind TLS, and one that encrypts. */
 @ExtendWith(Weed.IsThere.class)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class AccessTest {
     private static final int MIB = 1 << 20;
     private static final List<File> FILES = List.of(new File("a", 11 * MIB), new File("b", 10));

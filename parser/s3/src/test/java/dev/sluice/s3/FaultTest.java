@@ -56,7 +56,8 @@ class FaultTest {
     private static final String FILL_NOTE = "PUT .*/\\.sluice/.*partNumber=1&.*";
     private static final String COMPLETE_NOTE = "POST .*/\\.sluice/.*uploadId=.*";
     private static final String DELETE_NOTE = "DELETE .*/\\.sluice/[0-9a-f]{32}";
-    private static final List<File> FILES =
+    private static final List<File> FILES = List.of(new File("a", 5 * MIB + 1000), new File("b", 10));
+    private static final List<File> TWO_OF_PIECES =
             List.of(new File("a", 5 * MIB + 1000), new File("b", 5 * MIB + 10), new File("c", 10));
 
     private record On(String request, int first, int last, Fault fault) {}
@@ -95,9 +96,13 @@ class FaultTest {
     }
 
     private static DynamicTest nothing(String name, On... faults) {
+        return nothing(name, FILES, faults);
+    }
+
+    private static DynamicTest nothing(String name, List<File> files, On... faults) {
         return DynamicTest.dynamicTest(name, () -> {
             try (Bench bench = bench(faults)) {
-                bench.failure(FILES);
+                bench.failure(files);
                 assertTrue(bench.proxy.faults() > 0, "no fault");
                 assertEquals(List.of(), bench.keys());
             }
@@ -139,7 +144,10 @@ class FaultTest {
                 nothing("a piece is always cut off", new On(PIECE_2, 1, ALWAYS, RESET)),
                 nothing("Create is refused", new On(CREATE, 1, ALWAYS, error(403, "AccessDenied"))),
                 nothing("Complete is refused", new On(COMPLETE, 1, ALWAYS, error(412, "PreconditionFailed"))),
-                nothing("the second Complete fails", new On(COMPLETE, 2, ALWAYS, error(500, "InternalError"))),
+                nothing(
+                        "the second Complete fails",
+                        TWO_OF_PIECES,
+                        new On(COMPLETE, 2, ALWAYS, error(500, "InternalError"))),
                 nothing("the last Put fails", new On(PUT, 1, ALWAYS, error(403, "AccessDenied"))),
                 nothing(
                         "the last Put is done and nobody can tell",
@@ -219,7 +227,7 @@ class FaultTest {
     void aStoreThatKnowsNoChecksumOfWholeObjectsIsAskedForThoseOfPieces() throws Exception {
         for (Fault refusal : List.of(error(400, "InvalidArgument"), error(501, "NotImplemented"))) {
             try (Bench bench = bench(new On(CREATE, 1, 1, refusal))) {
-                bench.stored(FILES);
+                bench.stored(TWO_OF_PIECES);
                 assertEquals(3, bench.count(CREATE), "the second file is not asked twice");
             }
         }
@@ -230,7 +238,7 @@ class FaultTest {
         try (Bench bench = bench(
                 new On(COMPLETE, 2, ALWAYS, error(403, "AccessDenied")),
                 new On(DELETE, 1, 1, error(403, "AccessDenied")))) {
-            Throwable failure = bench.failure(FILES);
+            Throwable failure = bench.failure(TWO_OF_PIECES);
             List<String> objects =
                     bench.keys().stream().filter(key -> !key.contains("/.")).toList();
             assertEquals(1, objects.size());
@@ -246,7 +254,7 @@ class FaultTest {
             CompletableFuture<S3Sinks.Swept> other = bench.impatient().sweep();
             int most =
                     Math.max(one.get().objects().size(), other.get().objects().size());
-            assertEquals(FILES.size(), most, "of the one that was first, or both");
+            assertEquals(TWO_OF_PIECES.size(), most, "of the one that was first, or both");
             assertEquals(List.of(), bench.keys());
         }
     }
@@ -322,7 +330,7 @@ class FaultTest {
 
     @Test
     void aClientThatGoesLeavesNothing() throws Exception {
-        byte[] body = Uploads.body(FILES).readAllBytes();
+        byte[] body = Uploads.body(TWO_OF_PIECES).readAllBytes();
         for (int length : new int[] {20, 150, 4 * MIB, 5 * MIB + 1250, 8 * MIB, body.length - 20, body.length - 3}) {
             try (Bench bench = bench()) {
                 Uploads.Sending sending = Uploads.send(

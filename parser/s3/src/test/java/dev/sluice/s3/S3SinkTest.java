@@ -25,10 +25,13 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 @ExtendWith(Weed.IsThere.class)
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class S3SinkTest {
     private static final int MIB = 1 << 20;
 

@@ -30,11 +30,11 @@ class ClusterTest {
             System.out.println("client not present: weed (SeaweedFS), or haproxy");
             assumeTrue(there);
         }
-        int forms = ProofSize.of("sluice.cluster.forms", 40, 200);
+        int forms = ProofSize.of("sluice.cluster.forms", 24, 200);
         StringWriter said = new StringWriter();
         try (Cluster cluster = new Cluster(directory, 0, 3)) {
             assertEquals(1, cluster.doors().size(), "the proxy");
-            int kills = ProofSize.of("sluice.cluster.kills", 3, 10);
+            int kills = ProofSize.of("sluice.cluster.kills", 2, 10);
             Proof.Result result = new Proof(directory, forms, kills, 1, new PrintWriter(said)).run();
             assertTrue(result.isGood(), () -> result + "\n" + said);
             assertEquals(kills, result.kills());
