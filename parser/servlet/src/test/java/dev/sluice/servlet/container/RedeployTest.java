@@ -181,7 +181,7 @@ class RedeployTest {
     private static final class TomcatHost implements Host {
         private static final int THREADS = 2;
 
-        private final Tomcat tomcat = new Tomcat();
+        private final Tomcat tomcat = ServletContainer.newTomcat();
 
         TomcatHost(Path directory) throws Exception {
             tomcat.setBaseDir(directory.toString());

@@ -25,6 +25,7 @@ import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.ErrorPage;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.modeler.Registry;
 import org.eclipse.jetty.ee11.servlet.ErrorPageErrorHandler;
 import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
@@ -71,7 +72,7 @@ enum ServletContainer {
     TOMCAT("Tomcat " + org.apache.catalina.util.ServerInfo.getServerNumber()) {
         @Override
         RunningContainer start(WebApp app) throws Exception {
-            Tomcat tomcat = new Tomcat();
+            Tomcat tomcat = newTomcat();
             tomcat.setBaseDir(app.directory().toString());
             Connector connector = new Connector();
             connector.setPort(0);
@@ -179,6 +180,12 @@ enum ServletContainer {
 
     ServletContainer(String label) {
         this.label = Objects.requireNonNull(label);
+    }
+
+    /** Without its beans: those of two at once would have the same names. */
+    static Tomcat newTomcat() {
+        Registry.disableRegistry();
+        return new Tomcat();
     }
 
     /** Starts the container with {@code app} on a free port. */
