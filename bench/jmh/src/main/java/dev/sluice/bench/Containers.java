@@ -26,18 +26,19 @@ final class Containers implements Served {
     private static final List<Scenario> SCENARIOS = List.of(Scenario.FIELDS_100, Scenario.RANDOM_16M, Scenario.FORM);
     private static final List<Integer> THRESHOLDS = List.of(64 << 10, 0);
     private static final int CONNECTIONS = 8;
-    private static final int WARM_UPS = 2;
     private static final int SECONDS = 1;
 
+    private final int warmUps;
     private final int rounds;
     private final Consumer<String> out;
 
     /** @param out is told the progress */
     Containers(boolean quick, Consumer<String> out) {
-        this(quick ? 3 : 7, out);
+        this(2, quick ? 3 : 7, out);
     }
 
-    Containers(int rounds, Consumer<String> out) {
+    Containers(int warmUps, int rounds, Consumer<String> out) {
+        this.warmUps = warmUps;
         this.rounds = rounds;
         this.out = out;
     }
@@ -45,7 +46,7 @@ final class Containers implements Served {
     @Override
     public Plan plan() {
         int loads = Container.values().length * THRESHOLDS.size() * SCENARIOS.size() * Intake.values().length;
-        return new Plan(loads * rounds, loads * (rounds + WARM_UPS) * (SECONDS + 0.2));
+        return new Plan(loads * rounds, loads * (rounds + warmUps) * (SECONDS + 0.2));
     }
 
     @Override
@@ -75,7 +76,7 @@ final class Containers implements Served {
         for (Intake intake : Intake.values()) {
             check(server, intake, body);
         }
-        Map<Intake, List<Double>> perSecond = Served.inTurn(List.of(Intake.values()), WARM_UPS, rounds, intake -> {
+        Map<Intake, List<Double>> perSecond = Served.inTurn(List.of(Intake.values()), warmUps, rounds, intake -> {
             LoadTool.Done done = LoadTool.run(body, server.port(), intake.path(), CONNECTIONS, SECONDS);
             if (done.failed() > 0 || done.requests() == 0) {
                 throw new IOException("%s, %s, %s: %s".formatted(container, intake, scenario.id(), done));

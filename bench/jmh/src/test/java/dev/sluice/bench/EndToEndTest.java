@@ -24,7 +24,7 @@ class EndToEndTest {
     @Test
     void everyServerIsMeasuredAndFindsWhatIsInTheBody() throws IOException, InterruptedException {
         List<String> told = new ArrayList<>();
-        EndToEnd endToEnd = new EndToEnd(List.of(EndToEnd.Load.sent(Scenario.FORM, 3)), 2, told::add);
+        EndToEnd endToEnd = new EndToEnd(List.of(EndToEnd.Load.sent(Scenario.FORM, 3)), 1, told::add);
         assertTrue(endToEnd.loadedBy().matches("(wrk \\S*\\d\\S* and )?a socket"), endToEnd.loadedBy());
         List<Row> rows = endToEnd.run();
         assertEquals(Variant.values().length, told.size());
@@ -71,7 +71,7 @@ class EndToEndTest {
         List<String> told = new ArrayList<>();
         List<Row> rows;
         try (ServerProcess server = new ServerProcess(List.of(), FormServer.class, container.id(), "0")) {
-            rows = new Containers(1, told::add).measure(server, container, 0, Scenario.FORM);
+            rows = new Containers(0, 1, told::add).measure(server, container, 0, Scenario.FORM);
         }
         assertEquals(1, told.size());
         assertEquals(Intake.values().length * 2 - 1, rows.size());
