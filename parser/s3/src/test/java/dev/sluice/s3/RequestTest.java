@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,11 +9,15 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
@@ -22,6 +27,11 @@ class RequestTest {
             new ObjectStore.Target("key", "token", true, "text/plain", Map.of());
 
     private static CompletableFuture<ObjectStore.Piece> upload(Supplier<CompletableFuture<UploadPartResponse>> answer) {
+        return upload(2, answer);
+    }
+
+    private static CompletableFuture<ObjectStore.Piece> upload(
+            int attempts, Supplier<CompletableFuture<UploadPartResponse>> answer) {
         S3AsyncClient client = new S3AsyncClient() {
             @Override
             public CompletableFuture<UploadPartResponse> uploadPart(
@@ -39,7 +49,7 @@ class RequestTest {
         };
         return S3ObjectStore.builder("bucket")
                 .client(client)
-                .attempts(2)
+                .attempts(attempts)
                 .pauseMillis(1)
                 .build()
                 .upload(TARGET, "id", 1, new Segment(0, () -> {}));
@@ -58,7 +68,35 @@ class RequestTest {
         CompletableFuture<ObjectStore.Piece> piece = upload(() -> {
             throw new NoClassDefFoundError("io/netty/handler/codec/http2/Http2Frame");
         });
-        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(10, TimeUnit.SECONDS));
+        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
         assertInstanceOf(NoClassDefFoundError.class, failure.getCause().getCause());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5})
+    void request_failingEachTime_isMadeAsOftenAsConfigured(int attempts) {
+        AtomicInteger made = new AtomicInteger();
+        CompletableFuture<ObjectStore.Piece> piece = upload(attempts, () -> {
+            made.incrementAndGet();
+            return CompletableFuture.failedFuture(
+                    S3Exception.builder().statusCode(500).build());
+        });
+        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
+        assertInstanceOf(S3Exception.class, failure.getCause().getCause());
+        assertEquals(attempts, made.get());
+    }
+
+    @Test
+    void request_succeedingAtTheLastAttempt_isAnswered() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        UploadPartResponse answer = UploadPartResponse.builder().eTag("tag").build();
+        ObjectStore.Piece piece = upload(
+                        3,
+                        () -> made.incrementAndGet() < 3
+                                ? CompletableFuture.failedFuture(
+                                        S3Exception.builder().statusCode(503).build())
+                                : CompletableFuture.completedFuture(answer))
+                .get(1, TimeUnit.MINUTES);
+        assertEquals("tag", piece.tag());
     }
 }
