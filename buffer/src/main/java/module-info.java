@@ -1,8 +1,8 @@
 /**
- * Bytes and reference counts without MIME: a resumable delimiter search, the memory behind a buffer, an accumulation
- * buffer, text straight from memory. For the core alone.
+ * Bytes and reference counts, without knowledge of MIME: a resumable delimiter search, direct access to the memory of a buffer, an
+ * accumulation buffer, and text decoding. Internal to {@code dev.sluice}.
  */
-@SuppressWarnings("module") // which is built later
+@SuppressWarnings("module") // dev.sluice is built later
 module dev.sluice.buffer {
     requires transitive io.netty.buffer;
     requires transitive io.netty.common;

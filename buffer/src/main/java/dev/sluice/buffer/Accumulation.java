@@ -8,11 +8,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes gathered over several chunks, such as a header section that straddles them, in one pooled heap buffer. Not
- * thread-safe.
+ * A growing buffer for bytes that span several chunks, such as a header section split by the network. Not thread-safe.
  *
- * <p>Memory that a consumer holds ({@code refCnt() > 1}) is not written again: this object lets go of it. The bound on what
- * is gathered is the caller's.
+ * <p>The bytes are in one pooled heap buffer. Consumers may retain slices of it. While a consumer holds the buffer ({@code refCnt() >
+ * 1}), the bytes already there are never overwritten: {@link #truncate} releases the buffer and, if bytes remain, copies them to a
+ * new one. The size is not limited here; the caller enforces a limit.
  */
 public final class Accumulation implements AutoCloseable {
     private final ByteBufAllocator allocator;
@@ -24,7 +24,7 @@ public final class Accumulation implements AutoCloseable {
     private int size;
     private boolean closed;
 
-    /** @param initialCapacity bytes to allocate with the first {@link #append}, at least 1 */
+    /** @param initialCapacity number of bytes to allocate at the first {@link #append}, at least 1 */
     public Accumulation(ByteBufAllocator allocator, int initialCapacity) {
         if (initialCapacity < 1) {
             throw new IllegalArgumentException("initialCapacity " + initialCapacity + " is below 1");
@@ -34,10 +34,10 @@ public final class Accumulation implements AutoCloseable {
         this.array = EmptyArrays.EMPTY_BYTES;
     }
 
-    /** Copies bytes of the open chunk, from an absolute index on, behind those gathered so far. */
+    /** Appends a copy of bytes of the open chunk, starting at an absolute index. */
     public void append(ChunkMemory chunk, int index, int length) {
         if (closed) {
-            throw new IllegalStateException("closed");
+            throw new IllegalStateException("the accumulation is closed");
         }
         if (length > capacity - size) {
             int needed = Math.max(Math.addExact(size, length), initialCapacity);
@@ -47,25 +47,26 @@ public final class Accumulation implements AutoCloseable {
         size += length;
     }
 
-    /** {@return the number of bytes gathered} */
+    /** {@return the number of bytes} */
     public int size() {
         return size;
     }
 
     /**
-     * {@return the memory that holds the bytes, from {@link #arrayOffset()} on; not to be written, valid until the
-     * next append or truncation}
+     * {@return the array that contains the bytes, starting at {@link #arrayOffset()}; do not write to it}
+     *
+     * <p>It is valid until the next append or truncation.
      */
     public byte[] array() {
         return array;
     }
 
-    /** {@return where in {@link #array()} the first byte is} */
+    /** {@return the index of the first byte in {@link #array()}} */
     public int arrayOffset() {
         return arrayOffset;
     }
 
-    /** Forgets the bytes behind the first ones: they were appended too early, or have been read. */
+    /** Keeps the first {@code newSize} bytes and discards the others. */
     public void truncate(int newSize) {
         Objects.checkFromToIndex(0, newSize, size);
         size = newSize;
@@ -73,33 +74,33 @@ public final class Accumulation implements AutoCloseable {
             return;
         }
         if (newSize == 0) {
-            letGo();
+            releaseMemory();
         } else {
             moveTo(Math.max(initialCapacity, newSize));
         }
     }
 
     /**
-     * {@return the first {@code length} bytes without a copy; <em>borrowed</em> until the next call of a method that
-     * changes this object, retain to keep}
+     * {@return the first {@code length} bytes without a copy, <em>borrowed</em> until the next call that changes this
+     * object; retain the slice to keep it}
      */
     public ByteBuf slice(int length) {
         Objects.checkFromToIndex(0, length, size);
         return memory == null ? Unpooled.EMPTY_BUFFER : memory.slice(0, length);
     }
 
-    /** Releases the memory; what a consumer retained stays valid. Idempotent. */
+    /** Releases the memory. Retained slices stay valid. Idempotent. */
     @Override
     public void close() {
         closed = true;
-        letGo();
+        releaseMemory();
     }
 
     private void moveTo(int newCapacity) {
         ByteBuf target = allocator.heapBuffer(newCapacity);
         int moved = size;
         System.arraycopy(array, arrayOffset, target.array(), target.arrayOffset(), moved);
-        letGo();
+        releaseMemory();
         memory = target;
         array = target.array();
         arrayOffset = target.arrayOffset();
@@ -107,7 +108,7 @@ public final class Accumulation implements AutoCloseable {
         size = moved;
     }
 
-    private void letGo() {
+    private void releaseMemory() {
         ByteBuf held = memory;
         memory = null;
         array = EmptyArrays.EMPTY_BYTES;

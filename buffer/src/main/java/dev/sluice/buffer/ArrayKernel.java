@@ -5,26 +5,26 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The loops of the search over a byte array. Indices are those of the array. {@link ViewKernel} is the same over NIO
- * buffers.
+ * The inner loops of {@link DelimiterSearch} over a byte array. {@link ViewKernel} has the same loops over NIO buffers: a shared loop
+ * behind an interface would be slower. Several bytes are compared at once in a {@code long}, see {@link Swar}.
  */
 final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Bytes below which {@link #anyPair} is not worth its start: it has a part before and one behind the vectors. */
-    static final int LEAST_OF_PASS = 256;
+    /** The smallest number of bytes for which {@link #anyPair} is worth a call: a vector loop also has scalar loops around it. */
+    static final int MIN_PASS_LENGTH = 256;
 
     private ArrayKernel() {}
 
     /*
-     * for i, i + 16, ... while 16 starts remain below end:
-     *     if any of the 16 has byte first there and byte last `distance` behind it, and any a line break before it: return i
-     * return i
+     * for each block of 16 positions from i, while a whole block fits before end:
+     *     if any position p has byte `first` at p and byte `last` at p + distance, and any has a line break at p - 1: return the block
+     * return the end of the last whole block
      *
-     * A byte of (word ^ pattern) is 0 where the word has the byte, so a byte of the OR is 0 where both fit. (x -
-     * 01..) & ~x has a top bit set if and only if some byte of x is 0. May point at a block without a match, never
-     * passes over one.
+     * A byte of (word ^ pattern) is 0 where the word has the byte, so a byte of the OR is 0 where both bytes match. (x - 01..) & ~x
+     * has a top bit set if and only if some byte of x is 0. The two conditions may be true for different positions, so a block without
+     * a match may be returned. A block with a match is never skipped.
      */
     static int pairs(byte[] memory, int i, int end, int distance, long first, long last) {
         while (i <= end - Swar.BLOCK) {
@@ -41,12 +41,10 @@ final class ArrayKernel {
     }
 
     /*
-     * for i, i + 8, ... below end, which is a whole number of words away:
-     *     remember whether any of the 8 has byte first there and byte last `distance` behind it
-     * return whether one had
+     * Returns whether any position p in [i, end) has byte `first` at p and byte `last` at p + distance. The length of the range must be
+     * a multiple of 8.
      *
-     * Without a branch, so that the JIT makes vectors of it, as long as `distance` is one value to it and no sum. Which
-     * of the tops is set does not matter here.
+     * The loop has no branch, so the JIT vectorizes it, but only if `distance` is a plain value in the caller and not a sum.
      */
     static boolean anyPair(byte[] memory, int i, int end, int distance, long first, long last) {
         long found = 0;
@@ -58,12 +56,12 @@ final class ArrayKernel {
     }
 
     /*
-     * for q, q + 4 * stride, ... while four grams lie before end:
+     * for q, q + 4 * stride, ... while four grams fit before end:
      *     if any of the 4-byte grams at q, q + stride, q + 2 * stride, q + 3 * stride is in the set: return q
      * return q
      *
-     * The stride is the number of grams in the delimiter and the set holds all of them, so each occurrence has one of
-     * its grams looked at and found. No probe depends on the one before it, which keeps four in flight.
+     * The stride is the number of grams in the delimiter, and the set contains all of them, so every occurrence of the delimiter has one
+     * gram that is probed and found. The four probes are independent of each other, so the processor runs them in parallel.
      */
     static int grams(byte[] memory, int q, int end, int stride, long[] set) {
         int last = end - Grams.LENGTH - 3 * stride;
@@ -80,7 +78,7 @@ final class ArrayKernel {
         return q;
     }
 
-    /* first index in [i, end) of a CR or LF, or end */
+    /* Returns the first index in [i, end) of a CR or LF, or end. */
     static int indexOfBreak(byte[] memory, int i, int end) {
         while (i <= end - 8) {
             long breaks = Swar.breaks((long) LONG.get(memory, i));
@@ -95,7 +93,7 @@ final class ArrayKernel {
         return i;
     }
 
-    /* how many bytes from i on equal text[from], text[from + 1], ...; at most length */
+    /* Returns the number of equal bytes, at most `length`, in memory from i and in text from `from`. */
     static int matching(byte[] memory, int i, byte[] text, int from, int length) {
         int k = 0;
         while (k <= length - 8) {
@@ -105,7 +103,7 @@ final class ArrayKernel {
             }
             k += 8;
         }
-        if (length >= 8) { // the rest in one word, with bytes before it that are equal
+        if (length >= 8) { // compares the rest in one word that overlaps bytes known to be equal
             int last = length - 8;
             long difference = (long) LONG.get(memory, i + last) ^ (long) LONG.get(text, from + last);
             return difference == 0 ? length : last + (Long.numberOfTrailingZeros(difference) >>> 3);

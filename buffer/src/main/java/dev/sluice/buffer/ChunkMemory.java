@@ -7,55 +7,65 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one chunk being read, and the memory behind it, which is looked up once per chunk. One object serves every chunk
- * in turn. Not thread-safe.
+ * Direct access to the memory of the chunk being read. A decoder uses one object for all chunks in turn; not thread-safe.
  *
- * <p>Which path a chunk takes, from fast to slow:
+ * <h2>Access paths</h2>
+ *
+ * <p>{@link #open} looks up the memory of a chunk once, so that reading a byte costs neither netty's checks nor a leak record. It
+ * chooses the first path that fits:
  *
  * <ol>
- *   <li>memory in an array, read-only or not: the array. Opening allocates nothing.
- *   <li>a direct buffer as its allocator made it: its own internal NIO buffer. Opening allocates nothing once netty has
- *       made that.
- *   <li>other direct buffers over one piece of memory (slices, duplicates, read-only views, a composite buffer of one
- *       component): an NIO view of all of that piece, made for this object alone, because the one that netty keeps belongs
- *       to whoever reads from the network into it. The view, not the memory, is kept when the chunk is closed: it serves
- *       all chunks over that piece. Two small objects per piece; or per chunk, where netty cannot tell the address.
- *   <li>all others (composite buffers of several components): the {@link ByteBuf} itself, with its own searches and
- *       byte by byte. An unmodifiable composite keeps its components' leak-aware wrappers, and they record.
+ *   <li>A buffer with an array, read-only or not: the array. Opening allocates nothing.
+ *   <li>A direct buffer as created by its allocator: its internal NIO buffer. Opening allocates nothing once netty has created
+ *       that buffer.
+ *   <li>Any other direct buffer over contiguous memory, such as a slice, a duplicate, a read-only view or a composite of one
+ *       component: an NIO view of the whole memory, created for this object. The internal buffer of the root cannot be used here,
+ *       because the thread that receives from the network may be moving it at the same time. The view is cached when the chunk
+ *       is closed, and serves later chunks over the same memory. Opening allocates two small objects for each new piece of
+ *       memory, or for each chunk if netty does not provide the memory address.
+ *   <li>Everything else, such as a composite of several components: the {@link ByteBuf} itself, byte by byte and with its own
+ *       searches. The components of an unmodifiable composite keep their leak-aware wrappers, so reading does leave records.
  * </ol>
  *
- * <p>Netty's leak-aware wrappers are looked through: reading leaves no leak record. Only bytes between the reader and
- * the writer index at the time of {@link #open} are read, others are an {@link IndexOutOfBoundsException}; the chunk's bytes and
- * indices are never changed.
+ * <h2>Rules</h2>
+ *
+ * <p>Chunks are read between the reader index and the writer index they had at {@link #open}; other indices throw {@link
+ * IndexOutOfBoundsException}. The bytes and the indices of a chunk are never changed. All indices in this class are indices of the
+ * chunk; {@link #shift} converts them to indices of the memory.
+ *
+ * <p>Chunks over arrays and direct chunks have separate fields and separate kernels ({@link ArrayKernel}, {@link ViewKernel}). A loop
+ * that handles both kinds of NIO buffer is compiled to code half as fast.
  */
 public final class ChunkMemory {
-    private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
+    private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
     private @Nullable ByteBuf chunk;
     private @Nullable ByteBuf inner;
     private byte @Nullable [] array;
 
-    /** Direct memory only: loops that also met buffers over arrays would be compiled to code half as fast. */
+    /** A view of direct memory; never of an array. */
     private @Nullable ByteBuffer view;
 
-    /** What to add to an index of the chunk to get the index in the array or the view. */
+    /** Added to an index of the chunk, gives the index in the array or the view. */
     private int shift;
 
-    /** What the last chunks that were no roots are parts of. By now it may be given back, or be part of something else. */
-    private ByteBuffer kept = NOTHING;
+    /** The view created for an earlier chunk. Its memory may have been freed or reused since. */
+    private ByteBuffer cachedView = EMPTY;
 
-    private long keptAddress;
+    private long cachedAddress;
 
     private int viewLimit;
     private int start;
     private int end;
-    private boolean records;
 
-    /** Makes an object without a chunk. */
+    /** Whether the chunk's wrapper adds a leak record for most calls. */
+    private boolean recordsAccess;
+
+    /** Creates an object without a chunk. */
     public ChunkMemory() {}
 
     /**
-     * Takes a chunk.
+     * Opens a chunk for reading.
      *
      * @param next <em>transferred</em>: released by {@link #close}, or at once if this method throws
      * @throws IllegalStateException if a chunk is open
@@ -64,82 +74,84 @@ public final class ChunkMemory {
     public void open(ByteBuf next) {
         if (chunk != null) {
             next.release();
-            throw new IllegalStateException("a chunk is open");
+            throw new IllegalStateException("a chunk is already open");
         }
         if (next.refCnt() == 0) {
             throw new IllegalReferenceCountException(0);
         }
         try {
-            look(next);
-        } catch (RuntimeException e) { // of a buffer of another make
-            forget();
+            attach(next);
+        } catch (RuntimeException e) { // from a ByteBuf that is not netty's
+            detach();
             next.release();
             throw e;
         }
         chunk = next;
     }
 
-    private void look(ByteBuf next) {
+    private void attach(ByteBuf next) {
         ByteBuf memory = Wrappers.unwrap(next);
-        ByteBuf writable = Wrappers.behindReadOnly(memory);
+        ByteBuf writable = Wrappers.unwrapReadOnly(memory);
         int from = next.readerIndex();
         int to = next.writerIndex();
         if (writable.hasArray()) {
             array = writable.array();
             shift = writable.arrayOffset();
         } else if (memory.isDirect() && memory.nioBufferCount() == 1) {
-            // The internal buffer of a derived or composite buffer would be that of a root others may use at the same
-            // time.
+            // A derived or composite buffer would return the internal buffer of its root, which others may be using.
             boolean root = memory.unwrap() == null && memory.isContiguous();
-            ByteBuffer seen = root ? based(memory.internalNioBuffer(from, to - from), from) : shared(memory, from, to);
+            ByteBuffer seen =
+                    root ? withShift(memory.internalNioBuffer(from, to - from), from) : sharedView(memory, from, to);
             viewLimit = seen.limit();
             view = seen;
         }
         inner = memory;
-        records = Wrappers.records(next);
+        recordsAccess = Wrappers.records(next);
         start = from;
         end = to;
     }
 
-    /** {@return a view of memory that others may be using too, which nobody else moves; sets {@link #shift}} */
-    private ByteBuffer shared(ByteBuf memory, int from, int to) {
+    /** {@return a view that no other code moves, of memory that other code may use; sets {@link #shift}} */
+    private ByteBuffer sharedView(ByteBuf memory, int from, int to) {
         if (memory.hasMemoryAddress()) {
             long address = memory.memoryAddress();
-            if (!keeps(address + from, address + to)) {
-                keep(memory);
+            if (!cacheCovers(address + from, address + to)) {
+                cacheViewOf(memory);
             }
-            if (keeps(address + from, address + to)) { // as with all buffers that netty makes
-                shift = (int) (address - keptAddress);
-                return kept;
+            if (cacheCovers(address + from, address + to)) { // true for all buffers created by netty
+                shift = (int) (address - cachedAddress);
+                return cachedView;
             }
         }
-        return based(memory.nioBuffer(from, to - from), from);
+        return withShift(memory.nioBuffer(from, to - from), from);
     }
 
-    private ByteBuffer based(ByteBuffer seen, int from) {
+    private ByteBuffer withShift(ByteBuffer seen, int from) {
         shift = seen.position() - from;
         return seen;
     }
 
-    private void keep(ByteBuf derived) {
+    private void cacheViewOf(ByteBuf derived) {
         ByteBuf whole = derived;
         for (ByteBuf next = whole; next != null && next.hasMemoryAddress(); next = next.unwrap()) {
             whole = next;
         }
-        kept = whole.nioBuffer(0, whole.capacity());
-        keptAddress = whole.memoryAddress();
+        cachedView = whole.nioBuffer(0, whole.capacity());
+        cachedAddress = whole.memoryAddress();
     }
 
-    private boolean keeps(long from, long to) {
-        return from >= keptAddress && to <= keptAddress + kept.capacity() && isThere(kept, (int) (from - keptAddress));
+    private boolean cacheCovers(long from, long to) {
+        return from >= cachedAddress
+                && to <= cachedAddress + cachedView.capacity()
+                && isReadable(cachedView, (int) (from - cachedAddress));
     }
 
     /**
-     * {@return false for a view of memory that was given back with its arena, which a JDK notices}
+     * {@return whether the memory of the view can be read; false if its arena was closed, which the JDK detects}
      *
-     * @param index of a byte of the open chunk: others may be gone without the JDK's noticing, and not be readable
+     * @param index a byte of the open chunk. The JDK may not detect that other bytes were freed, and reading them may crash.
      */
-    static boolean isThere(ByteBuffer view, int index) {
+    static boolean isReadable(ByteBuffer view, int index) {
         try {
             view.get(index);
             return true;
@@ -148,7 +160,7 @@ public final class ChunkMemory {
         }
     }
 
-    /** {@return whether there is a chunk} */
+    /** {@return whether a chunk is open} */
     public boolean isOpen() {
         return chunk != null;
     }
@@ -177,7 +189,7 @@ public final class ChunkMemory {
         return direct != null ? direct.get(index + shift) : inner().getByte(index);
     }
 
-    /** Copies bytes from an absolute index in the chunk on. */
+    /** Copies bytes, starting at an absolute index in the chunk. */
     public void copyTo(int index, byte[] target, int targetIndex, int length) {
         check(index, index + length);
         byte[] heap = array;
@@ -192,16 +204,17 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return a view of a part of the chunk; <em>borrowed</em> until {@link #close}, to be retained to be kept: where leak
-     * detection records, that leaves a record that names the part and the offset}
+     * {@return a view of a range of the chunk, <em>borrowed</em> until {@link #close}; retain it to keep it}
+     *
+     * <p>At the leak detection levels that record accesses, retaining leaves a record with the part and the offset.
      *
      * @param index absolute index in the chunk
-     * @param partIndex 0-based
-     * @param offset of the first byte, from the start of the multipart body
+     * @param partIndex the 0-based index of the part
+     * @param offset the position of the first byte in the multipart body
      */
     public ByteBuf slice(int index, int length, int partIndex, long offset) {
         check(index, index + length);
-        return records
+        return recordsAccess
                 ? new TrackedSlice(inner().slice(index, length), chunk(), partIndex, offset)
                 : chunk().slice(index, length);
     }
@@ -212,12 +225,12 @@ public final class ChunkMemory {
      * @throws IllegalStateException if no chunk is open
      */
     public ByteBuf chunk() {
-        return Objects.requireNonNullElseGet(chunk, ChunkMemory::none);
+        return Objects.requireNonNullElseGet(chunk, ChunkMemory::noChunk);
     }
 
     /**
-     * To be called before reading after other code has had the chunk in its hands: it may have moved the limit of the
-     * internal NIO buffer that is read here.
+     * Restores the limit of the internal NIO buffer. Must be called before reading if other code had access to the chunk, because
+     * that code may have changed the limit.
      */
     public void refresh() {
         ByteBuffer direct = view;
@@ -230,22 +243,22 @@ public final class ChunkMemory {
     public void close() {
         ByteBuf open = chunk;
         if (open != null) {
-            forget();
+            detach();
             open.release();
         }
     }
 
-    private void forget() {
+    private void detach() {
         chunk = null;
         inner = null;
         array = null;
         view = null;
-        records = false;
+        recordsAccess = false;
         start = 0;
         end = 0;
     }
 
-    /** Makes sure that {@code from <= to} are within the chunk. */
+    /** Requires that {@code from <= to} and that both are within the chunk. */
     void check(int from, int to) {
         if (from < start || to > end || from > to) {
             throw new IndexOutOfBoundsException(
@@ -253,17 +266,17 @@ public final class ChunkMemory {
         }
     }
 
-    /** {@return whether there is an array or an NIO view, so that the kernels can run} */
+    /** {@return whether the memory is an array or an NIO view, which the kernels can search} */
     boolean isFlat() {
         return array != null || view != null;
     }
 
-    /** {@return whether it is flat, and {@code to} at most {@code last}, in the chunk and in the memory behind it} */
+    /** {@return whether the chunk is flat and {@code to} is at most {@code last}, both in the chunk and in its memory} */
     boolean isFlatUpTo(int to, int last) {
         return isFlat() && to <= last - Math.max(0, shift);
     }
 
-    /** {@link ArrayKernel#pairs} on a flat chunk. */
+    /** Runs {@link ArrayKernel#pairs} on a flat chunk. */
     int pairs(int i, int limit, int distance, long first, long last) {
         byte[] heap = array;
         return heap != null
@@ -271,12 +284,12 @@ public final class ChunkMemory {
                 : ViewKernel.pairs(view(), i + shift, limit + shift, distance, first, last) - shift;
     }
 
-    /** {@return bytes from which on {@link #anyPair} is worth a call on a flat chunk} */
-    int leastOfPass() {
-        return array != null ? ArrayKernel.LEAST_OF_PASS : ViewKernel.LEAST_OF_PASS;
+    /** {@return the smallest number of bytes for which {@link #anyPair} is worth a call on a flat chunk} */
+    int minPassLength() {
+        return array != null ? ArrayKernel.MIN_PASS_LENGTH : ViewKernel.MIN_PASS_LENGTH;
     }
 
-    /** {@link ArrayKernel#anyPair} on a flat chunk. */
+    /** Runs {@link ArrayKernel#anyPair} on a flat chunk. */
     boolean anyPair(int i, int end, int distance, long first, long last) {
         byte[] heap = array;
         return heap != null
@@ -284,7 +297,7 @@ public final class ChunkMemory {
                 : ViewKernel.anyPair(view(), i + shift, end + shift, distance, first, last);
     }
 
-    /** {@link ArrayKernel#grams} on a flat chunk. */
+    /** Runs {@link ArrayKernel#grams} on a flat chunk. */
     int grams(int q, int to, int stride, long[] set) {
         byte[] heap = array;
         return heap != null
@@ -293,8 +306,9 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return the first index in [i, to) of a CR or LF, or {@code to}; in a chunk that is not flat it may leave out those that
-     * no dash follows within the range, but for the last byte}
+     * {@return the first index in [i, to) of a CR or LF, or {@code to}}
+     *
+     * <p>In a chunk that is not flat, only the last byte and line breaks directly before a dash are found reliably.
      */
     int indexOfBreak(int i, int to) {
         byte[] heap = array;
@@ -323,9 +337,7 @@ public final class ChunkMemory {
         return b == '\r' || b == '\n';
     }
 
-    /**
-     * {@return how many bytes from index i on equal those of the text from {@code from} on, at most {@code length}}
-     */
+    /** {@return the number of equal bytes, at most {@code length}, in the chunk from i and in the text from {@code from}} */
     int matching(int i, byte[] text, int from, int length) {
         byte[] heap = array;
         ByteBuffer direct = view;
@@ -344,14 +356,14 @@ public final class ChunkMemory {
     }
 
     private ByteBuf inner() {
-        return Objects.requireNonNullElseGet(inner, ChunkMemory::none);
+        return Objects.requireNonNullElseGet(inner, ChunkMemory::noChunk);
     }
 
     private ByteBuffer view() {
         return Objects.requireNonNull(view);
     }
 
-    private static ByteBuf none() {
+    private static ByteBuf noChunk() {
         throw new IllegalStateException("no chunk is open");
     }
 }

@@ -6,11 +6,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text {@code CRLF "--" boundary} (RFC 2046 section 5.1.1), prepared once. Immutable and thread-safe.
+ * The text {@code CRLF "--" boundary} that ends a part (RFC 2046 section 5.1.1), prepared for searching. Immutable and thread-safe.
  *
- * <p>A boundary holds neither CR nor LF, so CR is only at index 0 of the text and LF only at index 1. A comparison that
- * fails can therefore restart only at the byte where it failed, and the bytes compared before it are known: they are
- * this text.
+ * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. After a failed comparison,
+ * a delimiter can therefore start no earlier than at the byte that differed. The bytes before it need not be kept, because they are
+ * equal to this text.
  */
 public final class Delimiter {
     static final int LINE_BREAK_LENGTH = 2;
@@ -20,7 +20,7 @@ public final class Delimiter {
     private final byte[] text;
     private final ByteBuf constant;
 
-    /** Made when first asked for; a second one made by another thread at the same time is as good, once it is published whole. */
+    /** Created on first use. Two threads may each create one; they are equal. */
     private volatile long @Nullable [] grams;
 
     private Delimiter(byte[] text) {
@@ -31,8 +31,8 @@ public final class Delimiter {
     /**
      * {@return the delimiter of a boundary}
      *
-     * @param boundary the bytes of the boundary without any dashes in front; copied
-     * @throws IllegalArgumentException if the boundary is empty or holds CR or LF
+     * @param boundary the bytes of the boundary without the two dashes before it; copied
+     * @throws IllegalArgumentException if the boundary is empty or contains CR or LF
      */
     public static Delimiter of(byte[] boundary) {
         if (boundary.length == 0) {
@@ -40,7 +40,7 @@ public final class Delimiter {
         }
         for (byte b : boundary) {
             if (b == '\r' || b == '\n') {
-                throw new IllegalArgumentException("the boundary holds CR or LF");
+                throw new IllegalArgumentException("the boundary contains CR or LF");
             }
         }
         byte[] text = Arrays.copyOf(PREFIX, PREFIX.length + boundary.length);
@@ -48,27 +48,26 @@ public final class Delimiter {
         return new Delimiter(text);
     }
 
-    /** {@return the number of bytes of the text: 4 and the length of the boundary} */
+    /** {@return the length of the text: the length of the boundary plus 4} */
     public int length() {
         return text.length;
     }
 
     /**
-     * {@return the bytes {@code from} to {@code to} (exclusive) of the text as a read-only slice of constant memory}
+     * {@return the bytes {@code from} (inclusive) to {@code to} (exclusive) of the text, read-only}
      *
-     * <p>The slice need not be released: retaining and releasing it do nothing, and it may be kept for ever and handed
-     * to other threads.
+     * <p>The slice is constant: retaining and releasing it have no effect, and it may be kept and passed to other threads.
      */
     public ByteBuf text(int from, int to) {
         return constant.slice(from, to - from);
     }
 
-    /** {@return the bytes of the text; not to be written} */
+    /** {@return the bytes of the text; do not write to them} */
     byte[] bytes() {
         return text;
     }
 
-    /** {@return the grams of the text, see {@link Grams}; not to be written} */
+    /** {@return the {@link Grams} of the text; do not write to them} */
     long[] grams() {
         long[] made = grams;
         if (made == null) {

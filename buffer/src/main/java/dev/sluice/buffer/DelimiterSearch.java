@@ -1,135 +1,161 @@
 package dev.sluice.buffer;
 
 /**
- * Resumable search for a {@link Delimiter} through successive chunks. One per decoder; not thread-safe.
+ * A resumable search for a {@link Delimiter} through successive chunks. Each decoder has its own; not thread-safe.
  *
- * <p>What is remembered from chunk to chunk is how much of the delimiter's text ended the last one, a single number:
- * the bytes themselves are known. In LF mode the delimiter is {@code (CRLF | LF) "--" boundary}; a CR directly before
- * the LF belongs to it. Otherwise a bare LF is a byte like any other.
+ * <h2>State</h2>
  *
- * <p>A <em>lookalike</em> is {@code "--" boundary} behind a bare CR, or a bare LF that is no delimiter's. It is data, and
- * none of it is held back; a search that {@linkplain #watch watches} stops at its last byte.
+ * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a delimiter too; a
+ * CR directly before that LF belongs to the delimiter. The search keeps no bytes between chunks: bytes that match are equal to the
+ * text, so the following indices into the text are enough.
  *
- * <p>The work is linear in the bytes searched, whatever they and the boundary are: a candidate is compared forward
- * from its line break, and there is none within the boundary, so that each byte is compared at most once; and a kernel
- * looks at a byte a bounded number of times. Kernels look for the first dash and the last byte, as far from each other
- * as in the text, and for a line break only where both are: lines alone cost nothing.
+ * <ul>
+ *   <li>{@link #matched()}: the end of the current match. The bytes seen last are equal to the text up to this index. 0 means that no
+ *       match is under way; the length of the text means that the delimiter is complete.
+ *   <li>{@link #first()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF and 2 after {@link #prime()}, where
+ *       no line break was part of the input. The number of matched bytes is therefore {@code matched() - first()}.
+ *   <li>{@link #falseFrom()} and {@link #falseTo()}: {@code first()} and {@code matched()} of the last match that failed. These bytes
+ *       turned out to be data, and the caller delivers them from {@link Delimiter#text(int, int)}.
+ * </ul>
  *
- * <p>Chunks whose memory is reachable (see {@link ChunkMemory}) are searched word by word; all others with
+ * <p>A <em>lookalike</em> is {@code "--" boundary} after a bare CR, or after a bare LF that does not count as a line break. It is data
+ * and never delays the bytes around it. A search with {@link #watch} enabled stops at its last byte so that the caller can report it.
+ *
+ * <h2>Algorithm</h2>
+ *
+ * <p>The obvious alternative, looking for line breaks and comparing after each, is slow for text. This search looks for the end of the
+ * delimiter first and checks the line break only where the rest may fit. Chunks with accessible memory (see {@link ChunkMemory}) use
+ * three filters. A filter may report too many places but never misses one:
+ *
+ * <ol>
+ *   <li><em>Grams</em>: probes four bytes at a distance of one delimiter and looks them up in {@link Grams}, which reads about one
+ *       byte in ten for a usual boundary. Each hit without a delimiter is a false alarm. After too many of them, grams pause for
+ *       {@link #GRAMS_PAUSE} bytes, so that a body made to contain the delimiter's grams costs no more than a search without them.
+ *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines whether any
+ *       position in a span has the first dash of the delimiter and, at the right distance, its last byte.
+ *   <li><em>Blocks</em>: the same check for 16 positions at a time, combined with a check for line breaks.
+ * </ol>
+ *
+ * <p>Positions that remain are compared byte by byte from the line break. Other chunks, such as composite buffers, are searched with
  * {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
+ *
+ * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from its line break,
+ * and the boundary contains no line break, so each byte is compared at most once. Each filter reads a byte a bounded number of times.
+ * {@link #steps()} counts this work for the tests.
  */
 public final class DelimiterSearch {
-    /** Bytes seen before the set of grams is made: a small form does without. */
+    /** Bytes searched before the gram set is created. Small forms never need it. */
     private static final int WARM_UP = 16 * 1024;
 
-    /**
-     * Bytes for which grams are left alone after they pointed too often at nothing: an attacker may have made the body so.
-     */
-    private static final int PAUSE = 64 * 1024;
+    /** Bytes searched without grams after too many false alarms. */
+    private static final int GRAMS_PAUSE = 64 * 1024;
 
-    /** Grams of a delimiter below which their stride is too short to gain anything. */
+    /** The shortest stride (number of grams in the delimiter) at which grams are faster than blocks. */
     private static final int MIN_STRIDE = 12;
 
-    /** The same where passes over spans are vectors. */
-    private static final int MIN_STRIDE_BESIDE_VECTORS = 28;
+    /** The shortest stride at which grams are faster than vectorized passes over spans. */
+    private static final int MIN_STRIDE_WITH_VECTORS = 28;
 
-    /** More bytes than a stream has. */
+    /** A position that no stream reaches. */
     private static final long NEVER = 1L << 62;
 
-    private static final int FREE_ALARMS = 4;
+    /** False alarms allowed from the start, in addition to one for each {@link #BYTES_PER_FALSE_ALARM} bytes. */
+    private static final int FREE_FALSE_ALARMS = 4;
 
-    /** Starts that are looked at without a branch: few enough that one candidate by chance wastes little. */
+    /** Positions checked by one pass. A candidate found by chance wastes the pass, so spans are short. */
     private static final int SPAN = 1024;
 
-    /**
-     * Bytes that are looked at closely, without a pass over them first: at the start, and once a span had a candidate.
-     */
-    private static final int SPAN_PAUSE = 4 * SPAN;
+    /** Bytes searched block by block, without passes, at the start of the stream and after a span with a candidate. */
+    private static final int PASS_PAUSE = 4 * SPAN;
 
-    /** The kernels add strides to indexes before they compare them: those in the memory, and those in the chunk. */
-    private static final int LAST_INDEX_OF_KERNELS = Integer.MAX_VALUE - 1024;
+    /** The largest index for the kernels, in the chunk and in its memory: adding strides to it must not overflow. */
+    private static final int MAX_KERNEL_INDEX = Integer.MAX_VALUE - 1024;
 
-    private static final int BYTES_PER_ALARM = 512;
+    private static final int BYTES_PER_FALSE_ALARM = 512;
 
     private final Delimiter delimiter;
     private final byte[] text;
 
-    /** Whether a bare LF counts as the line break. */
     private final boolean acceptBareLf;
 
-    /** Bytes from the last one of the line break to the end of the text. */
+    /** Length of the delimiter with a line break of one byte: the shortest form that can occur. */
     private final int length;
 
     /**
-     * Bytes from the first dash to the last byte. A field of its own: as a difference in the kernels, it keeps the JIT
-     * from making vectors.
+     * Distance from the first dash to the last byte. This is a field because the JIT does not vectorize the kernels if
+     * they compute it.
      */
-    private final int reach;
+    private final int dashToLast;
 
     private final long dashPattern;
     private final long lastPattern;
     private final int stride;
-    private final int lastIndexOfKernels;
+    private final int maxKernelIndex;
     private int matched;
     private int first;
     private boolean watching;
     private int lookalike;
-    private int start;
+
+    /** The first index of the range being searched. Bytes before it must not be read. */
+    private int rangeStart;
+
     private int falseFrom;
     private int falseTo;
+
+    /** Bytes searched by {@link #find} so far: the next two fields are positions on the same scale. */
     private long searched;
-    private long gramsFrom;
-    private long spansFrom;
+
+    private long gramsResumeAt;
+    private long passesResumeAt;
     private long steps;
 
-    /**
-     * Makes a search with nothing matched.
-     *
-     * @param acceptBareLf whether a bare LF counts as the line break before the dashes
-     */
+    /** @param acceptBareLf whether a bare LF counts as the line break before the dashes */
     public DelimiterSearch(Delimiter delimiter, boolean acceptBareLf) {
         this(delimiter, acceptBareLf, WARM_UP);
     }
 
     DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp) {
-        this(delimiter, acceptBareLf, warmUp, LAST_INDEX_OF_KERNELS);
+        this(delimiter, acceptBareLf, warmUp, MAX_KERNEL_INDEX);
     }
 
-    DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp, int lastIndexOfKernels) {
-        this.lastIndexOfKernels = lastIndexOfKernels;
+    DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp, int maxKernelIndex) {
+        this.maxKernelIndex = maxKernelIndex;
         this.delimiter = delimiter;
         this.text = delimiter.bytes();
         this.acceptBareLf = acceptBareLf;
         this.length = text.length - Delimiter.LINE_BREAK_LENGTH + 1;
-        this.reach = length - 2;
+        this.dashToLast = length - 2;
         this.dashPattern = Swar.repeat((byte) '-');
         this.lastPattern = Swar.repeat(text[text.length - 1]);
         this.stride = length - Grams.REACH;
-        this.gramsFrom = warmUp;
-        this.spansFrom = Math.min(warmUp, SPAN_PAUSE);
+        this.gramsResumeAt = warmUp;
+        this.passesResumeAt = Math.min(warmUp, PASS_PAUSE);
     }
 
-    /** Goes on as if CRLF had just been seen: at the start of the stream and of a part body. */
+    /** Continues as if CRLF had just been seen. Used at the start of the stream and of a part body. */
     public void prime() {
         matched = 2;
         first = 2;
         lookalike = 0;
     }
 
-    /** Forgets what was matched. */
+    /** Discards the current match. */
     public void reset() {
         matched = 0;
         first = 0;
         lookalike = 0;
     }
 
-    /** Forgets what was matched, and goes on as if a CR had just been seen that is data. */
+    /** Discards the current match and continues as if a CR that is data had just been seen. */
     public void resetAfterCr() {
         reset();
         lookalike = watching ? 1 : 0;
     }
 
-    /** Says whether to stop at lookalikes from here on; not at first. One that was stopped at is left behind. */
+    /**
+     * Sets whether the search stops at lookalikes, which it does not do initially. After a stop at a lookalike, this call is
+     * required before the search can continue.
+     */
     public void watch(boolean lookalikes) {
         watching = lookalikes;
         lookalike = 0;
@@ -140,7 +166,10 @@ public final class DelimiterSearch {
         return watching;
     }
 
-    /** {@return how many bytes of a line break of one byte and the dash-boundary the bytes before end with; 0 unless watching} */
+    /**
+     * {@return the number of bytes of a lookalike seen so far, including its line break of one byte; 0 if there is none or
+     * the search is not watching}
+     */
     public int lookalike() {
         return lookalike;
     }
@@ -150,14 +179,15 @@ public final class DelimiterSearch {
         return lookalike == length;
     }
 
-    /**
-     * {@return how many bytes of the text {@code CRLF "--" boundary} are matched, counted from its start; 0 for none}
-     */
+    /** {@return the index in the delimiter's text at which the current match ends; 0 if there is no match} */
     public int matched() {
         return matched;
     }
 
-    /** {@return the index in the text of the first byte really seen: 0; 1 for a bare LF; 2 when primed} */
+    /**
+     * {@return the index in the delimiter's text at which the current match starts: 0 after CRLF, 1 after a bare LF, 2
+     * after {@link #prime}}
+     */
     public int first() {
         return first;
     }
@@ -168,33 +198,39 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Searches bytes of a chunk. Afterwards {@link #isComplete()}, and the result is where the first delimiter starts;
-     * or {@link #isAtLookalike()}, and the result is where the last byte of the first lookalike is, to be told to go on
-     * by {@link #watch}; or {@code 0 < matched() < length}, and the result is where the longest beginning of the
-     * delimiter that ends the range starts; or {@code matched() == 0}, and the result is {@code to}. What is before the
-     * result is data.
+     * Searches a range of the chunk. All bytes before the returned index are data. The meaning of the index depends on the state
+     * afterwards:
+     *
+     * <ul>
+     *   <li>{@link #isComplete()}: the start of the first delimiter
+     *   <li>{@link #isAtLookalike()}: the last byte of the first lookalike; call {@link #watch} to continue
+     *   <li>{@code matched() > 0}: the start of the longest prefix of the delimiter that ends the range; call {@link #resume} with
+     *       the next bytes
+     *   <li>{@code matched() == 0}: {@code to}
+     * </ul>
      *
      * @param from absolute index in the chunk
-     * @param to the index behind the last byte to search
+     * @param to the index after the last byte to search
      * @throws IllegalStateException if {@link #matched()} is not 0, or {@link #isAtLookalike()}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int find(ChunkMemory chunk, int from, int to) {
         if (matched != 0 || isAtLookalike()) {
-            throw new IllegalStateException(matched + " bytes of the delimiter are matched, or a lookalike, already");
+            throw new IllegalStateException(
+                    "a match or a lookalike is already found; call resume, reset or watch first");
         }
         chunk.check(from, to);
-        start = from;
+        rangeStart = from;
         int at = lookalike == 0 ? from : resumeLookalike(chunk, from, to);
         if (lookalike == 0) {
-            boolean fast = chunk.isFlatUpTo(to, lastIndexOfKernels);
+            boolean fast = chunk.isFlatUpTo(to, maxKernelIndex);
             at = fast ? findByKernels(chunk, at, to) : compare(chunk, at, to, to);
         }
         searched += at - from;
         return at;
     }
 
-    /* Goes on comparing a lookalike. Returns as compareBehind. */
+    /* Continues comparing a lookalike that began in an earlier range. Returns the same as compareAfterBreak. */
     private int resumeLookalike(ChunkMemory chunk, int from, int to) {
         int most = Math.min(length - lookalike, to - from);
         int same = chunk.matching(from, text, lookalike + 1, most);
@@ -209,35 +245,33 @@ public final class DelimiterSearch {
 
     /*
      * i = from
-     * while a whole delimiter may start at i:
-     *     with grams in use: move i to the first start they cannot rule out, look closely at the span of one turn
-     *     without: look closely at all up to where they come into use
-     * compare candidates in the tail, where only a beginning of the delimiter fits
-     *
-     * Grams that point at nothing too often are put aside for a while, so that they never cost more than they save.
+     * while a whole delimiter fits between i and `to`:
+     *     if grams are in use: move i to the first position they cannot exclude, then search the next four strides by spans
+     *     otherwise: search by spans up to the position where grams resume
+     * compare candidates in the tail, where only a prefix of the delimiter fits
      */
     private int findByKernels(ChunkMemory chunk, int from, int to) {
         int limit = to - length + 1;
         int i = from;
         int inUseFrom = from;
-        int alarms = FREE_ALARMS;
-        boolean grams = stride >= minStride(chunk.leastOfPass());
+        int alarmsLeft = FREE_FALSE_ALARMS;
+        boolean grams = stride >= minStride(chunk.minPassLength());
         while (i < limit) {
             int end = limit;
-            long pause = grams ? gramsFrom - searched - (i - from) : NEVER;
+            long pause = grams ? gramsResumeAt - searched - (i - from) : NEVER;
             if (pause > 0) {
                 end = (int) Math.min(limit, i + pause);
                 inUseFrom = end;
-                alarms = FREE_ALARMS;
+                alarmsLeft = FREE_FALSE_ALARMS;
             } else {
-                i = byGrams(chunk, i, to);
+                i = skipByGrams(chunk, i, to);
                 end = Math.min(limit, i + 4 * stride);
-                alarms--;
-                if (alarms + (i - inUseFrom) / BYTES_PER_ALARM < 0) {
-                    gramsFrom = searched + (i - from) + PAUSE;
+                alarmsLeft--;
+                if (alarmsLeft + (i - inUseFrom) / BYTES_PER_FALSE_ALARM < 0) {
+                    gramsResumeAt = searched + (i - from) + GRAMS_PAUSE;
                 }
             }
-            i = bySpans(chunk, i, end, to, searched + (i - from));
+            i = searchSpans(chunk, i, end, to, searched + (i - from));
             if (hasFound()) {
                 return i;
             }
@@ -245,16 +279,16 @@ public final class DelimiterSearch {
         return compare(chunk, i, to, to);
     }
 
-    /** {@return the shortest stride with which grams are faster than what else there is for a chunk} */
-    static int minStride(int leastOfPass) {
-        return leastOfPass < ViewKernel.NONE ? MIN_STRIDE_BESIDE_VECTORS : MIN_STRIDE;
+    /** {@return the shortest stride at which grams are faster than the other filters for this kind of memory} */
+    static int minStride(int minPassLength) {
+        return minPassLength < ViewKernel.NO_PASSES ? MIN_STRIDE_WITH_VECTORS : MIN_STRIDE;
     }
 
     /*
-     * A gram at q lies in the delimiters whose line breaks end at q - stride + 1 to q. Returns the first such end that is
-     * not ruled out.
+     * A gram at q belongs to delimiters whose line break ends at q - stride + 1 to q. Returns the first such end that the
+     * grams do not exclude.
      */
-    private int byGrams(ChunkMemory chunk, int i, int to) {
+    private int skipByGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;
         int clean = chunk.grams(i + before, to, stride, delimiter.grams()) - before;
         steps += (clean - i) / stride + 4;
@@ -263,27 +297,27 @@ public final class DelimiterSearch {
 
     /*
      * for each span of [i, end):
-     *     if a pass over it tells that no start has both its ends: next span
-     *     else: look closely at it, and at some more before the next pass
+     *     if a pass finds no position with the first dash and the last byte: continue with the next span
+     *     otherwise: search the span block by block, and the next PASS_PAUSE bytes without passes
      *
-     * Returns as byPairs.
+     * Returns the same as searchBlocks.
      */
-    private int bySpans(ChunkMemory chunk, int i, int end, int to, long position) {
+    private int searchSpans(ChunkMemory chunk, int i, int end, int to, long position) {
         int at = i;
-        int least = chunk.leastOfPass();
+        int minPass = chunk.minPassLength();
         while (at < end) {
-            long pause = Math.max(0, spansFrom - position - (at - i));
-            int stop = (int) Math.min(end, at + Math.max(pause, Math.max(SPAN, least)));
+            long pause = Math.max(0, passesResumeAt - position - (at - i));
+            int stop = (int) Math.min(end, at + Math.max(pause, Math.max(SPAN, minPass)));
             int whole = (stop - at) / 8 * 8;
-            if (pause == 0 && whole >= least) {
+            if (pause == 0 && whole >= minPass) {
                 steps += whole / 8;
-                if (!chunk.anyPair(at + 1, at + 1 + whole, reach, dashPattern, lastPattern)) {
+                if (!chunk.anyPair(at + 1, at + 1 + whole, dashToLast, dashPattern, lastPattern)) {
                     at += whole;
                     continue;
                 }
-                spansFrom = position + (stop - i) + SPAN_PAUSE;
+                passesResumeAt = position + (stop - i) + PASS_PAUSE;
             }
-            at = byPairs(chunk, at, stop, to);
+            at = searchBlocks(chunk, at, stop, to);
             if (hasFound()) {
                 return at;
             }
@@ -292,15 +326,15 @@ public final class DelimiterSearch {
     }
 
     /*
-     * Looks closely at the starts in [i, end), in whole blocks. Returns where the match is; or, with nothing matched,
-     * an index before which none starts: at least `end`, or so close to the last possible start that no block is left.
+     * Searches the positions in [i, end) in whole blocks. Returns the start of the match. If nothing matches, returns an index
+     * before which no delimiter starts: `end` or later, or an index so close to `to` that no whole block is left.
      */
-    private int byPairs(ChunkMemory chunk, int i, int end, int to) {
+    private int searchBlocks(ChunkMemory chunk, int i, int end, int to) {
         int blocks = i + (end - i + Swar.BLOCK - 1) / Swar.BLOCK * Swar.BLOCK;
         int limit = Math.min(blocks, to - length + 1);
         int at = i;
         for (; ; ) {
-            int block = chunk.pairs(at + 1, limit + 1, reach, dashPattern, lastPattern) - 1;
+            int block = chunk.pairs(at + 1, limit + 1, dashToLast, dashPattern, lastPattern) - 1;
             steps += (block - at) / 8 + 2;
             if (block > limit - Swar.BLOCK) {
                 return block < blocks ? compare(chunk, block, limit, to) : block;
@@ -313,17 +347,17 @@ public final class DelimiterSearch {
     }
 
     /*
-     * for each byte in [from, end) that may end a line break before the dash-boundary:
-     *     compare forward to the dash-boundary's end or to `to`; if all bytes are equal: a match, or a lookalike
+     * for each line break in [from, end):
+     *     compare the bytes after it with the rest of the delimiter; if all bytes up to `to` are equal: a match or a lookalike
      *
-     * Returns as compareBehind.
+     * Returns the same as compareAfterBreak.
      */
     private int compare(ChunkMemory chunk, int from, int end, int to) {
         int i = from;
         while (i < end) {
             int at = chunk.indexOfBreak(i, end);
             steps += at - i;
-            i = at == end ? end : compareBehind(chunk, at, to);
+            i = at == end ? end : compareAfterBreak(chunk, at, to);
             if (hasFound()) {
                 return i;
             }
@@ -332,10 +366,10 @@ public final class DelimiterSearch {
     }
 
     /*
-     * Returns where the match is, or the last byte of the lookalike, or the end of the range if that cuts it off; or, with
-     * nothing found, an index behind `at` before which no line break is.
+     * Compares the bytes after the line break at `at`. Returns the start of the match; or the last byte of a lookalike, or `to` if
+     * the range ends within it; or, if nothing is found, an index after `at` with only data between them.
      */
-    private int compareBehind(ChunkMemory chunk, int at, int to) {
+    private int compareAfterBreak(ChunkMemory chunk, int at, int to) {
         boolean cr = chunk.getByte(at) == '\r';
         if (cr && at + 1 == to) {
             steps++;
@@ -344,7 +378,7 @@ public final class DelimiterSearch {
             return at;
         }
         boolean crLf = cr && chunk.getByte(at + 1) == '\n';
-        boolean afterCr = !cr && at > start && chunk.getByte(at - 1) == '\r';
+        boolean afterCr = !cr && at > rangeStart && chunk.getByte(at - 1) == '\r';
         boolean delimits = crLf || afterCr || !cr && acceptBareLf;
         int dash = crLf ? at + 2 : at + 1;
         steps += dash - at;
@@ -367,20 +401,19 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Goes on comparing at the start of more bytes. Afterwards {@link #isComplete()}; or {@code matched() > 0} and the
-     * result is {@code to}; or {@code matched() == 0}, a false start: the bytes {@link #falseFrom()} to {@link
-     * #falseTo()} of the text were data after all (none of them if primed), and the byte at the result has not been
-     * consumed: a CR alone may lead a lookalike.
+     * Continues a match with the next bytes. If they differ from the delimiter, {@code matched()} is 0 afterwards: the bytes {@link
+     * #falseFrom()} to {@link #falseTo()} of the delimiter's text were data (none if the search was primed), and the byte at the
+     * returned index is not consumed. Otherwise the match is complete or extends to {@code to}.
      *
-     * @return the index behind the last byte consumed
+     * @return the index after the last byte consumed
      * @param from absolute index in the chunk
-     * @param to the index behind the last byte to compare
+     * @param to the index after the last byte to compare
      * @throws IllegalStateException unless {@code 0 < matched() < length}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int resume(ChunkMemory chunk, int from, int to) {
         if (matched == 0 || matched == text.length) {
-            throw new IllegalStateException("no match is under way");
+            throw new IllegalStateException("no incomplete match to resume");
         }
         chunk.check(from, to);
         int most = Math.min(text.length - matched, to - from);
@@ -399,17 +432,17 @@ public final class DelimiterSearch {
         return from + same;
     }
 
-    /** {@return the index in the text of the first byte of the last false start} */
+    /** {@return the index in the delimiter's text at which the last failed match started} */
     public int falseFrom() {
         return falseFrom;
     }
 
-    /** {@return the index in the text behind the last byte of the last false start} */
+    /** {@return the index in the delimiter's text at which the last failed match ended} */
     public int falseTo() {
         return falseTo;
     }
 
-    /** {@return units of work so far: probes of a word or a gram, and bytes of candidates looked at} */
+    /** {@return the work done so far: words and grams probed plus bytes of candidates compared} */
     public long steps() {
         return steps;
     }

@@ -1,13 +1,18 @@
 package dev.sluice.buffer;
 
 /**
- * The set of all sequences of four bytes in a delimiter, and of those that begin a lookalike behind a CR, as a hashed set
- * of 4096 bits (512 bytes): says "not in it" for certain, "in it" now and then by chance.
+ * The set of all sequences of four bytes ("grams") in a delimiter, as a Bloom filter with one hash function and 4,096 bits.
+ *
+ * <p>A gram that is not in the set does not occur in the delimiter. A gram that is in the set occurs, or has the hash of one that does.
+ * A delimiter of n grams covers n + 3 bytes, so a search that probes one gram every n bytes hits each occurrence once.
+ *
+ * <p>The set also contains the two grams that start a lookalike (see {@link DelimiterSearch}): with LF, which is part of the delimiter
+ * anyway, and with CR. 512 bytes fit into the first-level cache next to the chunk.
  */
 final class Grams {
     static final int LENGTH = 4;
 
-    /** Bytes of a gram behind its first. */
+    /** The number of bytes of a gram after its first. */
     static final int REACH = LENGTH - 1;
 
     private static final int SLOT_BITS = 12;
@@ -15,11 +20,12 @@ final class Grams {
 
     private Grams() {}
 
-    /** {@return the place of a gram, bytes in little-endian order, in the set} */
+    /** {@return the index in the set of a gram, whose bytes are in little-endian order} */
     static int slot(int gram) {
         return gram * GOLDEN >>> Integer.SIZE - SLOT_BITS;
     }
 
+    /** {@return the set for the text of a delimiter} */
     static long[] of(byte[] text) {
         long[] set = new long[(1 << SLOT_BITS) / Long.SIZE];
         int gram = text[2] << 24 | (text[1] & 0xff) << 16 | (text[0] & 0xff) << 8;

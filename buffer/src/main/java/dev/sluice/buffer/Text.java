@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Text and bytes in memory; a range out of its bounds is an {@link IndexOutOfBoundsException}. Thread-safe. */
+/**
+ * Functions that decode text and scan bytes. Ranges outside the buffer or array throw {@link IndexOutOfBoundsException}.
+ * Thread-safe.
+ */
 public final class Text {
     private static final int CHARS_AT_A_TIME = 256;
     private static final long SPACES = Swar.repeat((byte) ' ');
@@ -24,13 +27,13 @@ public final class Text {
     private static final String ASCII_TEXT =
             "\t !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
-    /** Those that nearly all clients name: the others are looked for once one of them is. */
-    private static final List<Charset> USUAL =
+    /** The charsets that nearly all clients use. The table of all others is created on first use. */
+    private static final List<Charset> COMMON =
             List.of(StandardCharsets.UTF_8, StandardCharsets.ISO_8859_1, StandardCharsets.US_ASCII);
 
     private Text() {}
 
-    /** By name and alias. */
+    /** All charsets. The keys are names and aliases in lower case. */
     private static final class Charsets {
         static final Map<String, Charset> ALL = new HashMap<>();
 
@@ -43,34 +46,34 @@ public final class Text {
     }
 
     /**
-     * {@return the charset of that name or alias, in any case, or null}
+     * {@return the charset with the given name or alias, ignoring case, or null if there is none}
      *
-     * <p>For names of clients, who may make up one for each part: {@link Charset#forName} asks all providers for each that it
-     * does not know, which takes a tenth of a millisecond.
+     * <p>Suitable for names from clients, which may send a different unknown name in each part. For every unknown name, {@link
+     * Charset#forName} queries all providers, which takes a tenth of a millisecond.
      */
     public static @Nullable Charset charset(String name) {
-        for (Charset usual : USUAL) {
-            if (usual.name().equalsIgnoreCase(name)) {
-                return usual;
+        for (Charset common : COMMON) {
+            if (common.name().equalsIgnoreCase(name)) {
+                return common;
             }
         }
         return Charsets.ALL.get(name.toLowerCase(Locale.ROOT));
     }
 
     /**
-     * {@return the text of bytes in a buffer (<em>borrowed</em>), decoded in place where the buffer has an array;
-     * memory without one is copied once, because a {@code String} is made from arrays only}
+     * {@return the text of a range of a buffer (<em>borrowed</em>)}
      *
-     * <p>Indices of the buffer do not change, and a leak-aware buffer makes no record.
+     * <p>A buffer with an array is decoded in place; other memory is copied once, because a {@code String} can only be created from
+     * an array. The indices of the buffer do not change, and a leak-aware buffer records nothing.
      */
     public static String decode(ByteBuf buffer, int index, int length, Charset charset) {
         Objects.checkFromIndexSize(index, length, buffer.capacity());
-        ByteBuf memory = Wrappers.behindReadOnly(Wrappers.unwrap(buffer));
+        ByteBuf memory = Wrappers.unwrapReadOnly(Wrappers.unwrap(buffer));
         if (memory.hasArray()) {
             return new String(memory.array(), memory.arrayOffset() + index, length, charset);
         }
         if (charset.equals(StandardCharsets.US_ASCII)) {
-            // netty takes bytes that are not ASCII for ISO-8859-1.
+            // ByteBuf.toString decodes bytes outside ASCII as ISO-8859-1.
             byte[] bytes = new byte[length];
             memory.getBytes(index, bytes);
             return new String(bytes, charset);
@@ -79,13 +82,14 @@ public final class Text {
     }
 
     /**
-     * {@return the offset, counted from {@code index}, of the first byte that starts malformed or unmappable input,
-     * including a character cut off by the end; -1 if there is none}
+     * {@return the offset from {@code index} of the first malformed or unmappable input; -1 if there is none}
+     *
+     * <p>An incomplete character at the end is malformed.
      */
     public static int malformedAt(byte[] array, int index, int length, Charset charset) {
         ByteBuffer bytes = ByteBuffer.wrap(array, index, length);
         CharBuffer chars = CharBuffer.allocate(Math.min(length + 1, CHARS_AT_A_TIME));
-        CharsetDecoder decoder = charset.newDecoder(); // reports, unless told otherwise
+        CharsetDecoder decoder = charset.newDecoder(); // reports malformed input by default
         CoderResult result;
         do {
             chars.clear();
@@ -94,12 +98,12 @@ public final class Text {
         return result.isError() ? bytes.position() - index : -1;
     }
 
-    /** {@return whether TAB and the bytes 0x20 to 0x7E mean in {@code charset} what they mean in US-ASCII} */
+    /** {@return whether TAB and the bytes 0x20 to 0x7E have the same meaning in {@code charset} as in US-ASCII} */
     public static boolean keepsAscii(Charset charset) {
         return ASCII_TEXT.equals(new String(ASCII_TEXT.getBytes(StandardCharsets.US_ASCII), charset));
     }
 
-    /** {@return whether all of {@code length} bytes from {@code index} on are US-ASCII} */
+    /** {@return whether all {@code length} bytes starting at {@code index} are US-ASCII} */
     public static boolean isAscii(byte[] array, int index, int length) {
         Objects.checkFromIndexSize(index, length, array.length);
         int at = index;
@@ -119,8 +123,9 @@ public final class Text {
         int at = from;
         while (at <= to - 8) {
             long word = Swar.word(array, at);
-            // Below 0x20 the subtraction borrows into the top bit, which the byte itself does not have; 0x7F becomes
-            // zero.
+            // For a byte below 0x20 the subtraction sets the top bit, which the byte itself does not have. The XOR
+            // turns
+            // 0x7F into 0.
             long controls = (word - SPACES) & ~word & Swar.TOPS | Swar.zeros(word ^ DELETES);
             if (controls != 0) {
                 return at + Long.numberOfTrailingZeros(controls) / 8;
@@ -135,7 +140,9 @@ public final class Text {
 
     /**
      * {@return the index of the first byte in {@code [from, to)} that is a control byte, {@code "}, {@code \\} or not ASCII, or
-     * {@code to}: where the plain text of a quoted string ends}
+     * {@code to}}
+     *
+     * <p>This is the end of the text in a quoted string that needs no further processing.
      */
     public static int indexOfUnplain(byte[] array, int from, int to) {
         Objects.checkFromToIndex(from, to, array.length);

@@ -6,20 +6,20 @@ import io.netty.util.ResourceLeakHint;
 import java.nio.ByteOrder;
 
 /**
- * A view of a buffer whose use is recorded, made so that only what changes ownership is: retaining, releasing and
- * touching go to the recording buffer, which keeps netty's tracking exact; reading goes straight to the memory. A
- * retain leaves this view as the hint, so that a leak report names the part.
+ * A slice of a leak-tracked buffer that records changes of ownership but not reads. Retain, release and touch go to the tracked
+ * buffer, so netty's leak detection stays exact. Reads go directly to the memory. Each retain leaves this slice as its hint, so a leak
+ * report names the part.
  *
- * <p>Netty 4.1 and 4.2 have one public class in common that passes every call on, and it swaps the byte order: what it
- * is given here is swapped already.
+ * <p>{@link SwappedByteBuf} is the only public class of both netty 4.1 and 4.2 that forwards every call. It also swaps the byte order,
+ * so it wraps a view with swapped byte order here.
  */
-@SuppressWarnings("deprecation") // as is all of netty about byte order
+@SuppressWarnings("deprecation") // netty deprecated all methods about byte order
 final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
     private final ByteBuf owner;
     private final int partIndex;
     private final long offset;
 
-    /** @param offset of the first byte, from the start of the multipart body */
+    /** @param offset the position of the first byte in the multipart body */
     TrackedSlice(ByteBuf view, ByteBuf owner, int partIndex, long offset) {
         super(swapped(view));
         this.owner = owner;
@@ -31,7 +31,7 @@ final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
         return view.order(view.order() == ByteOrder.BIG_ENDIAN ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
     }
 
-    private ByteBuf alike(ByteBuf view) {
+    private ByteBuf derived(ByteBuf view) {
         return new TrackedSlice(view, owner, partIndex, offset);
     }
 
@@ -81,22 +81,22 @@ final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
 
     @Override
     public ByteBuf slice() {
-        return alike(super.slice());
+        return derived(super.slice());
     }
 
     @Override
     public ByteBuf slice(int index, int length) {
-        return alike(super.slice(index, length));
+        return derived(super.slice(index, length));
     }
 
     @Override
     public ByteBuf duplicate() {
-        return alike(super.duplicate());
+        return derived(super.duplicate());
     }
 
     @Override
     public ByteBuf readSlice(int length) {
-        return alike(super.readSlice(length));
+        return derived(super.readSlice(length));
     }
 
     @Override

@@ -6,26 +6,25 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The loops of the search over a direct NIO buffer: {@link ArrayKernel} once more. Indices are absolute ones of the
- * buffer.
+ * The inner loops of {@link DelimiterSearch} over a direct NIO buffer, identical to the loops of {@link ArrayKernel}, where they are
+ * described. Indices are absolute indices of the buffer.
  */
 final class ViewKernel {
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** More bytes than a chunk has. */
-    static final int NONE = Integer.MAX_VALUE;
+    /** A minimum length that no chunk reaches. */
+    static final int NO_PASSES = Integer.MAX_VALUE;
 
-    /** As {@link ArrayKernel#LEAST_OF_PASS}; {@link #NONE} where the JIT makes no vectors of loops over buffers. */
-    static final int LEAST_OF_PASS = leastOfPass(Runtime.version().feature());
+    /** {@link ArrayKernel#MIN_PASS_LENGTH}, or {@link #NO_PASSES} if the JIT does not vectorize loops over NIO buffers. */
+    static final int MIN_PASS_LENGTH = minPassLength(Runtime.version().feature());
 
     private ViewKernel() {}
 
-    static int leastOfPass(int javaVersion) {
-        return javaVersion < 25 ? NONE : ArrayKernel.LEAST_OF_PASS;
+    static int minPassLength(int javaVersion) {
+        return javaVersion < 25 ? NO_PASSES : ArrayKernel.MIN_PASS_LENGTH;
     }
 
-    /* As ArrayKernel.pairs. */
     static int pairs(ByteBuffer memory, int i, int end, int distance, long first, long last) {
         while (i <= end - Swar.BLOCK) {
             long x = ((long) LONG.get(memory, i) ^ first) | ((long) LONG.get(memory, i + distance) ^ last);
@@ -40,10 +39,7 @@ final class ViewKernel {
         return i;
     }
 
-    /*
-     * As ArrayKernel.anyPair. Read by ByteBuffer.getLong, the loop would be vectors or not, depending on what it is
-     * compiled into.
-     */
+    /* With ByteBuffer.getLong instead of the VarHandle, the JIT vectorizes this loop only in some callers. */
     static boolean anyPair(ByteBuffer memory, int i, int end, int distance, long first, long last) {
         long found = 0;
         for (int at = i; at < end; at += 8) {
@@ -53,7 +49,6 @@ final class ViewKernel {
         return (found & Swar.TOPS) != 0;
     }
 
-    /* As ArrayKernel.grams. */
     static int grams(ByteBuffer memory, int q, int end, int stride, long[] set) {
         int last = end - Grams.LENGTH - 3 * stride;
         while (q <= last) {
@@ -69,7 +64,6 @@ final class ViewKernel {
         return q;
     }
 
-    /* As ArrayKernel.indexOfBreak. */
     static int indexOfBreak(ByteBuffer memory, int i, int end) {
         while (i <= end - 8) {
             long breaks = Swar.breaks((long) LONG.get(memory, i));
@@ -84,7 +78,6 @@ final class ViewKernel {
         return i;
     }
 
-    /* As ArrayKernel.matching. */
     static int matching(ByteBuffer memory, int i, byte[] text, int from, int length) {
         int k = 0;
         while (k <= length - 8) {

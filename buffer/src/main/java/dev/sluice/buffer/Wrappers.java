@@ -4,9 +4,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks through the wrappers that netty puts around a buffer. At the leak levels ADVANCED and PARANOID most calls on a
- * tracked buffer leave a record, a stack trace, which costs far more than the call. Where netty has no class of a name
- * given here, nothing is looked through.
+ * Access to the buffers inside netty's wrappers. At the leak detection levels ADVANCED and PARANOID, most calls on a tracked buffer
+ * record a stack trace, which costs far more than the call. The wrapper classes are not public, so this class finds them with {@link Class#forName}. If
+ * netty does not have one of them, its buffers are not unwrapped.
  */
 final class Wrappers {
     private static final @Nullable Class<?> SIMPLE = find("io.netty.buffer.SimpleLeakAwareByteBuf");
@@ -19,7 +19,7 @@ final class Wrappers {
 
     private Wrappers() {}
 
-    /** {@return the buffer inside the leak-aware wrapper, or the buffer itself; its indices mean the same bytes} */
+    /** {@return the buffer inside a leak-aware wrapper, or the buffer itself; both have the same indices} */
     static ByteBuf unwrap(ByteBuf buffer) {
         ByteBuf inner = buffer;
         while (isInstance(SIMPLE, inner) || isInstance(SIMPLE_COMPOSITE, inner)) {
@@ -29,11 +29,11 @@ final class Wrappers {
     }
 
     /**
-     * {@return the buffer inside a read-only view, or the buffer itself; its indices mean the same bytes}
+     * {@return the buffer inside a read-only view, or the buffer itself; both have the same indices}
      *
-     * <p>For reading only, and for nothing that has a state of its own such as the internal NIO buffer.
+     * <p>Only for reading bytes. Do not use its internal NIO buffer, which has a position that other code may rely on.
      */
-    static ByteBuf behindReadOnly(ByteBuf buffer) {
+    static ByteBuf unwrapReadOnly(ByteBuf buffer) {
         ByteBuf inner = buffer;
         while (isInstance(READ_ONLY, inner)) {
             inner = inner.unwrap();
@@ -41,7 +41,7 @@ final class Wrappers {
         return inner;
     }
 
-    /** {@return whether the buffer leaves a record for most calls} */
+    /** {@return whether most calls on the buffer leave a leak record} */
     static boolean records(ByteBuf buffer) {
         return isInstance(ADVANCED, buffer) || isInstance(ADVANCED_COMPOSITE, buffer);
     }

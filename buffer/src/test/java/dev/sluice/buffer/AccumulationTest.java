@@ -22,61 +22,61 @@ class AccumulationTest {
     private final CountingAllocator allocator = new CountingAllocator();
 
     @AfterEach
-    void everythingIsReleased() {
+    void checkReleased() {
         assertEquals(0, allocator.liveCount(), () -> allocator.unreleased().toString());
     }
 
     @Test
-    void allocatesNothingBeforeTheFirstByte() {
-        try (Accumulation gathered = new Accumulation(allocator, 16)) {
-            assertEquals(0, gathered.size());
-            assertEquals(0, gathered.slice(0).readableBytes());
-            gathered.truncate(0);
+    void newAccumulation_allocatesNothing() {
+        try (Accumulation accumulation = new Accumulation(allocator, 16)) {
+            assertEquals(0, accumulation.size());
+            assertEquals(0, accumulation.slice(0).readableBytes());
+            accumulation.truncate(0);
             assertEquals(0, allocator.liveCount());
         }
     }
 
     @Test
-    void forgetsInPlaceWhileNobodyHoldsTheBuffer() {
-        try (Accumulation gathered = new Accumulation(allocator, 16)) {
-            append(gathered, "0123456789abcdef");
-            byte[] memory = gathered.array();
-            gathered.truncate(0);
-            assertEquals(0, gathered.size());
-            append(gathered, "0123456789ABCDEF");
-            assertSame(memory, gathered.array());
-            assertEquals("0123456789ABCDEF", text(gathered));
+    void truncate_bufferNotRetained_reusesMemory() {
+        try (Accumulation accumulation = new Accumulation(allocator, 16)) {
+            append(accumulation, "0123456789abcdef");
+            byte[] memory = accumulation.array();
+            accumulation.truncate(0);
+            assertEquals(0, accumulation.size());
+            append(accumulation, "0123456789ABCDEF");
+            assertSame(memory, accumulation.array());
+            assertEquals("0123456789ABCDEF", text(accumulation));
         }
     }
 
     @Test
-    void movesWhatIsLeftWhenAConsumerHoldsTheRest() {
-        try (Accumulation gathered = new Accumulation(allocator, 16)) {
-            append(gathered, "0123456789abcdef");
-            byte[] memory = gathered.array();
-            ByteBuf kept = gathered.slice(16).retain();
-            gathered.truncate(10);
-            assertNotSame(memory, gathered.array());
+    void truncate_sliceRetained_copiesRemainingBytes() {
+        try (Accumulation accumulation = new Accumulation(allocator, 16)) {
+            append(accumulation, "0123456789abcdef");
+            byte[] memory = accumulation.array();
+            ByteBuf kept = accumulation.slice(16).retain();
+            accumulation.truncate(10);
+            assertNotSame(memory, accumulation.array());
             assertEquals(2, allocator.liveCount());
-            assertEquals(1, kept.refCnt(), "the accumulation has let go of the old buffer");
-            append(gathered, "ghijklmnopqrstuv");
-            assertEquals("0123456789ghijklmnopqrstuv", text(gathered));
+            assertEquals(1, kept.refCnt(), "the accumulation released the old buffer");
+            append(accumulation, "ghijklmnopqrstuv");
+            assertEquals("0123456789ghijklmnopqrstuv", text(accumulation));
             assertEquals("0123456789abcdef", kept.toString(US_ASCII));
             kept.release();
         }
     }
 
     @Test
-    void takesNoNewBufferWhenAllIsReadAndAConsumerHoldsTheOldOne() {
-        try (Accumulation gathered = new Accumulation(allocator, 16)) {
-            append(gathered, "0123456789");
-            ByteBuf kept = gathered.slice(10).retain();
-            gathered.truncate(0);
+    void truncateToZero_sliceRetained_allocatesNothing() {
+        try (Accumulation accumulation = new Accumulation(allocator, 16)) {
+            append(accumulation, "0123456789");
+            ByteBuf kept = accumulation.slice(10).retain();
+            accumulation.truncate(0);
             assertEquals(1, kept.refCnt());
             assertEquals(1, allocator.liveCount());
-            append(gathered, "abc");
-            ByteBuf other = gathered.slice(3).retain();
-            gathered.truncate(0);
+            append(accumulation, "abc");
+            ByteBuf other = accumulation.slice(3).retain();
+            accumulation.truncate(0);
             assertEquals(1, other.refCnt());
             assertEquals("abc", other.toString(US_ASCII));
             assertEquals("0123456789", kept.toString(US_ASCII));
@@ -86,93 +86,93 @@ class AccumulationTest {
     }
 
     @Test
-    void appendsBehindWhatAConsumerHoldsWhileThereIsRoom() {
-        try (Accumulation gathered = new Accumulation(allocator, 8)) {
-            append(gathered, "0123");
-            ByteBuf kept = gathered.slice(4).retain();
-            append(gathered, "4567");
+    void append_sliceRetained_usesRemainingCapacity() {
+        try (Accumulation accumulation = new Accumulation(allocator, 8)) {
+            append(accumulation, "0123");
+            ByteBuf kept = accumulation.slice(4).retain();
+            append(accumulation, "4567");
             assertEquals(1, allocator.liveCount());
             assertEquals("0123", kept.toString(US_ASCII));
-            assertEquals("01234567", text(gathered));
+            assertEquals("01234567", text(accumulation));
             kept.release();
         }
     }
 
     @Test
-    void forgetsWhatWasAppendedTooEarly() {
-        try (Accumulation gathered = new Accumulation(allocator, 8)) {
-            append(gathered, "header");
-            append(gathered, "xx");
-            byte[] memory = gathered.array();
-            gathered.truncate(6);
-            assertSame(memory, gathered.array(), "nobody holds it: in place");
-            assertEquals("header", text(gathered));
-            append(gathered, "s!");
-            assertEquals("headers!", text(gathered));
+    void truncate_discardsLastBytes() {
+        try (Accumulation accumulation = new Accumulation(allocator, 8)) {
+            append(accumulation, "header");
+            append(accumulation, "xx");
+            byte[] memory = accumulation.array();
+            accumulation.truncate(6);
+            assertSame(memory, accumulation.array(), "no slice is retained, so the memory is reused");
+            assertEquals("header", text(accumulation));
+            append(accumulation, "s!");
+            assertEquals("headers!", text(accumulation));
         }
     }
 
     @Test
-    void keepsWhatAConsumerHoldsBeyondItsOwnEnd() {
-        Accumulation gathered = new Accumulation(allocator, 8);
-        append(gathered, "01234567");
-        ByteBuf kept = gathered.slice(3).retain();
-        gathered.close();
-        gathered.close();
-        assertEquals(0, gathered.size());
+    void close_retainedSliceStaysValid() {
+        Accumulation accumulation = new Accumulation(allocator, 8);
+        append(accumulation, "01234567");
+        ByteBuf kept = accumulation.slice(3).retain();
+        accumulation.close();
+        accumulation.close();
+        assertEquals(0, accumulation.size());
         assertEquals("012", kept.toString(US_ASCII));
         assertEquals(1, allocator.liveCount());
         kept.release();
     }
 
     @Test
-    void refusesBytesAfterItsEnd() {
-        Accumulation gathered = new Accumulation(allocator, 8);
-        gathered.close();
-        assertThrows(IllegalStateException.class, () -> append(gathered, "x"));
+    void append_afterClose_isRejected() {
+        Accumulation accumulation = new Accumulation(allocator, 8);
+        accumulation.close();
+        assertThrows(IllegalStateException.class, () -> append(accumulation, "x"));
     }
 
     @Test
-    void refusesImpossibleSizes() {
+    void sizes_outOfRange_areRejected() {
         assertThrows(IllegalArgumentException.class, () -> new Accumulation(allocator, 0));
-        try (Accumulation gathered = new Accumulation(allocator, 8)) {
-            append(gathered, "0123");
-            assertThrows(IndexOutOfBoundsException.class, () -> gathered.truncate(-1));
-            assertThrows(IndexOutOfBoundsException.class, () -> gathered.truncate(5));
-            assertThrows(IndexOutOfBoundsException.class, () -> gathered.slice(5));
-            assertEquals("0123", text(gathered));
+        try (Accumulation accumulation = new Accumulation(allocator, 8)) {
+            append(accumulation, "0123");
+            assertThrows(IndexOutOfBoundsException.class, () -> accumulation.truncate(-1));
+            assertThrows(IndexOutOfBoundsException.class, () -> accumulation.truncate(5));
+            assertThrows(IndexOutOfBoundsException.class, () -> accumulation.slice(5));
+            assertEquals("0123", text(accumulation));
         }
     }
 
     @Test
-    void behavesLikeAStringWhateverIsAskedOfIt() {
+    void randomOperations_matchStringModel() {
         Random random = new Random(11);
         for (int round = 0; round < 2000; round++) {
             StringBuilder model = new StringBuilder();
             Deque<ByteBuf> kept = new ArrayDeque<>();
             Deque<String> expected = new ArrayDeque<>();
-            try (Accumulation gathered = new Accumulation(PooledByteBufAllocator.DEFAULT, 1 + random.nextInt(64))) {
+            try (Accumulation accumulation = new Accumulation(PooledByteBufAllocator.DEFAULT, 1 + random.nextInt(64))) {
                 for (int step = 0; step < 30; step++) {
                     switch (random.nextInt(4)) {
                         case 0, 1 -> {
                             String more = random.ints(random.nextInt(40), 'a', 'z' + 1)
                                     .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                                     .toString();
-                            append(gathered, more);
+                            append(accumulation, more);
                             model.append(more);
                         }
                         case 2 -> {
                             int size = random.nextInt(model.length() + 1);
-                            gathered.truncate(size);
+                            accumulation.truncate(size);
                             model.setLength(size);
                         }
                         default -> {
                             int length = random.nextInt(model.length() + 1);
-                            kept.add(gathered.slice(length).retain());
+                            kept.add(accumulation.slice(length).retain());
                             expected.add(model.substring(0, length));
                         }
                     }
-                    assertEquals(model.toString(), text(gathered));
+                    assertEquals(model.toString(), text(accumulation));
                     if (kept.size() > 3) {
                         checkOldest(kept, expected);
                     }
@@ -190,19 +190,19 @@ class AccumulationTest {
         oldest.release();
     }
 
-    private static void append(Accumulation gathered, String bytes) {
+    private static void append(Accumulation accumulation, String bytes) {
         ChunkMemory memory = new ChunkMemory();
         memory.open(Unpooled.copiedBuffer("<" + bytes + ">", US_ASCII));
         try {
-            gathered.append(memory, 1, bytes.length());
+            accumulation.append(memory, 1, bytes.length());
         } finally {
             memory.close();
         }
     }
 
-    private static String text(Accumulation gathered) {
-        String text = new String(gathered.array(), gathered.arrayOffset(), gathered.size(), US_ASCII);
-        assertEquals(text, gathered.slice(gathered.size()).toString(US_ASCII));
+    private static String text(Accumulation accumulation) {
+        String text = new String(accumulation.array(), accumulation.arrayOffset(), accumulation.size(), US_ASCII);
+        assertEquals(text, accumulation.slice(accumulation.size()).toString(US_ASCII));
         return text;
     }
 }

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.function.BiFunction;
 
 /**
- * The same bytes in every kind of buffer. Bytes before the reader index and behind the writer index are those that
- * come before and after in the body, so that code that looks at them finds what it must not know yet.
+ * Buffers of every kind with the same content. Outside the reader and writer index they contain the neighbouring bytes of the body, so
+ * code that reads too far finds bytes that would change its result.
  */
 enum BufferKind {
     HEAP((body, range) -> window(Unpooled.wrappedBuffer(body), range)),
@@ -62,7 +62,7 @@ enum BufferKind {
         this.maker = maker;
     }
 
-    /** A buffer with body[from, to) readable; the caller owns it. */
+    /** Returns a buffer in which body[from, to) is readable. The caller owns it. */
     ByteBuf of(byte[] body, int from, int to) {
         return maker.apply(body, new int[] {from, to});
     }
@@ -95,7 +95,7 @@ enum BufferKind {
         return buffer.setIndex(range[0], range[1]);
     }
 
-    /** A slice that starts one byte later where there is one, so that its indices differ from those of its root. */
+    /** Returns a slice that starts at byte 1 if possible, so that its indices differ from the indices of its root. */
     private static ByteBuf sliced(ByteBuf buffer) {
         int skip = Math.min(1, buffer.readerIndex());
         int reader = buffer.readerIndex() - skip;

@@ -44,7 +44,7 @@ class ChunkMemoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void readsEveryByteBetweenTheIndices(BufferKind kind) {
+    void bytes_betweenIndices_areRead(BufferKind kind) {
         ByteBuf chunk = kind.of(BODY, 10, 900);
         memory.open(chunk);
         assertTrue(memory.isOpen());
@@ -63,7 +63,7 @@ class ChunkMemoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void readsNothingOutsideTheIndices(BufferKind kind) {
+    void bytes_outsideIndices_areRejected(BufferKind kind) {
         memory.open(kind.of(BODY, 10, 900));
         int start = memory.start();
         int end = memory.end();
@@ -79,7 +79,7 @@ class ChunkMemoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void leavesTheChunkAsItWas(BufferKind kind) {
+    void chunk_isNotModified(BufferKind kind) {
         ByteBuf chunk = kind.of(BODY, 10, 900);
         chunk.retain();
         byte[] before = bytesOf(chunk);
@@ -98,7 +98,7 @@ class ChunkMemoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void releasesTheChunkOnceHoweverOftenItIsClosed(BufferKind kind) {
+    void close_repeated_releasesOnce(BufferKind kind) {
         ByteBuf chunk = kind.of(BODY);
         chunk.retain();
         int count = chunk.refCnt();
@@ -114,7 +114,7 @@ class ChunkMemoryTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void ofABufferThatThrowsNothingIsLeft(boolean halfway) {
+    void open_bufferThrows_releasesChunk(boolean halfway) {
         ByteBuf broken = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
             @Override
             public boolean hasArray() {
@@ -123,7 +123,7 @@ class ChunkMemoryTest {
 
             @Override
             public int arrayOffset() {
-                throw new UnsupportedOperationException("of another make");
+                throw new UnsupportedOperationException("not supported by this buffer");
             }
         };
         assertThrows(UnsupportedOperationException.class, () -> memory.open(broken));
@@ -136,7 +136,7 @@ class ChunkMemoryTest {
 
     @ParameterizedTest
     @EnumSource
-    void givesViewsThatCanBeKeptBeyondTheChunk(BufferKind kind) {
+    void slice_retained_survivesClose(BufferKind kind) {
         memory.open(kind.of(BODY, 10, 900));
         ByteBuf plain = memory.slice(memory.start() + 40, 100, -1, -1).retain();
         ByteBuf named = memory.slice(memory.start() + 40, 100, 3, 912).retain();
@@ -148,7 +148,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void releasesASecondChunkThatItRefuses() {
+    void open_twice_releasesSecondChunk() {
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
         ByteBuf second = BufferKind.POOLED_DIRECT.of(BODY);
         assertThrows(IllegalStateException.class, () -> memory.open(second));
@@ -158,7 +158,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void refusesAChunkThatHasBeenReleased() {
+    void open_releasedChunk_isRejected() {
         for (BufferKind kind : new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.COMPOSITE}) {
             ByteBuf chunk = kind.of(BODY);
             chunk.release();
@@ -168,7 +168,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void hasNothingToReadWithoutAChunk() {
+    void reads_withoutChunk_areRejected() {
         assertFalse(memory.isOpen());
         assertThrows(IllegalStateException.class, memory::chunk);
         assertThrows(IndexOutOfBoundsException.class, () -> memory.getByte(0));
@@ -178,7 +178,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void readsEmptyChunks() {
+    void emptyChunk_isRead() {
         for (BufferKind kind : BufferKind.values()) {
             memory.open(kind.of(BODY, 500, 500));
             assertEquals(memory.start(), memory.end());
@@ -193,7 +193,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void readsOnAfterOtherCodeMovedTheInternalBuffer() {
+    void refresh_internalBufferMoved_restoresLimit() {
         for (BufferKind kind :
                 new BufferKind[] {BufferKind.DIRECT, BufferKind.POOLED_DIRECT, BufferKind.ADAPTIVE_DIRECT}) {
             memory.open(kind.of(BODY, 10, 900));
@@ -206,7 +206,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void lendsTheInternalBufferOnlyOfABufferThatNobodyElseCanHold() {
+    void derivedBuffer_internalBufferOfRootIsNotUsed() {
         ByteBuf root = BufferKind.POOLED_DIRECT.of(BODY);
         ByteBuf inner = root.unwrap();
         int position = inner.internalNioBuffer(7, 5).position();
@@ -227,9 +227,9 @@ class ChunkMemoryTest {
         memory.close();
     }
 
-    /** As an HTTP decoder does: what is behind the bytes that it handed on is written while these are read. */
+    /** An event loop passes on a slice of its buffer and receives more bytes into the rest while the slice is read. */
     @Test
-    void readsSlicesWhileMoreIsReceivedIntoTheirRoot() throws Exception {
+    void slice_rootReceivesConcurrently_isRead() throws Exception {
         int piece = 50;
         for (int round = 0; round < 200; round++) {
             ByteBuf root = PooledByteBufAllocator.DEFAULT.directBuffer(BODY.length);
@@ -239,7 +239,7 @@ class ChunkMemoryTest {
                     root.internalNioBuffer(at, piece).put(BODY, at, piece);
                     root.writerIndex(at + piece);
                     received.add(root.readRetainedSlice(piece));
-                    root.internalNioBuffer(0, 1); // as a decoder may that looks at what it has
+                    root.internalNioBuffer(0, 1); // a decoder may read its buffer this way
                 }
             });
             loop.start();
@@ -257,7 +257,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void readsMemoryThatIsGivenBackAndTakenAgain() {
+    void memory_freedAndReused_isReadCorrectly() {
         Random random = new Random(7);
         for (int round = 0; round < 500; round++) {
             int size = 1 + random.nextInt(100_000);
@@ -270,20 +270,20 @@ class ChunkMemoryTest {
         }
     }
 
-    /** With the arenas of JDK 25 no view of it can be read; here it is one of nothing. */
+    /** On JDK 25, a view of a closed arena throws when it is read. An empty view throws on every JDK. */
     @Test
-    void readsNothingThroughAViewOfMemoryThatIsGone() {
-        assertTrue(ChunkMemory.isThere(ByteBuffer.allocateDirect(2), 1));
-        assertFalse(ChunkMemory.isThere(ByteBuffer.allocateDirect(0), 0));
+    void view_freedMemory_isNotReadable() {
+        assertTrue(ChunkMemory.isReadable(ByteBuffer.allocateDirect(2), 1));
+        assertFalse(ChunkMemory.isReadable(ByteBuffer.allocateDirect(0), 0));
         memory.open(Unpooled.directBuffer(0).duplicate());
         assertTrue(memory.isFlat());
         memory.close();
     }
 
-    /** Of another make, with another idea of what is inside. */
+    /** A {@code ByteBuf} implementation outside netty may unwrap to a buffer with unrelated memory. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true"})
-    void readsABufferThatIsNotPartOfWhatItUnwrapsTo(boolean address, boolean direct) {
+    void foreignBuffer_notPartOfUnwrappedBuffer_isRead(boolean address, boolean direct) {
         ByteBuf inside = direct ? Unpooled.directBuffer(8) : Unpooled.buffer(8);
         ByteBuf chunk = new UnpooledDirectByteBuf(UnpooledByteBufAllocator.DEFAULT, 1000, 1000) {
             @Override
@@ -309,7 +309,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void knowsWhichMemoryItCanReach() {
+    void isFlat_falseForCompositesAndReadOnlyNioHeap() {
         for (BufferKind kind : BufferKind.values()) {
             memory.open(kind.of(BODY));
             boolean general = EnumSet.of(
@@ -324,7 +324,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void recordsNothingWhileItReads() {
+    void reads_leaveNoLeakRecords() {
         for (BufferKind kind : BufferKind.values()) {
             ByteBuf chunk = kind.of(BODY, 10, 900);
             long before = LeakDetection.recorded();
@@ -357,7 +357,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void namesThePartInTheReportOfAViewThatIsKept() {
+    void slice_leaked_reportNamesPart() {
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
         ByteBuf kept = memory.slice(10, 20, 3, 912).retain();
         assertFalse(memory.slice(10, 20, 0, 5).retain().release());
@@ -369,7 +369,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void keepsTrackOfEveryViewMadeFromAView() {
+    void derivedViews_areTracked() {
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
         ByteBuf slice = memory.slice(0, 100, 1, 0);
         assertSame(slice, slice.touch());
@@ -399,10 +399,10 @@ class ChunkMemoryTest {
         assertEquals(0, LeakDetection.open());
     }
 
-    /** The view is one that swaps the byte order, over one that does so too. */
+    /** {@link TrackedSlice} swaps the byte order twice, so the result must be the order of the chunk. */
     @Test
     @SuppressWarnings("deprecation")
-    void readsAViewInTheByteOrderOfTheChunk() {
+    void slice_keepsByteOrderOfChunk() {
         ByteBuf plain = Unpooled.wrappedBuffer(BODY);
         for (ByteOrder order : new ByteOrder[] {ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN}) {
             memory.open(BufferKind.POOLED_DIRECT.of(BODY).order(order));
@@ -429,7 +429,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void allocatesNothingPerChunk() {
+    void open_allocatesNothing() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (LeakLevel disabled = LeakLevel.of(Level.DISABLED)) {
             assertEquals(Level.DISABLED, ResourceLeakDetector.getLevel(), disabled::toString);
@@ -452,7 +452,7 @@ class ChunkMemoryTest {
             Delimiter delimiter = Delimiter.of("----WebKitFormBoundary7MA4YWxkTrZu0gW".getBytes(US_ASCII));
             DelimiterSearch search = new DelimiterSearch(delimiter, false);
             for (ByteBuf chunk : chunks) {
-                // The JVM itself allocates now and then, when it links or compiles: the quietest window counts.
+                // The JVM itself allocates when it links or compiles code, so only the quietest of 20 windows counts.
                 long least = Long.MAX_VALUE;
                 for (int window = 0; window < 20; window++) {
                     long before = threads.getCurrentThreadAllocatedBytes();
@@ -466,7 +466,7 @@ class ChunkMemoryTest {
                     }
                     least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
                 }
-                assertEquals(0, least, () -> "bytes for 100 chunks of " + chunk);
+                assertEquals(0, least, () -> "bytes allocated for 100 chunks of " + chunk);
                 chunk.release();
             }
         }

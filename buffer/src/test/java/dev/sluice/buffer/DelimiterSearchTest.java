@@ -24,15 +24,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DelimiterSearchTest {
     private static final String BROWSER = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
 
-    /** Boundaries of each length at which another path is taken, and some made to be hard. */
+    /** Boundaries for each code path that depends on the length, and boundaries that are hard to search for. */
     private static final String[] BOUNDARIES = ("x|ab|-|----|x-----|0123456789|0123456789a|0123456789ab|" + BROWSER
                     + "|" + "-".repeat(70) + "|b" + "a".repeat(69))
             .split("\\|");
 
-    /** How long a hostile body is that comes in large chunks: longer than the warm-up of the search. */
+    /** Length of a hostile body in large chunks: longer than the warm-up of the search. */
     private static final int HOSTILE = ProofSize.of("sluice.hostile", 50_000, 150_000);
 
-    /** How many bodies are split in two, of each boundary. */
+    /** Number of random bodies for each boundary that are split at every index. */
     private static final int ROUNDS = ProofSize.of("sluice.searched", 1, 2);
 
     private static final char DELIMITER = 256;
@@ -41,11 +41,11 @@ class DelimiterSearchTest {
     @Tag("sized")
     @ParameterizedTest
     @EnumSource
-    void givesOneAnswerForEverySplitInTwo(BufferKind kind) {
+    void find_everySplitInTwo_givesSameResult(BufferKind kind) {
         for (int round = 0; round < ROUNDS; round++) {
             for (String boundary : BOUNDARIES) {
                 for (boolean lf : new boolean[] {false, true}) {
-                    byte[] body = soup(new Random(round * 31L + boundary.hashCode()), boundary, 24);
+                    byte[] body = randomBody(new Random(round * 31L + boundary.hashCode()), boundary, 24);
                     for (int cut = 0; cut <= body.length; cut++) {
                         checkSplit(kind, body, boundary, lf, cut % 2 == 0, 0, cut, body.length);
                     }
@@ -55,11 +55,11 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void findsWhatTheNaiveTwinFindsInManyBodies() {
+    void find_randomBodies_matchesNaiveSearch() {
         Random random = new Random(20261120);
         for (int round = 0; round < 30_000; round++) {
             String boundary = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
-            byte[] body = soup(random, boundary, 1 + random.nextInt(40));
+            byte[] body = randomBody(random, boundary, 1 + random.nextInt(40));
             int[] cuts =
                     random.ints(random.nextInt(6), 0, body.length + 1).sorted().toArray();
             int[] all = Arrays.copyOf(cuts, cuts.length + 2);
@@ -73,7 +73,7 @@ class DelimiterSearchTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HEAP", "POOLED_DIRECT", "DIRECT_SLICE", "UNTRACKED_COMPOSITE"})
-    void findsDelimitersFarApartInLargeChunks(BufferKind kind) {
+    void find_delimitersFarApart_inLargeChunks(BufferKind kind) {
         Random random = new Random(7);
         for (String boundary : BOUNDARIES) {
             byte[] text = text(boundary);
@@ -93,7 +93,7 @@ class DelimiterSearchTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HEAP", "POOLED_DIRECT"})
-    void findsADelimiterAtEveryPlaceOfAChunk(BufferKind kind) {
+    void find_delimiterAtEveryIndex(BufferKind kind) {
         for (String boundary : new String[] {BROWSER, "0123456789", "x"}) {
             byte[] text = text(boundary);
             Delimiter delimiter = Delimiter.of(boundary.getBytes(ISO_8859_1));
@@ -112,27 +112,30 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void looksCloselyForAWhileOnceASpanHadACandidate() {
+    void passes_pauseAfterCandidate() {
         byte[] text = text("x");
         byte[] body = new byte[200_000];
         for (int i = 0; i < 100_000; i += 512) {
             body[i + 2] = text[2];
             body[i + text.length - 1] = text[text.length - 1];
         }
-        long[] steps = stepsOfEachChunk("x", body, 0);
+        long[] steps = stepsPerChunk("x", body, 0);
         int words = 10_000 / 8;
         for (int chunk = 0; chunk < 10; chunk++) {
             long passes = steps[chunk] - words;
-            assertTrue(passes > 0 && passes < words / 2, "few passes in chunk " + chunk + ": " + steps[chunk]);
+            assertTrue(
+                    passes > 0 && passes < words / 2,
+                    "few passes expected in chunk " + chunk + ", steps: " + steps[chunk]);
         }
         for (int chunk = 11; chunk < 20; chunk++) {
-            assertTrue(steps[chunk] < words + 10, "passes alone in chunk " + chunk + ": " + steps[chunk]);
+            assertTrue(
+                    steps[chunk] < words + 10, "only passes expected in chunk " + chunk + ", steps: " + steps[chunk]);
         }
     }
 
-    /** Close to the greatest index there is, the sums of the kernels would overflow. */
+    /** Close to the largest {@code int}, index arithmetic in the kernels would overflow, so the slow path is used. */
     @Test
-    void findsTheSameBeyondTheLastIndexOfTheKernels() {
+    void find_beyondMaxKernelIndex_givesSameResult() {
         byte[] text = text(BROWSER);
         Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
         byte[] body = new byte[1200 + text.length];
@@ -147,10 +150,10 @@ class DelimiterSearchTest {
         }
     }
 
-    /** The kernels count in the memory, where a part of a large array or buffer is further back than in the chunk. */
+    /** The kernels use indices of the memory. In a slice of a large buffer they are larger than the indices of the chunk. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void theLastIndexOfTheKernelsIsOneInTheMemory(boolean direct) {
+    void maxKernelIndex_appliesToMemoryIndex(boolean direct) {
         int offset = 1100;
         byte[] body = new byte[1200];
         byte[] text = text(BROWSER);
@@ -161,9 +164,9 @@ class DelimiterSearchTest {
         checkLastIndexOfKernels(memory.slice(offset, body.length), offset + body.length);
     }
 
-    /** So does what is found, which then becomes an index in the chunk again. */
+    /** The result of a kernel is converted back to an index of the chunk, which must not overflow either. */
     @Test
-    void theLastIndexOfTheKernelsIsOneInTheChunkToo() {
+    void maxKernelIndex_appliesToChunkIndex() {
         byte[] body = new byte[1200];
         byte[] text = text(BROWSER);
         System.arraycopy(text, 0, body, body.length - text.length, text.length);
@@ -175,13 +178,13 @@ class DelimiterSearchTest {
 
             @Override
             public ByteBuf unwrap() {
-                return Unpooled.EMPTY_BUFFER; // not a root: its view begins at its reader index
+                return Unpooled.EMPTY_BUFFER; // not a root, so its view starts at the reader index
             }
         };
         checkLastIndexOfKernels(chunk.writeZero(1100).writeBytes(body).skipBytes(1100), 2300);
     }
 
-    /** The chunk ends with a delimiter; reading byte by byte takes a step for each. */
+    /** Searches a chunk that ends with a delimiter. The slow path takes one step for each byte. */
     private static void checkLastIndexOfKernels(ByteBuf chunk, int last) {
         Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
         try (Opened opened = new Opened(chunk)) {
@@ -199,37 +202,37 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void leavesGramsAloneForAWhileInABodyMadeAgainstThem() {
+    void grams_pauseAfterManyFalseAlarms() {
         byte[] text = text(BROWSER);
         byte[] body = new byte[400_000];
         for (int i = 0; i < 100_000; i++) {
-            body[i] = text[8 + i % (text.length - 8)]; // no dash, so that no pass meets anything
+            body[i] = text[8 + i % (text.length - 8)]; // no dash, so no pass finds a candidate
         }
-        long[] withGrams = stepsOfEachChunk(BROWSER, body, 0);
-        long[] without = stepsOfEachChunk(BROWSER, body, Integer.MAX_VALUE);
-        assertTrue(withGrams[0] > without[0], "tried at first");
-        assertTrue(withGrams[0] < without[0] + 100, "but given up soon");
+        long[] withGrams = stepsPerChunk(BROWSER, body, 0);
+        long[] without = stepsPerChunk(BROWSER, body, Integer.MAX_VALUE);
+        assertTrue(withGrams[0] > without[0], "grams are used at first");
+        assertTrue(withGrams[0] < without[0] + 100, "grams stop soon");
         for (int chunk = 1; chunk <= 5; chunk++) {
-            assertEquals(without[chunk], withGrams[chunk], "left alone in chunk " + chunk);
+            assertEquals(without[chunk], withGrams[chunk], "grams are paused in chunk " + chunk);
         }
-        assertTrue(withGrams[6] > without[6], "tried again");
+        assertTrue(withGrams[6] > without[6], "grams are used again");
         for (int chunk = 15; chunk < 40; chunk++) {
-            assertTrue(withGrams[chunk] < without[chunk] / 3, "in use once they are of use, chunk " + chunk);
+            assertTrue(withGrams[chunk] < without[chunk] / 3, "grams are used in chunk " + chunk);
         }
     }
 
     @Test
-    void takesToGramsWithinALongChunk() {
+    void grams_startWithinLongChunk() {
         byte[] body = new byte[1_000_000];
         new Random(5).nextBytes(body);
         Arrays.fill(body, 300_000, 600_000, text(BROWSER)[5]);
         long whole = steps(BufferKind.HEAP, body, BROWSER, false, body.length);
         long inChunks = steps(BufferKind.HEAP, body, BROWSER, false, 8192);
-        assertTrue(whole < inChunks * 1.1, whole + " and in chunks " + inChunks);
+        assertTrue(whole < inChunks * 1.1, "steps: " + whole + " in one chunk, " + inChunks + " in small chunks");
         assertTrue(whole < body.length / 10, whole + " steps for " + body.length + " bytes");
     }
 
-    private static long[] stepsOfEachChunk(String boundary, byte[] body, int warmUp) {
+    private static long[] stepsPerChunk(String boundary, byte[] body, int warmUp) {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of(boundary.getBytes(ISO_8859_1)), false, warmUp);
         long[] steps = new long[body.length / 10_000];
         try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
@@ -243,7 +246,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void usesNoGramsBeforeTheBodyIsLong() {
+    void grams_notUsedInShortBody() {
         byte[] text = text(BROWSER);
         byte[] body = new byte[400_000];
         DelimiterSearch search = new DelimiterSearch(Delimiter.of(BROWSER.getBytes(ISO_8859_1)), false);
@@ -256,26 +259,28 @@ class DelimiterSearchTest {
             search.find(opened.memory, 16_000, 24_000);
             long third = search.steps() - second - first;
             assertEquals(first, second, 10);
-            assertTrue(third < second / 3, third + " steps");
+            assertTrue(third < second / 3, "steps: " + third);
             assertEquals(399_000, search.find(opened.memory, 30_000, 400_000));
             assertTrue(search.isComplete());
         }
     }
 
     @Test
-    void usesGramsForDelimitersLongEnoughOnly() {
+    void grams_usedForLongDelimitersOnly() {
         byte[] body = new byte[1_000_000];
-        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(27), false, 8192) > body.length / 8, "passes");
-        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(28), false, 8192) < body.length / 20, "grams");
-        assertTrue(steps(BufferKind.UNTRACKED_COMPOSITE, body, "b".repeat(28), false, 8192) >= body.length, "neither");
-        assertEquals(28, DelimiterSearch.minStride(ArrayKernel.LEAST_OF_PASS));
-        assertEquals(12, DelimiterSearch.minStride(ViewKernel.NONE), "no passes");
+        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(27), false, 8192) > body.length / 8, "passes are used");
+        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(28), false, 8192) < body.length / 20, "grams are used");
+        assertTrue(
+                steps(BufferKind.UNTRACKED_COMPOSITE, body, "b".repeat(28), false, 8192) >= body.length,
+                "slow path is used");
+        assertEquals(28, DelimiterSearch.minStride(ArrayKernel.MIN_PASS_LENGTH));
+        assertEquals(12, DelimiterSearch.minStride(ViewKernel.NO_PASSES));
     }
 
     @Tag("sized")
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 64, 1000, 8192, 150_000})
-    void worksLinearlyOnHostileBodies(int chunkSize) {
+    void steps_hostileBodies_areLinear(int chunkSize) {
         int bytes = chunkSize < 1000 ? 20_000 : HOSTILE;
         for (String boundary : new String[] {"x", "----", BROWSER, "-".repeat(70), "b" + "a".repeat(69)}) {
             for (boolean lf : new boolean[] {false, true}) {
@@ -297,7 +302,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void takesTheCrBeforeABareLfOnlyWithinTheRange() {
+    void bareLf_crOutsideRange_isNotPartOfDelimiter() {
         try (Opened opened = new Opened(Unpooled.copiedBuffer("a\r\n--xyz", ISO_8859_1))) {
             DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), true);
             assertEquals(1, search.find(opened.memory, 0, 8));
@@ -309,16 +314,16 @@ class DelimiterSearchTest {
         }
     }
 
-    /** Word by word what is passed over and byte by byte what is compared, with one or two for each call. */
+    /** Skipped bytes count one step per word, compared bytes one step each, and each call adds one or two. */
     @Test
-    void countsItsWork() {
+    void steps_countWordsAndComparedBytes() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
         String blank = ".".repeat(64);
         try (Opened opened = new Opened(Unpooled.copiedBuffer(blank + "\r\n--xyz" + "\r\n--xy!", ISO_8859_1))) {
             assertEquals(64, search.find(opened.memory, 0, 64));
             assertEquals(0, search.matched());
             long blanks = search.steps();
-            assertEquals(48 / 8 + 2 + 16, blanks, "no whole block is left for the last 16");
+            assertEquals(48 / 8 + 2 + 16, blanks, "the last 16 bytes are not a whole block");
             assertEquals(64, search.find(opened.memory, 64, 67));
             assertEquals(3, search.matched());
             assertEquals(blanks + 3, search.steps());
@@ -333,7 +338,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void matchesNothingBehindTheRange() {
+    void find_ignoresBytesAfterRange() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), true);
         try (Opened opened = new Opened(Unpooled.copiedBuffer("abc\n--xyz", ISO_8859_1))) {
             assertEquals(3, search.find(opened.memory, 0, 3));
@@ -342,7 +347,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void remembersOnlyHowMuchIsMatched() {
+    void match_continuesAcrossChunks() {
         Delimiter delimiter = Delimiter.of("xyz".getBytes(ISO_8859_1));
         DelimiterSearch search = new DelimiterSearch(delimiter, false);
         ChunkMemory memory = new ChunkMemory();
@@ -364,7 +369,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void stopsAtALookalikeUntilToldToGoOn() {
+    void lookalike_watched_stopsSearch() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
         assertFalse(search.isWatching());
         search.watch(true);
@@ -383,7 +388,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void hasNoFalseStartWhenPrimedAndWrongAtOnce() {
+    void resume_primedAndDifferent_hasNoFalseStart() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
         search.prime();
         assertEquals(2, search.matched());
@@ -396,7 +401,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void refusesToBeUsedInTheWrongState() {
+    void calls_inWrongState_areRejected() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("x".getBytes(ISO_8859_1)), false);
         try (Opened opened = new Opened(Unpooled.copiedBuffer("\r\n--x", ISO_8859_1))) {
             assertThrows(IllegalStateException.class, () -> search.resume(opened.memory, 0, 5));
@@ -420,19 +425,19 @@ class DelimiterSearchTest {
 
     private static void checkSplit(
             BufferKind kind, byte[] body, String boundary, boolean lf, boolean primed, boolean watch, int... cuts) {
-        String expected = naively(new String(body, ISO_8859_1), boundary, lf, primed, watch);
+        String expected = naiveSearch(new String(body, ISO_8859_1), boundary, lf, primed, watch);
         String found = search(kind, body, boundary, lf, primed, watch, cuts);
         if (!expected.equals(found)) {
             throw new AssertionError("kind " + kind + ", boundary " + boundary + ", lf " + lf + ", primed " + primed
                     + ", watch " + watch + ", cuts " + Arrays.toString(cuts) + "\nbody     "
-                    + visible(new String(body, ISO_8859_1))
-                    + "\nexpected " + visible(expected) + "\nfound    " + visible(found));
+                    + escaped(new String(body, ISO_8859_1))
+                    + "\nexpected " + escaped(expected) + "\nfound    " + escaped(found));
         }
     }
 
     /**
-     * The data of the body, with each delimiter replaced by one character beyond Latin-1 that tells where it began, and with
-     * one before the last byte of each lookalike.
+     * Returns the data of the body, found with the search under test. Each delimiter is replaced by a character beyond Latin-1 that
+     * encodes {@link DelimiterSearch#first()}, and {@link #LOOKALIKE} is inserted before the last byte of each lookalike.
      */
     private static String search(
             BufferKind kind, byte[] body, String boundary, boolean lf, boolean primed, boolean watch, int... cuts) {
@@ -484,8 +489,8 @@ class DelimiterSearchTest {
         return out.toString();
     }
 
-    /** The same as its documentation says it, over the whole body, without any care for speed: the twin to compare with. */
-    private static String naively(String body, String boundary, boolean lf, boolean primed, boolean watch) {
+    /** Returns the same as {@link #search}, computed from the documentation in the simplest way. */
+    private static String naiveSearch(String body, String boundary, boolean lf, boolean primed, boolean watch) {
         String text = "\r\n--" + boundary;
         StringBuilder out = new StringBuilder();
         boolean afterLineEnd = primed;
@@ -552,13 +557,16 @@ class DelimiterSearchTest {
             repeated(bytes, changed(text, 2)),
             repeated(bytes, Arrays.copyOfRange(text, 1, length)),
             repeated(bytes, Arrays.copyOfRange(text, length - 1, length)),
-            repeated(bytes, pairs(length)),
+            repeated(bytes, dashPairs(length)),
             repeated(bytes, text),
         };
     }
 
-    /** LF and dash, and the last byte of the delimiter, each at half of the places, as far apart as in the delimiter. */
-    private static byte[] pairs(int length) {
+    /**
+     * Returns LF and dash alternating, followed by the last byte of the delimiter repeated, so that every dash is at the distance from
+     * a last byte that it has in the delimiter.
+     */
+    private static byte[] dashPairs(int length) {
         int half = length - 3;
         byte[] pairs = new byte[2 * half];
         for (int i = 0; i < half; i++) {
@@ -582,8 +590,8 @@ class DelimiterSearchTest {
         return body;
     }
 
-    /** A body of pieces of the delimiter, line breaks and other bytes, in random order. */
-    private static byte[] soup(Random random, String boundary, int tokens) {
+    /** Returns a body of delimiters, parts of delimiters, line breaks and other bytes in random order. */
+    private static byte[] randomBody(Random random, String boundary, int tokens) {
         String text = "\r\n--" + boundary;
         StringBuilder body = new StringBuilder();
         for (int i = 0; i < tokens; i++) {
@@ -614,11 +622,11 @@ class DelimiterSearchTest {
         return ("\r\n--" + boundary).getBytes(ISO_8859_1);
     }
 
-    private static String visible(String bytes) {
+    private static String escaped(String bytes) {
         return bytes.replace("\r", "\\r").replace("\n", "\\n");
     }
 
-    /** An open chunk for a try statement. */
+    /** An open chunk that a try statement closes. */
     private static final class Opened implements AutoCloseable {
         final ChunkMemory memory = new ChunkMemory();
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ExactLeaks.class)
 class DelimiterTest {
     @Test
-    void isCrlfTwoDashesAndACopyOfTheBoundary() {
+    void of_copiesBoundaryAfterCrlfAndDashes() {
         byte[] boundary = "abc".getBytes(US_ASCII);
         Delimiter delimiter = Delimiter.of(boundary);
         boundary[0] = 'x';
@@ -30,14 +30,14 @@ class DelimiterTest {
     }
 
     @Test
-    void refusesAnEmptyBoundaryAndLineBreaksInOne() {
+    void of_emptyOrLineBreak_isRejected() {
         assertThrows(IllegalArgumentException.class, () -> Delimiter.of(new byte[0]));
         assertThrows(IllegalArgumentException.class, () -> Delimiter.of("a\r".getBytes(US_ASCII)));
         assertThrows(IllegalArgumentException.class, () -> Delimiter.of("\na".getBytes(US_ASCII)));
     }
 
     @Test
-    void givesEveryPartOfItsTextAsAReadOnlyView() {
+    void text_everyRange_isReadOnly() {
         Delimiter delimiter = Delimiter.of("abc".getBytes(US_ASCII));
         for (int from = 0; from <= 7; from++) {
             for (int to = from; to <= 7; to++) {
@@ -52,7 +52,7 @@ class DelimiterTest {
     }
 
     @Test
-    void givesViewsThatSurviveEveryRelease() {
+    void text_released_staysValid() {
         Delimiter delimiter = Delimiter.of("abc".getBytes(US_ASCII));
         ByteBuf text = delimiter.text(0, 7);
         ByteBuf part = text.retainedSlice(4, 3);
@@ -68,7 +68,7 @@ class DelimiterTest {
     }
 
     @Test
-    void givesViewsWithIndicesOfTheirOwn() {
+    void text_indicesAreIndependent() {
         Delimiter delimiter = Delimiter.of("abc".getBytes(US_ASCII));
         ByteBuf one = delimiter.text(0, 7);
         one.skipBytes(7);
@@ -76,7 +76,7 @@ class DelimiterTest {
     }
 
     @Test
-    void hasASetWithAllOfItsGramsAndFewOthers() {
+    void grams_containExactlyTheSlotsOfTheText() {
         for (int length : new int[] {1, 2, 3, 30, 70}) {
             byte[] boundary = new byte[length];
             new Random(length).nextBytes(boundary);
@@ -87,7 +87,7 @@ class DelimiterTest {
             long[] set = delimiter.grams();
             assertSame(set, delimiter.grams());
             byte[] text = Arrays.copyOf(delimiter.bytes(), delimiter.length() + Grams.LENGTH);
-            text[delimiter.length()] = '\r'; // behind which a lookalike begins
+            text[delimiter.length()] = '\r'; // starts a lookalike
             System.arraycopy(text, 2, text, delimiter.length() + 1, Grams.REACH);
             Set<Integer> slots = new HashSet<>();
             for (int i = 0; i < text.length; i++) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Runs every test at level PARANOID and fails it if a tracked buffer is open at its end. */
+/** An extension that runs each test at leak detection level PARANOID and fails it if a tracked buffer was not released. */
 final class ExactLeaks implements BeforeEachCallback, AfterEachCallback {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(ExactLeaks.class);
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each loop of the search, over arrays and over NIO buffers, beside its naive twin: the same index, not only the same matches. */
+/** Compares each kernel, over arrays and NIO buffers, with a simple implementation. Both must return the same index. */
 @ExtendWith(ExactLeaks.class)
 class KernelTest {
     private static final byte FIRST = '-';
@@ -29,9 +29,9 @@ class KernelTest {
         FIRST, FIRST + 1, FIRST - 1, '\r', '\n', '\r' + 1, '\n' - 1, LAST, LAST + 1, (byte) (LAST | 0x80), 0, -1
     };
 
-    /** A pair alone at every place, and every place beside it with half a pair. */
+    /** Also checks each half of the pair alone, and the pair with a line break at different distances. */
     @Test
-    void seesOnePairAtEveryPlace() {
+    void pairs_singlePair_isFoundAtEveryIndex() {
         for (int distance : new int[] {1, 4, 40, 73}) {
             for (int place = 0; place < LENGTH - distance; place++) {
                 byte[] bytes = new byte[LENGTH];
@@ -49,7 +49,7 @@ class KernelTest {
     }
 
     @Test
-    void takesNothingElseForAPair() {
+    void pairs_randomBytes_matchNaiveSearch() {
         Random random = new Random(20261120);
         for (int round = 0; round < 20_000; round++) {
             byte[] bytes = noise(random, random.nextInt(60));
@@ -100,7 +100,7 @@ class KernelTest {
     }
 
     @Test
-    void looksUpEveryGramAtItsStride() {
+    void grams_randomBytes_matchNaiveSearch() {
         Random random = new Random(20261121);
         byte[] text = "\r\n--0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
         long[] set = Grams.of(text);
@@ -135,7 +135,7 @@ class KernelTest {
     }
 
     @Test
-    void countsWhatIsEqualAndFindsWhatIsFirst() {
+    void indexOfBreakAndMatching_randomBytes_matchNaiveSearch() {
         Random random = new Random(20261122);
         for (int round = 0; round < 20_000; round++) {
             byte[] bytes = noise(random, random.nextInt(40));
@@ -165,13 +165,13 @@ class KernelTest {
 
     @ParameterizedTest
     @CsvSource({"17, 2147483647", "24, 2147483647", "25, 256", "26, 256"})
-    void leavesBuffersToTheLoopWithBranchesWhereNoVectorsAreMade(int javaVersion, int bytes) {
-        assertEquals(bytes, ViewKernel.leastOfPass(javaVersion));
+    void viewKernel_minPassLength_dependsOnJdk(int javaVersion, int bytes) {
+        assertEquals(bytes, ViewKernel.minPassLength(javaVersion));
     }
 
-    /** Indices of a chunk are not those of its memory: here they are at least 3 apart. */
+    /** The indices of these chunks differ by at least 3 from the indices of their memory. */
     @Test
-    void translatesIndicesOfTheChunk() {
+    void chunkIndices_areTranslatedToMemory() {
         byte[] bytes = new byte[LENGTH];
         bytes[202] = '\n';
         bytes[203] = FIRST;
@@ -194,12 +194,12 @@ class KernelTest {
             assertFalse(memory.anyPair(208, 224, 40, FIRSTS, LASTS));
             assertFalse(memory.anyPair(184, 200, 40, FIRSTS, LASTS));
             assertEquals(192, memory.pairs(16, 400, 40, FIRSTS, LASTS));
-            assertEquals(192, memory.pairs(16, 192, 40, FIRSTS, LASTS), "the last block too");
+            assertEquals(192, memory.pairs(16, 192, 40, FIRSTS, LASTS), "the last block is included");
             assertEquals(199, memory.indexOfBreak(16, 400));
             assertEquals(400, memory.indexOfBreak(200, 400));
             assertEquals(text.length, memory.matching(400, text, 0, text.length));
             assertEquals(408, memory.grams(68, 597, 17, grams));
-            assertEquals(340, memory.grams(68, 327, 17, grams), "the last turn too");
+            assertEquals(340, memory.grams(68, 327, 17, grams), "the last iteration is included");
             memory.close();
         }
     }

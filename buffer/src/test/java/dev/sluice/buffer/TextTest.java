@@ -34,7 +34,7 @@ class TextTest {
 
     @ParameterizedTest
     @EnumSource
-    void isTheSameFromEveryKindOfBuffer(BufferKind kind) {
+    void decode_everyBufferKind_givesSameText(BufferKind kind) {
         String text = "na\u00efve \u65e5\u672c.txt \ud83d\ude00";
         for (Charset charset : new Charset[] {UTF_8, UTF_16BE}) {
             byte[] bytes = ("xx" + text + "yy").getBytes(charset);
@@ -53,7 +53,7 @@ class TextTest {
     }
 
     @Test
-    void knowsTheCharsetsOfThePlatformByNameAndAlias() {
+    void charset_byNameOrAlias_isFound() {
         for (Charset charset : Charset.availableCharsets().values()) {
             assertEquals(charset, Text.charset(charset.name()));
             for (String alias : charset.aliases()) {
@@ -68,7 +68,7 @@ class TextTest {
     }
 
     @Test
-    void tellsWhereMalformedBytesAre() {
+    void malformedAt_returnsOffset() {
         byte[] bytes = {'a', (byte) 0xff, 'b', (byte) 0xc3};
         assertEquals(1, Text.malformedAt(bytes, 0, 4, UTF_8));
         assertEquals(1, Text.malformedAt(bytes, 2, 2, UTF_8));
@@ -78,7 +78,7 @@ class TextTest {
 
     @ParameterizedTest
     @EnumSource
-    void showsMalformedBytesOfABufferAsItDoesThoseOfAnArray(BufferKind kind) {
+    void decode_malformedBytes_matchesString(BufferKind kind) {
         byte[] bytes = {'a', (byte) 0xff, 'b', (byte) 0xc3};
         for (Charset charset : CHARSETS) {
             ByteBuf buffer = kind.of(bytes);
@@ -88,7 +88,7 @@ class TextTest {
     }
 
     @Test
-    void refusesRangesOutsideTheMemory() {
+    void ranges_outsideMemory_areRejected() {
         ByteBuf buffer = BufferKind.POOLED_HEAP.of(new byte[10]);
         assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(buffer, 5, 6, UTF_8));
         assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(buffer, -1, 2, UTF_8));
@@ -97,7 +97,7 @@ class TextTest {
     }
 
     @Test
-    void findsMalformedUtf8WhereTheDecoderOfTheJdkFindsIt() {
+    void malformedAt_allUtf8Sequences_matchJdkDecoder() {
         byte[] bytes = new byte[4];
         for (int lead = 0; lead < 256; lead++) {
             for (int second = 0; second < 256; second++) {
@@ -117,7 +117,7 @@ class TextTest {
     }
 
     @Test
-    void findsMalformedInputWhereTheDecoderOfTheJdkFindsIt() {
+    void malformedAt_randomInput_matchesJdkDecoder() {
         Random random = new Random(3);
         for (int round = 0; round < 20_000; round++) {
             Charset charset = CHARSETS[random.nextInt(CHARSETS.length)];
@@ -145,7 +145,7 @@ class TextTest {
     }
 
     @Test
-    void findsTheFirstControlByteAndTheEndOfPlainTextAtEveryPlaceAndOfEveryValue() {
+    void indexOfControlAndUnplain_everyByteAtEveryIndex() {
         for (int length = 0; length <= 20; length++) {
             for (int at = 0; at < length; at++) {
                 for (int b = 0; b < 256; b++) {
@@ -167,7 +167,7 @@ class TextTest {
     }
 
     @Test
-    void saysWhetherAllBytesAreAscii() {
+    void isAscii_everyIndex() {
         for (int length = 0; length <= 20; length++) {
             byte[] array = new byte[length + 2];
             array[0] = -1;
@@ -182,7 +182,7 @@ class TextTest {
     }
 
     @Test
-    void aCharsetKeepsAsciiOrHasAnotherMeaningForSomeOfItsBytes() {
+    void keepsAscii_byCharset() {
         for (String charset : List.of("UTF-8", "US-ASCII", "ISO-8859-15", "windows-1252", "Shift_JIS", "GB18030")) {
             assertTrue(Text.keepsAscii(Charset.forName(charset)), charset);
         }
@@ -192,7 +192,7 @@ class TextTest {
     }
 
     @Test
-    void controlsAndAsciiAreLookedForWithinTheArrayOnly() {
+    void scans_outsideArray_areRejected() {
         assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfControl(new byte[4], 0, 5));
         assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfUnplain(new byte[4], 0, 5));
         assertThrows(IndexOutOfBoundsException.class, () -> Text.isAscii(new byte[4], 3, 2));

@@ -11,8 +11,8 @@ import java.lang.invoke.VarHandle;
  */
 public final class HeldSearch {
     private static final VarHandle SEARCH = field(MultipartDecoder.class, "search", DelimiterSearch.class);
-    private static final VarHandle GRAMS_FROM = field(DelimiterSearch.class, "gramsFrom", long.class);
-    private static final VarHandle SPANS_FROM = field(DelimiterSearch.class, "spansFrom", long.class);
+    private static final VarHandle GRAMS_FROM = field(DelimiterSearch.class, "gramsResumeAt", long.class);
+    private static final VarHandle SPANS_FROM = field(DelimiterSearch.class, "passesResumeAt", long.class);
     private static final VarHandle GRAMS = field(Delimiter.class, "grams", long[].class);
 
     private static final long NEVER = 1L << 62;

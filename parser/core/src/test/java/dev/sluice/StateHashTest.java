@@ -65,10 +65,10 @@ class StateHashTest {
             in its message, which is in the hash: sentence httpStatus setting limit seen fieldName
             == DelimiterSearch
             in the hash: matched first watching lookalike
-            never changes: delimiter text acceptBareLf length reach dashPattern lastPattern stride lastIndexOfKernels
-            of the range searched last: start
+            never changes: delimiter text acceptBareLf length dashToLast dashPattern lastPattern stride maxKernelIndex
+            of the range searched last: rangeStart
             of the false start just reported: falseFrom falseTo
-            choose between searches that find the same: searched gramsFrom spansFrom
+            choose between searches that find the same: searched gramsResumeAt passesResumeAt
             only counted: steps
             == Accumulation
             never changes: allocator initialCapacity
@@ -88,8 +88,8 @@ class StateHashTest {
             found anew in each part: at from to hasEscapes
             never changes: this$0
             == ChunkMemory
-            of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end records
-            another way to the same bytes, asked whether it leads there before it is taken: kept keptAddress
+            of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end recordsAccess
+            another way to the same bytes, asked whether it leads there before it is taken: cachedView cachedAddress
             """;
 
     private static final Map<String, List<String>> IN_HASH = fields(true);

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(ExactLeaks.class)
-class LeaksTest {
+class WrappersTest {
     @Test
-    void wrappersOfEveryLevelAreLookedThrough() {
+    void unwrap_leakAwareWrapper_returnsInnerBuffer() {
         for (Level level : new Level[] {Level.SIMPLE, Level.PARANOID}) {
             LeakLevel scope = LeakLevel.of(level);
             ByteBuf buffer = PooledByteBufAllocator.DEFAULT.directBuffer(8);
@@ -36,30 +36,30 @@ class LeaksTest {
     }
 
     @Test
-    void otherBuffersAreTakenAsTheyAre() {
+    void unwrap_otherBuffer_returnsItself() {
         ByteBuf buffer = Unpooled.wrappedBuffer(new byte[8]).slice(1, 3);
         assertSame(buffer, Wrappers.unwrap(buffer));
         assertFalse(Wrappers.records(buffer));
     }
 
     @Test
-    void readOnlyViewsAreLookedThrough() {
+    void unwrapReadOnly_returnsInnerBuffer() {
         ByteBuf buffer = Unpooled.wrappedBuffer(new byte[8]);
-        assertSame(buffer, Wrappers.behindReadOnly(buffer.asReadOnly()));
-        assertSame(buffer, Wrappers.behindReadOnly(buffer));
+        assertSame(buffer, Wrappers.unwrapReadOnly(buffer.asReadOnly()));
+        assertSame(buffer, Wrappers.unwrapReadOnly(buffer));
         ByteBuf slice = buffer.asReadOnly().slice(2, 3);
-        assertTrue(Wrappers.behindReadOnly(slice).hasArray());
-        assertEquals(2, Wrappers.behindReadOnly(slice).arrayOffset());
+        assertTrue(Wrappers.unwrapReadOnly(slice).hasArray());
+        assertEquals(2, Wrappers.unwrapReadOnly(slice).arrayOffset());
     }
 
     @Test
-    void aWrapperThatNettyNoLongerHasIsNotMissed() {
+    void find_unknownClass_returnsNull() {
         assertNull(Wrappers.find("io.netty.buffer.NoSuchByteBuf"));
         assertFalse(Wrappers.isInstance(null, Unpooled.EMPTY_BUFFER));
     }
 
     @Test
-    void aViewAtLevelSimpleKeepsTheTracking() {
+    void slice_atLevelSimple_isTracked() {
         LeakLevel scope = LeakLevel.of(Level.SIMPLE);
         ByteBuf chunk = PooledByteBufAllocator.DEFAULT.directBuffer(8).writeLong(1);
         scope.close();
