@@ -29,7 +29,8 @@ final class CurrentRequest {
         this.maxDrainBytes = maxDrainBytes;
         isForm = form != null;
         http10 = head != null && head.protocolVersion().compareTo(HttpVersion.HTTP_1_1) < 0;
-        last = head != null && !HttpUtil.isKeepAlive(head);
+        last = head != null
+                && (!HttpUtil.isKeepAlive(head) || head.decoderResult().isFailure());
         complete = head == null;
         answered = head == null;
     }

@@ -188,10 +188,20 @@ final class FormExchange implements FormSource {
             try {
                 Objects.requireNonNull(shared.executor()).execute(once);
             } catch (RuntimeException | Error e) { // there may be no thread to be had
-                Objects.requireNonNull(intake).abort(e);
+                Objects.requireNonNull(intake).abort(overloadedIfRejected(e));
                 once.run(); // ends it, and has nothing else to do
             }
         }
+    }
+
+    /** {@return the reason to end a form whose executor threw {@code failure}} */
+    private static Throwable overloadedIfRejected(Throwable failure) {
+        return failure instanceof RejectedExecutionException
+                ? MultipartException.because(Reason.SINK_STALLED)
+                        .saying("the server is too busy to take the upload: its executor rejects tasks")
+                        .cause(failure)
+                        .build()
+                : failure;
     }
 
     /** An executor may have put it into its queue before it fails, and run it later. */
@@ -264,6 +274,19 @@ final class FormExchange implements FormSource {
     /** Any thread. */
     @Override
     public void resume(Runnable work) {
-        (shared.executor() == null ? loop : shared.executor()).execute(work);
+        Executor workers = shared.executor();
+        if (workers == null) {
+            loop.execute(work);
+            return;
+        }
+        try {
+            workers.execute(work);
+        } catch (RejectedExecutionException e) {
+            FormIntake form = intake;
+            if (form != null) { // otherwise the form ends with what this throws, before it has begun
+                form.abort(overloadedIfRejected(e));
+            }
+            throw e;
+        }
     }
 }

@@ -46,7 +46,8 @@ public interface FormReceiver {
      * Called on any thread: do not block.
      *
      * @param failure a {@link MultipartException}, a {@link DecoderException} where the request is not well-formed HTTP, or what a
-     *     sink or the application threw. Where the client is gone, which will see no answer, {@link
+     *     sink or the application threw. If the executor rejects the form, {@link MultipartException.Reason#SINK_STALLED} with the
+     *     status 503. Where the client is gone, which will see no answer, {@link
      *     MultipartException.Reason#TRUNCATED} with a {@link java.nio.channels.ClosedChannelException} as its cause
      */
     default FullHttpResponse failed(Throwable failure) {

@@ -2,6 +2,7 @@ package dev.sluice.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
@@ -32,6 +33,7 @@ final class Inflow {
     private boolean reading;
     private boolean askedWithin;
     private boolean probing;
+    private boolean inputShutdown;
 
     Inflow(Connections shared) {
         most = shared.bytesPerTurn();
@@ -63,9 +65,35 @@ final class Inflow {
         return received;
     }
 
-    /** {@return whether too much is held: what a read may bring is bounded, but not what a decompressor makes of it} */
-    boolean isTooMuch() {
-        return bytes > most;
+    /**
+     * {@return whether too much is held} A requested read brings a bounded number of bytes, but a decompressor may expand
+     * them. After the client's FIN, epoll reads all that the socket has buffered without a request: in repeated reads in
+     * Netty 4.1, in a single long one in 4.2. Those bytes are too much only if all connections together hold much.
+     */
+    boolean isTooMuch(ChannelHandlerContext ctx) {
+        return bytes > most && (ofAll.get() - told + bytes > mostOfAll || reading && !transportReadsOn(ctx));
+    }
+
+    /** {@return whether the transport goes on with a read that it would end otherwise, because {@code autoRead} is off} */
+    @SuppressWarnings("deprecation") // the type that the method returns in Netty 4.1 and 4.2
+    private static boolean transportReadsOn(ChannelHandlerContext ctx) {
+        RecvByteBufAllocator.Handle socketReads = ctx.channel().unsafe().recvBufAllocHandle();
+        return socketReads.attemptedBytesRead() > 0 && socketReads.continueReading();
+    }
+
+    /** Records that the input of the channel has been shut down, after which nothing is read any more. */
+    void inputShutdown() {
+        inputShutdown = true;
+    }
+
+    /** {@return whether nothing more comes: the input was shut down} */
+    boolean isInputShutdown() {
+        return inputShutdown;
+    }
+
+    /** {@return whether the input was shut down, and nothing is held} */
+    boolean isExhausted() {
+        return inputShutdown && held.isEmpty();
     }
 
     /** {@return null if nothing is held} */
@@ -117,7 +145,7 @@ final class Inflow {
     }
 
     private void ask(ChannelHandlerContext ctx) {
-        if (!reading) {
+        if (!reading && !inputShutdown) {
             reading = true;
             ctx.read();
         }

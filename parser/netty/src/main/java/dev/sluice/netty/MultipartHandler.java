@@ -10,6 +10,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
@@ -34,7 +35,6 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private CurrentRequest request;
     private boolean autoRead;
     private boolean working;
-    private boolean inputShutdown;
 
     MultipartHandler(Connections shared) {
         this.shared = shared;
@@ -95,7 +95,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         inflow.add(message);
         work(ctx);
         FormExchange form = request.form();
-        if (inflow.isTooMuch() && form != null && !request.isComplete()) {
+        if (inflow.isTooMuch(ctx) && form != null && !request.isComplete()) {
             form.abort(MultipartException.because(Reason.BODY_TOO_LARGE)
                     .saying("more than # bytes of the body came at once")
                     .ownLimit(shared.bytesPerTurn())
@@ -103,7 +103,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             for (Object next; (next = inflow.first()) != null && !request.isComplete(); ) {
                 drop(next);
             }
-        } else if (inflow.isTooMuch()) {
+        } else if (inflow.isTooMuch(ctx)) {
             closing.close(ctx);
         }
     }
@@ -127,6 +127,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     /** When a read is over, or a turn, or something that was waited for has come. */
     private void proceed(ChannelHandlerContext ctx) {
+        if (inflow.isExhausted()) {
+            request.last();
+        }
         if (!closing.hasBegun() && request.wasLast()) {
             closing.begin(ctx, request.maxDrainBytes());
         }
@@ -134,7 +137,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         inflow.tell();
         FormExchange form = request.form();
         if (closing.hasBegun()) {
-            closing.goOn(ctx, request.isComplete(), inputShutdown);
+            closing.goOn(ctx, request.isComplete(), inflow.isInputShutdown());
         } else if (form != null) {
             proceed(ctx, form);
         } else if (request.isOver() && shared.isStopping()) {
@@ -146,7 +149,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     private void proceed(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inflow.first() == null;
-        if (inputShutdown && !request.isComplete() && !form.isOver() && !inflow.holdsEnd()) {
+        if (inflow.isInputShutdown() && !request.isComplete() && !form.isOver() && !inflow.holdsEnd()) {
             form.cutOff(); // answered: half of it may be open
         }
         form.handOver(); // once for all that has come: a worker is woken for it
@@ -241,7 +244,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             response.release(); // the client is gone
         } else {
             work(ctx); // what has come of a refused body need not be waited for
-            request.answer(response, shared.isStopping());
+            request.answer(response, shared.isStopping() || inflow.isExhausted());
             closing.clientIsWaitedFor();
             ctx.writeAndFlush(response).addListener(whenSent(ctx));
         }
@@ -252,9 +255,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         boolean interim = message instanceof HttpResponse head && head.status().code() < 200;
         boolean answers = !interim && request.isWithOthers();
         if (answers && message instanceof HttpResponse head) {
-            request.answer(head, shared.isStopping());
+            request.answer(head, shared.isStopping() || inflow.isExhausted());
         }
-        boolean last = answers && message instanceof LastHttpContent;
+        boolean last = answers && (message instanceof LastHttpContent || message instanceof HttpChunkedInput);
         ctx.write(message, last ? promise.unvoid().addListener(whenSent(ctx)) : promise);
     }
 
@@ -283,8 +286,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof ChannelInputShutdownEvent) {
-            inputShutdown = true;
-            request.last();
+            inflow.inputShutdown();
             later(ctx, () -> {});
         } else if (Closing.isReset(ctx, event)) {
             closing.close(ctx);

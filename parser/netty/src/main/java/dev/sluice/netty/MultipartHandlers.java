@@ -27,6 +27,24 @@ import org.jspecify.annotations.Nullable;
  * 256 messages, lie before its end, or an eighth of the {@code MemoryBudget} is held for all connections: then once those
  * are read, or {@link FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give the connection
  * twice the window that its streams have together, for Netty gives it back by halves, or those that wait stop all.
+ *
+ * <p><b>Order of handlers.</b> Put Netty's other HTTP handlers after this one. They then serve the other requests, and forms
+ * are not affected. Before this handler they also act on forms:
+ *
+ * <ul>
+ *   <li>{@code HttpServerKeepAliveHandler} closes the connection as soon as a refusal is written. The rest of the body is not
+ *       read, and a client that is still sending may lose the response.
+ *   <li>{@code HttpObjectAggregator} holds every body in memory, answers {@code Expect: 100-continue} before a form can be
+ *       refused at its head, and hands over the body at once: what remains of it after one turn must not exceed {@link
+ *       Builder#bytesPerTurn}, otherwise the form is refused with 413.
+ *   <li>{@code HttpServerExpectContinueHandler} requests the body of every form, also of one that is then refused at its head.
+ *   <li>{@code ChunkedWriteHandler} may be on either side. If it is before this handler, a response must end in a {@code
+ *       LastHttpContent} or an {@code HttpChunkedInput}; the next request waits for that end.
+ * </ul>
+ *
+ * <p>A client may close its half of the connection after the request and still read the response if the channel has {@code
+ * ALLOW_HALF_CLOSURE}. On epoll, Netty then reads all that the socket has buffered. It is kept beyond {@link
+ * Builder#bytesPerTurn}, unless all connections together hold more than an eighth of the {@code MemoryBudget}.
  */
 public final class MultipartHandlers {
     private final Connections connections;

@@ -14,6 +14,8 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.netty.NettyServer.Transport;
 import dev.sluice.testkit.CountingAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpServerCodec;
 import java.io.IOException;
 import java.io.InputStream;
@@ -51,6 +53,7 @@ class ConnectionTest {
     private final CountingAllocator buffers = new CountingAllocator();
     private final Upload upload = new Upload();
     private final Transport transport;
+    private boolean allowHalfClosure;
     private MultipartHandlers handlers;
     private NettyServer server;
 
@@ -69,6 +72,7 @@ class ConnectionTest {
                 .build();
         server = new NettyServer(transport, channel -> {
             channel.config().setAllocator(buffers);
+            channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, allowHalfClosure);
             channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler());
         });
     }
@@ -86,22 +90,16 @@ class ConnectionTest {
         assertEquals(List.of(), buffers.unreleased());
     }
 
-    private static String answer(Socket from) throws IOException {
-        StringBuilder head = new StringBuilder();
-        while (head.indexOf("\r\n\r\n") < 0) {
-            int b = from.getInputStream().read();
-            assertTrue(b >= 0, "ends after " + head);
-            head.append((char) b);
-        }
-        int at = head.indexOf("content-length: ") + 16;
-        int length = Integer.parseInt(head.substring(at, head.indexOf("\r\n", at)));
-        return head + new String(from.getInputStream().readNBytes(length), StandardCharsets.ISO_8859_1);
-    }
-
     private static void assertAnswer(int status, boolean closes, Socket from) throws IOException {
-        String answer = answer(from);
+        String answer = NettyServer.response(from);
         assertTrue(answer.startsWith("HTTP/1.1 " + status), answer);
         assertEquals(closes, answer.contains("connection: close"), answer);
+    }
+
+    /** For a response that may be sent before or after the client's FIN was read. */
+    private static void assertStatus(int status, Socket from) throws IOException {
+        String response = NettyServer.response(from);
+        assertTrue(response.startsWith("HTTP/1.1 " + status), response);
     }
 
     private Throwable failure() throws Exception {
@@ -297,6 +295,92 @@ class ConnectionTest {
         }
         handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(20, TimeUnit.SECONDS);
         upload.answer.complete(Upload.text(200, "for nobody"));
+    }
+
+    @Test
+    void response_afterTheEventLoopHasEnded_isReleased() throws Exception {
+        start();
+        upload.answer = new CompletableFuture<>();
+        byte[] body = Upload.body(100);
+        FullHttpResponse late = Upload.text(200, "too late");
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            socket.getOutputStream().write(body);
+            upload.trailers.get(20, TimeUnit.SECONDS);
+            server.close();
+            upload.answer.complete(late);
+        }
+        assertEquals(0, late.refCnt());
+    }
+
+    // ---- clients that close their half of the connection after the request
+
+    @Test
+    void halfClosed_whileTheSinkIsSlow_uploadIsCompleted() throws Exception {
+        allowHalfClosure = true;
+        start();
+        upload.shut();
+        byte[] body = Upload.body(2_000_000);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            CompletableFuture<Void> sent = sendAndHalfClose(socket, body);
+            for (long taken = 0; taken < 1_000_000; ) {
+                taken = upload.awaitMoreThan(taken);
+                upload.openForOne();
+                TimeUnit.MILLISECONDS.sleep(1); // slower than the client
+            }
+            upload.open();
+            assertStatus(200, socket);
+            assertEquals(2_000_000, upload.bytes.get());
+            assertEquals(-1, socket.getInputStream().read());
+            sent.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void halfClosed_whileTheSinkIsPausedForSeconds_uploadIsCompleted() throws Exception {
+        allowHalfClosure = true;
+        start();
+        upload.shut();
+        byte[] body = Upload.body(100_000);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
+            sendAndHalfClose(socket, body).get(20, TimeUnit.SECONDS);
+            upload.awaitMoreThan(0);
+            assertFalse(upload.failure
+                    .handle((failure, none) -> true)
+                    .completeOnTimeout(false, 3, TimeUnit.SECONDS)
+                    .get());
+            upload.open();
+            assertStatus(200, socket);
+            assertEquals(100_000, upload.bytes.get());
+        }
+    }
+
+    @Test
+    void halfClosed_afterTwoPipelinedRequests_bothAreAnswered() throws Exception {
+        allowHalfClosure = true;
+        start();
+        byte[] body = Upload.body(100);
+        String request = HEAD + body.length + "\r\n\r\n" + new String(body, StandardCharsets.ISO_8859_1);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, request + request);
+            socket.shutdownOutput();
+            assertAnswer(200, false, socket);
+            assertStatus(200, socket);
+            assertEquals(-1, socket.getInputStream().read());
+        }
+    }
+
+    private static CompletableFuture<Void> sendAndHalfClose(Socket socket, byte[] body) {
+        return CompletableFuture.runAsync(() -> {
+            try {
+                socket.getOutputStream().write(body);
+                socket.shutdownOutput();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     // ---- shutdown

@@ -25,6 +25,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
@@ -57,6 +58,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -112,6 +114,54 @@ class MultipartHandlerTest {
             assertFalse(withinRead, "a read was asked for while one was going on");
             count++;
             ctx.read();
+        }
+    }
+
+    /** Collects what the package logs, in place of the console. */
+    private static final class ErrorLog extends Handler implements AutoCloseable {
+        private final Logger logger = Logger.getLogger("dev.sluice.netty");
+        private final List<String> messages = new ArrayList<>();
+
+        ErrorLog() {
+            logger.addHandler(this);
+            logger.setUseParentHandlers(false);
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            messages.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {
+            logger.removeHandler(this);
+            logger.setUseParentHandlers(true);
+        }
+    }
+
+    /** Says, as epoll does after the client's FIN, that the transport reads on without a request. */
+    private static final class ReadsOn extends FixedRecvByteBufAllocator {
+        ReadsOn() {
+            super(64 << 10);
+        }
+
+        @Override
+        @SuppressWarnings("deprecation") // the return type that the method has in Netty 4.1 and 4.2
+        public Handle newHandle() {
+            return new DelegatingHandle(super.newHandle()) {
+                @Override
+                public int attemptedBytesRead() {
+                    return 1;
+                }
+
+                @Override
+                public boolean continueReading() {
+                    return true;
+                }
+            };
         }
     }
 
@@ -431,8 +481,13 @@ class MultipartHandlerTest {
         open(onLoop().bytesPerTurn(20_000));
         upload.shut();
         byte[] body = Upload.body(15_000);
-        channel.writeInbound(head("/upload"), content(body, 0, 1_000), content(body, 1_000, body.length));
-        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT, head("/next"), content(new byte[10_000]));
+        channel.writeInbound(
+                head("/upload"),
+                content(body, 0, 1_000),
+                content(body, 1_000, body.length),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/next"),
+                content(new byte[10_000]));
         assertAnswer(413, false);
         assertEquals("/next", channel.<HttpRequest>readInbound().uri());
     }
@@ -666,8 +721,9 @@ class MultipartHandlerTest {
     /** A pool without threads may keep what it fails to start. */
     @ParameterizedTest
     @ValueSource(classes = {RejectedExecutionException.class, IllegalStateException.class, OutOfMemoryError.class})
-    void anExecutorThatTakesNothingEndsTheForm(Class<? extends Throwable> type) throws Exception {
+    void executor_takesNoTask_formEnds(Class<? extends Throwable> type) throws Exception {
         Throwable none = type.getConstructor().newInstance();
+        boolean rejects = none instanceof RejectedExecutionException;
         for (boolean keeps : new boolean[] {false, true}) {
             open(onWorkers(task -> {
                 if (keeps) {
@@ -679,7 +735,7 @@ class MultipartHandlerTest {
                 throw (RuntimeException) none;
             }));
             channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
-            assertAnswer(500, false);
+            assertAnswer(rejects ? 503 : 500, false);
             workers.run();
             assertEquals(0, upload.published);
             CompletableFuture<Void> done =
@@ -688,6 +744,38 @@ class MultipartHandlerTest {
             assertTrue(done.isDone());
             channel.finishAndReleaseAll();
         }
+    }
+
+    @Test
+    void executor_rejects_isAnsweredWith503WithoutAnErrorInTheLog() {
+        try (ErrorLog log = new ErrorLog()) {
+            open(onWorkers(task -> {
+                throw new RejectedExecutionException("on purpose");
+            }));
+            channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+            assertAnswer(503, false);
+            assertEquals(MultipartException.Kind.OVERLOADED, reason().kind());
+            assertEquals(List.of(), log.messages);
+        }
+    }
+
+    @Test
+    void executor_rejectsWhenAPausedSinkIsReady_isAnsweredWith503() {
+        AtomicBoolean rejects = new AtomicBoolean();
+        open(onWorkers(task -> {
+            if (rejects.get()) {
+                throw new RejectedExecutionException("on purpose");
+            }
+            workers.execute(task);
+        }));
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        workers.run();
+        rejects.set(true);
+        upload.open();
+        assertAnswer(503, false);
+        assertEquals(MultipartException.Kind.OVERLOADED, reason().kind());
+        assertEquals(0, upload.published);
     }
 
     @Test
@@ -741,6 +829,86 @@ class MultipartHandlerTest {
         upload.open();
         channel.runPendingTasks();
         assertAnswer(200, true);
+    }
+
+    @Test
+    void inputShutdown_isFollowedByNoRead() {
+        open(onLoop().bytesPerTurn(4 << 20));
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(100_000)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        int before = reads.count;
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        upload.open();
+        channel.runPendingTasks();
+        assertAnswer(200, true);
+        channel.runPendingTasks();
+        assertEquals(before, reads.count);
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void inputShutdown_afterAPipelinedRequest_bothAreAnswered() {
+        open(onLoop());
+        upload.shut();
+        for (int i = 0; i < 2; i++) {
+            channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        }
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        upload.open();
+        assertAnswer(200, false);
+        assertAnswer(200, true);
+        channel.runPendingTasks();
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void transportReadsOn_beyondATurn_bodyIsKept() {
+        open(onLoop().bytesPerTurn(20_000));
+        channel.config().setRecvByteBufAllocator(new ReadsOn());
+        upload.shut();
+        byte[] body = Upload.body(200_000);
+        channel.pipeline().fireChannelRead(head("/upload"));
+        for (int at = 0; at < body.length; at += 8_000) {
+            channel.pipeline().fireChannelRead(content(body, at, Math.min(at + 8_000, body.length)));
+        }
+        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.pipeline().fireChannelReadComplete();
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        upload.open();
+        assertAnswer(200, true);
+        assertEquals(200_000, upload.bytes.get());
+    }
+
+    @Test
+    void transportReadsWithoutARequest_beyondATurn_bodyIsKept() {
+        open(onLoop().bytesPerTurn(20_000));
+        upload.shut();
+        byte[] body = Upload.body(200_000);
+        channel.writeInbound(head("/upload"));
+        for (int at = 0; at < body.length; at += 8_000) {
+            channel.writeInbound(content(body, at, Math.min(at + 8_000, body.length)));
+        }
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        upload.open();
+        assertAnswer(200, true);
+        assertEquals(200_000, upload.bytes.get());
+    }
+
+    @Test
+    void transportReadsOn_beyondTheShareOfAllConnections_bodyIsRejected() {
+        open(onLoop());
+        channel.config().setRecvByteBufAllocator(new ReadsOn());
+        upload.shut();
+        int share = (int) memory.capacity() / 8;
+        byte[] body = Upload.body(2 * share);
+        channel.writeInbound(head("/upload"), content(body, 0, share));
+        assertFalse(upload.failure.isDone());
+        channel.writeInbound(content(body, share, body.length));
+        assertAnswer(413, true);
+        assertEquals(Reason.BODY_TOO_LARGE, reason());
     }
 
     @ParameterizedTest
@@ -871,31 +1039,12 @@ class MultipartHandlerTest {
                 return which.equals("failed") ? null : FormReceiver.super.failed(failure);
             }
         };
-        Logger logger = Logger.getLogger("dev.sluice.netty");
-        List<String> logged = new ArrayList<>();
-        Handler log = new Handler() {
-            @Override
-            public void publish(LogRecord line) {
-                logged.add(line.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        logger.addHandler(log);
-        logger.setUseParentHandlers(false);
-        try {
+        try (ErrorLog log = new ErrorLog()) {
             open(MultipartHandlers.onEventLoop(Forms.of(options), request -> broken));
             channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
             assertAnswer(500, false);
             assertEquals(0, memory.used());
-            assertEquals(List.of("a form was answered with 500"), logged);
-        } finally {
-            logger.removeHandler(log);
-            logger.setUseParentHandlers(true);
+            assertEquals(List.of("a form was answered with 500"), log.messages);
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.netty;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -69,8 +71,29 @@ final class NettyServer implements AutoCloseable {
         to.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
+    /** {@return the head of the next response, with the empty line} */
+    static String head(Socket from) throws IOException {
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int b = from.getInputStream().read();
+            assertTrue(b >= 0, "the connection ends after " + head);
+            head.append((char) b);
+        }
+        return head.toString();
+    }
+
+    /** {@return the next response, with a body of the length that it declares} */
+    static String response(Socket from) throws IOException {
+        String head = head(from);
+        int at = head.indexOf("content-length: ") + "content-length: ".length();
+        int length = Integer.parseInt(head.substring(at, head.indexOf("\r\n", at)));
+        return head + new String(from.getInputStream().readNBytes(length), StandardCharsets.ISO_8859_1);
+    }
+
     void stopAccepting() {
-        acceptor.close().syncUninterruptibly();
+        if (acceptor.isOpen()) {
+            acceptor.close().syncUninterruptibly();
+        }
     }
 
     @Override

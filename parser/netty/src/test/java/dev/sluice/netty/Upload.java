@@ -75,7 +75,7 @@ final class Upload implements FormReceiver, PartSink {
                 return now;
             }
         }
-        throw new AssertionError("no more than " + before + " bytes have come");
+        throw new AssertionError("no more than " + before + " bytes have come", failure.getNow(null));
     }
 
     /** Takes one more piece. */

@@ -1,0 +1,275 @@
+package dev.sluice.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.netty.NettyServer.Transport;
+import dev.sluice.testkit.CountingAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpChunkedInput;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpServerExpectContinueHandler;
+import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.stream.ChunkedStream;
+import io.netty.handler.stream.ChunkedWriteHandler;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Netty's own HTTP handlers before and after the form handler: the behavior that {@link MultipartHandlers} documents. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a blocked socket write ignores interrupts
+@ParameterizedClass
+@MethodSource("transports")
+class PipelineOrderTest {
+    private static final int FILE_SIZE = 300_000;
+    private static final String UPLOAD = "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: ";
+    private static final String FORM = UPLOAD + Upload.TYPE + "\r\nContent-Length: ";
+    private static final String TEXT = UPLOAD + "text/plain\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n";
+
+    /** The application: responds to any request at its end, and to a malformed one at once. */
+    private static final class Application extends SimpleChannelInboundHandler<HttpObject> {
+        private String uri = "";
+        private int size;
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
+            if (message instanceof HttpRequest head) {
+                uri = head.uri();
+                size = 0;
+            }
+            if (message instanceof HttpContent content) {
+                size += content.content().readableBytes();
+            }
+            if (message instanceof LastHttpContent || message.decoderResult().isFailure()) {
+                respond(ctx);
+            }
+        }
+
+        private void respond(ChannelHandlerContext ctx) {
+            if (uri.equals("/file")) {
+                HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+                head.headers().set(HttpHeaderNames.CONTENT_LENGTH, FILE_SIZE);
+                ctx.write(head);
+                ctx.writeAndFlush(
+                        new HttpChunkedInput(new ChunkedStream(new ByteArrayInputStream(new byte[FILE_SIZE]))));
+                return;
+            }
+            FullHttpResponse response = new DefaultFullHttpResponse(
+                    HttpVersion.HTTP_1_1,
+                    HttpResponseStatus.OK,
+                    Unpooled.copiedBuffer("size: " + size, StandardCharsets.US_ASCII));
+            response.headers()
+                    .set(HttpHeaderNames.CONTENT_LENGTH, response.content().readableBytes());
+            ctx.writeAndFlush(response);
+        }
+    }
+
+    private final ExecutorService workers = Executors.newFixedThreadPool(2);
+    private final MemoryBudget memory = MemoryBudget.of(16 << 20);
+    private final CountingAllocator buffers = new CountingAllocator();
+    private final Upload upload = new Upload();
+    private final Transport transport;
+    private NettyServer server;
+    private Socket socket;
+
+    PipelineOrderTest(Transport transport) {
+        this.transport = transport;
+    }
+
+    static Transport[] transports() {
+        return Transport.asked();
+    }
+
+    /** Connects to a server that has {@code other} before or after the form handler. */
+    private void connect(boolean before, Supplier<ChannelHandler> other) throws IOException {
+        FormOptions options =
+                FormOptions.inMemory(memory).maxDrainBytes(16 << 20).build();
+        MultipartHandlers handlers = MultipartHandlers.builder(
+                        Forms.of(options), request -> request.uri().equals("/upload") ? upload : null, workers)
+                .idleTimeout(Duration.ofSeconds(30))
+                .drainTimeout(Duration.ofSeconds(30))
+                .build();
+        server = new NettyServer(transport, channel -> {
+            channel.config().setAllocator(buffers);
+            ChannelHandler form = handlers.newHandler();
+            channel.pipeline()
+                    .addLast(new HttpServerCodec())
+                    .addLast(before ? other.get() : form)
+                    .addLast(before ? form : other.get())
+                    .addLast(new Application());
+        });
+        socket = server.connect();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException, InterruptedException {
+        socket.close();
+        server.close();
+        workers.shutdown();
+        assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
+        assertEquals(0, memory.used());
+        assertEquals(List.of(), buffers.unreleased());
+    }
+
+    private void send(String head, byte[] body) throws IOException {
+        NettyServer.send(socket, head);
+        socket.getOutputStream().write(body);
+    }
+
+    private void sendForm(int size) throws IOException {
+        byte[] body = Upload.body(size);
+        send(FORM + body.length + "\r\n\r\n", body);
+    }
+
+    /** Reads a response: its head and its body in one string. */
+    private String assertResponse(int status) throws IOException {
+        String response = NettyServer.response(socket);
+        assertTrue(response.startsWith("HTTP/1.1 " + status), response);
+        return response;
+    }
+
+    private void assertContinue() throws IOException {
+        String head = NettyServer.head(socket);
+        assertTrue(head.startsWith("HTTP/1.1 100 "), head);
+    }
+
+    // ---- ChunkedWriteHandler
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void chunkedWriteHandler_onEitherSide_connectionServesTheNextRequest(boolean before) throws IOException {
+        connect(before, ChunkedWriteHandler::new);
+        for (int i = 0; i < 2; i++) {
+            NettyServer.send(socket, "GET /file HTTP/1.1\r\nHost: x\r\n\r\n");
+            assertTrue(assertResponse(200).length() > FILE_SIZE);
+            sendForm(100_000);
+            assertResponse(200);
+        }
+        assertEquals(200_000, upload.bytes.get());
+    }
+
+    // ---- HttpServerKeepAliveHandler
+
+    @Test
+    void keepAliveHandler_before_closesWithoutReadingTheRestOfARefusedBody() throws IOException {
+        connect(true, HttpServerKeepAliveHandler::new);
+        sendForm(1000);
+        assertResponse(200);
+        send(FORM + (12 << 20) + "\r\n\r\n", "--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        assertTrue(assertResponse(400).contains("connection: close"));
+        assertThrows(IOException.class, () -> {
+            for (int i = 0; i < 8; i++) {
+                socket.getOutputStream().write(new byte[1 << 20]);
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+        });
+    }
+
+    @Test
+    void keepAliveHandler_after_refusedBodyIsReadAndOtherRequestsKeepTheConnection() throws IOException {
+        connect(false, HttpServerKeepAliveHandler::new);
+        NettyServer.send(socket, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        assertFalse(assertResponse(200).contains("connection: close"));
+        send(FORM + (12 << 20) + "\r\n\r\n", "--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        assertTrue(assertResponse(400).contains("connection: close"));
+        for (int i = 0; i < 8; i++) {
+            socket.getOutputStream().write(new byte[1 << 20]);
+        }
+    }
+
+    // ---- HttpObjectAggregator
+
+    @Test
+    void aggregator_before_smallFormIsReceivedAndOneLargerThanTwoTurnsIsRejected() throws IOException {
+        connect(true, () -> new HttpObjectAggregator(4 << 20));
+        sendForm(100_000);
+        assertResponse(200);
+        sendForm(2_000_000);
+        assertTrue(assertResponse(413).contains("more than 262144 bytes of the body came at once"));
+    }
+
+    @Test
+    void aggregator_before_requestsTheBodyOfAFormThatIsRefused() throws IOException {
+        connect(true, () -> new HttpObjectAggregator(4 << 20));
+        NettyServer.send(socket, TEXT);
+        assertContinue();
+        NettyServer.send(socket, "0123456789");
+        assertResponse(415);
+    }
+
+    @Test
+    void aggregator_after_formIsStreamedAndOtherBodiesAreAggregated() throws IOException {
+        connect(false, () -> new HttpObjectAggregator(1 << 20));
+        for (int i = 0; i < 2; i++) {
+            sendForm(2_000_000);
+            assertResponse(200);
+            send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n", new byte[500_000]);
+            assertTrue(assertResponse(200).endsWith("size: 500000"));
+        }
+    }
+
+    // ---- HttpServerExpectContinueHandler
+
+    @Test
+    void expectContinueHandler_before_requestsTheBodyOfAFormThatIsRefused() throws IOException {
+        connect(true, HttpServerExpectContinueHandler::new);
+        NettyServer.send(socket, TEXT);
+        assertContinue();
+        assertResponse(415);
+    }
+
+    @Test
+    void expectContinueHandler_after_refusalCostsNoBodyAndOtherRequestsContinue() throws IOException {
+        connect(false, HttpServerExpectContinueHandler::new);
+        NettyServer.send(socket, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n");
+        assertContinue();
+        NettyServer.send(socket, "0123456789");
+        assertTrue(assertResponse(200).endsWith("size: 10"));
+        NettyServer.send(socket, TEXT);
+        assertResponse(415);
+    }
+
+    // ---- malformed requests
+
+    @Test
+    void malformedRequest_ofTheNextHandler_connectionClosesAfterTheResponse() throws IOException {
+        connect(false, HttpServerExpectContinueHandler::new);
+        NettyServer.send(socket, "GET / HTTP/1.1\r\nContent-Length: abc\r\n\r\n");
+        assertTrue(assertResponse(200).contains("connection: close"));
+        assertEquals(-1, socket.getInputStream().read());
+    }
+}
