@@ -5,6 +5,7 @@ import static java.util.concurrent.CompletableFuture.completedStage;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.netty.FormReceiver;
+import dev.sluice.netty.FormRoute;
 import dev.sluice.netty.MultipartHandlers;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
@@ -23,6 +24,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
@@ -50,9 +52,9 @@ final class UploadPipeline {
         server = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class);
         // @start region="pipeline"
         FormReceiver upload = (form, trailers) -> completedStage(answer(form));
-        MultipartHandlers handlers = MultipartHandlers.builder(
-                        forms, request -> request.uri().equals("/upload") ? upload : null, workers)
-                .build(); // one for the process
+        FormRoute route =
+                request -> new QueryStringDecoder(request.uri()).path().equals("/upload") ? upload : null;
+        var handlers = MultipartHandlers.builder(forms, route, workers).build(); // one for the process
         server.childHandler(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) { // pages gets what is not for /upload, untouched

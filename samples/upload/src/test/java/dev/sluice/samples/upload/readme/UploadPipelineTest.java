@@ -12,6 +12,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -30,11 +31,13 @@ final class UploadPipelineTest {
         try (Forms forms = Forms.open(directory, options -> options)) {
             int port = new UploadPipeline(forms, loops, workers).start().getPort();
             URI server = URI.create("http://localhost:" + port + "/");
-            HttpRequest form = HttpRequest.newBuilder(server.resolve("upload"))
-                    .header("Content-Type", "multipart/form-data; boundary=x")
-                    .POST(HttpRequest.BodyPublishers.ofString(BODY))
-                    .build();
-            assertEquals("parts: 1", body(form));
+            for (String path : List.of("upload", "upload?album=1")) {
+                HttpRequest form = HttpRequest.newBuilder(server.resolve(path))
+                        .header("Content-Type", "multipart/form-data; boundary=x")
+                        .POST(HttpRequest.BodyPublishers.ofString(BODY))
+                        .build();
+                assertEquals("parts: 1", body(form), path);
+            }
             assertEquals("a page", body(HttpRequest.newBuilder(server).build()));
         } finally {
             loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
