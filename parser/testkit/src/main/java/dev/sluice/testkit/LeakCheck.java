@@ -2,19 +2,26 @@ package dev.sluice.testkit;
 
 import dev.sluice.testkit.LeakDetection.Scope;
 import io.netty.buffer.ByteBuf;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test that leaves a buffer unreleased: exactly, at once, without waiting for the garbage collector.
+ * Fails a test that leaves a buffer unreleased, exactly and without help from the garbage collector.
  *
- * <p>Use: {@code @ExtendWith(LeakCheck.class)}. Counted are all buffers that netty tracks (pooled ones, and unpooled
- * ones outside of the heap) and all memory of {@link BufferKind}'s allocators. Tests must not run in parallel within
- * one JVM. With {@code -Dsluice.leaks.stacks=true} the failure shows where the buffers came from.
+ * <p>Use: {@code @ExtendWith(LeakCheck.class)}. All buffers that Netty tracks are counted (pooled ones, and unpooled ones
+ * outside of the heap), and all memory of the allocators of {@link BufferKind}. Other threads may release their buffers a
+ * moment after the test ends: the check waits for them, and fails only after {@value #PATIENCE} seconds. Tests must not run in
+ * parallel within one JVM. With {@code -Dsluice.leaks.stacks=true} the failure shows where the buffers came from.
  */
 public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(LeakCheck.class);
+
+    /** Seconds, unless {@code sluice.leaks.patience} says otherwise. */
+    private static final int PATIENCE = 30;
 
     /** For JUnit. */
     public LeakCheck() {}
@@ -27,12 +34,12 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
         context.getStore(NAMESPACE).put("open", BufferKind.open());
     }
 
-    /** A check that sees nothing would pass always. */
+    /** A check that sees no buffer would always pass. */
     private static void requireTracking(Scope scope) {
         ByteBuf probe = BufferKind.LEAK_AWARE_HEAP.wrap(new byte[1], 0, 1);
         boolean seen = !scope.isEmpty();
         probe.release();
-        if (!seen || !scope.isEmpty()) {
+        if (!seen || !becomes(scope::isEmpty, PATIENCE)) {
             throw new IllegalStateException("netty's buffers are not tracked: a buffer class was loaded before "
                     + LeakDetection.class.getName() + " was installed by the launcher");
         }
@@ -41,15 +48,29 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     @Override
     public void afterEach(ExtensionContext context) {
         long before = context.getStore(NAMESPACE).getOrDefault("open", Long.class, 0L);
-        long after = BufferKind.open();
         Scope scope = context.getStore(NAMESPACE).get("scope", Scope.class);
+        int patience = context.getConfigurationParameter("sluice.leaks.patience", Integer::valueOf)
+                .orElse(PATIENCE);
+        boolean released = becomes(() -> BufferKind.open() == before && (scope == null || scope.isEmpty()), patience);
+        long after = BufferKind.open();
         LeakDetection.begin();
-        if (after != before) {
+        if (!released && after != before) {
             throw new AssertionError("the test left buffers unreleased (" + (after - before)
                     + " bytes of unpooled memory or pooled buffers)");
         }
-        if (scope != null && !scope.isEmpty()) {
+        if (!released && scope != null) {
             throw scope.failure();
         }
+    }
+
+    private static boolean becomes(BooleanSupplier condition, int seconds) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start >= TimeUnit.SECONDS.toNanos(seconds)) {
+                return false;
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+        return true;
     }
 }
