@@ -3,11 +3,11 @@ package dev.sluice.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.bench.FormServer.Container;
 import dev.sluice.bench.FormServer.Intake;
 import dev.sluice.bench.peer.Scenario;
+import dev.sluice.testkit.Installed;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,10 +64,7 @@ class EndToEndTest {
     @MethodSource("containers")
     @Tag("sized")
     void eachContainerIsMeasuredAndFindsWhatIsInTheBody(Container container) throws Exception {
-        assumeTrue(
-                LoadTool.isInstalled() || "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS")),
-                "client not present: wrk");
-        assertTrue(LoadTool.isInstalled(), "wrk is to be on the PATH");
+        Installed.require("wrk", LoadTool.isInstalled());
         List<String> told = new ArrayList<>();
         List<Row> rows;
         try (ServerProcess server = new ServerProcess(List.of(), FormServer.class, container.id(), "0")) {

@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.Seaweed;
 import java.io.IOException;
 import java.net.URI;
@@ -26,24 +27,14 @@ public final class Weed {
     static final StaticCredentialsProvider LATER =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("later", "secret-of-later"));
 
-    /** For {@code @ExtendWith}: without the program its tests are not run, or fail where all clients are required. */
+    /** For {@code @ExtendWith}: skips tests if the program is not installed. */
     public static final class IsThere implements ExecutionCondition {
-        private static boolean told;
-
         /** For JUnit. */
         public IsThere() {}
 
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-            if (Seaweed.program().isPresent() || "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS"))) {
-                return ConditionEvaluationResult.enabled("weed is there, or has to be");
-            }
-            String line = "client not present: weed (SeaweedFS)";
-            if (!told) {
-                told = true;
-                System.out.println(line);
-            }
-            return ConditionEvaluationResult.disabled(line);
+            return Installed.condition("SeaweedFS", Seaweed.program().isPresent());
         }
     }
 

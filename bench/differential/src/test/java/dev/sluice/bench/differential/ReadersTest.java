@@ -1,14 +1,13 @@
 package dev.sluice.bench.differential;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.peer.Tally.Part;
+import dev.sluice.testkit.Installed;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -31,14 +30,11 @@ class ReadersTest {
         Path folder = ReaderProcess.folder();
         if (folder != null) {
             readers = new Readers(folder, SEED);
-        } else {
-            System.out.println("client not present: readers that are not Java (.ci/readers FOLDER, SLUICE_READERS)");
         }
     }
 
     private static void assumeReaders() {
-        assumeTrue(readers != null || "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS")));
-        assertNotNull(readers, "SLUICE_READERS is to name a folder that .ci/readers has filled");
+        Installed.require("readers in other languages", readers != null);
     }
 
     @AfterAll

@@ -3,8 +3,8 @@ package dev.sluice.samples.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.Seaweed;
 import java.io.IOException;
@@ -24,12 +24,9 @@ class ClusterTest {
     @Test
     @Tag("sized")
     void formsOutliveTheirNodesOrLeaveNothing() throws Exception {
-        boolean there = Seaweed.program().isPresent()
-                && Seaweed.program("SLUICE_HAPROXY", "haproxy").isPresent();
-        if (!there && !"1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS"))) {
-            System.out.println("client not present: weed (SeaweedFS), or haproxy");
-            assumeTrue(there);
-        }
+        Installed.require("SeaweedFS", Seaweed.program().isPresent());
+        Installed.require(
+                "HAProxy", Seaweed.program("SLUICE_HAPROXY", "haproxy").isPresent());
         int forms = ProofSize.of("sluice.cluster.forms", 24, 200);
         StringWriter said = new StringWriter();
         try (Cluster cluster = new Cluster(directory, 0, 3)) {
