@@ -11,31 +11,31 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A request that STRICT accepts, taken apart so that single things about it can be changed and it can be put together again.
- * Texts hold a byte per character. Not thread-safe.
+ * The parts of a request that STRICT accepts, which can be changed separately and written as a request again. Each character of a text is
+ * one byte. Not thread-safe.
  */
 final class Anatomy {
     private static final Pattern DISPOSITION = Pattern.compile("(?is)^(Content-Disposition:)[ \t]*(.*?)[ \t]*\\z");
-    /** Semicolon and blanks, name, and a value in quotes or without. */
+    /** A semicolon, a name, and a quoted or unquoted value. */
     private static final Pattern PARAMETER =
             Pattern.compile("\\G[ \t]*;[ \t]*[^=; \t]*+(?:=(?:\"(?:\\\\[\"\\\\]|[^\"])*+\"|[^; \t]*+))?");
 
     private String contentType;
     private String boundary;
-    /** Before the first delimiter: nothing, or one line end. */
+    /** The text before the first delimiter: empty or one line end. */
     String lead;
 
     private final List<Piece> pieces = new ArrayList<>();
-    /** After the two dashes of the close-delimiter. */
+    /** The text after the two dashes of the close-delimiter. */
     String tail;
 
-    /** A body part: its header fields without their line ends, and its content. */
+    /** A body part: its header fields without line ends, and its content. */
     private static final class Piece {
         final List<String> fields = new ArrayList<>();
         String content = "";
     }
 
-    /** Takes a request apart that the reference parser accepts with the rules of STRICT. */
+    /** @param outcome the result of the reference parser, which must accept the request with the rules of STRICT */
     Anatomy(Sample sample, String boundary, Outcome outcome) {
         this.contentType = sample.contentType();
         this.boundary = boundary;
@@ -71,13 +71,13 @@ final class Anatomy {
         return new Sample(origin, contentType, text.toString().getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** The content type, written as plainly as the boundary allows. */
+    /** Replaces the Content-Type by the simplest one with the same boundary. */
     void plainContentType() {
         boolean token = boundary.chars().allMatch(Anatomy::isToken);
         contentType = "multipart/form-data; boundary=" + (token ? boundary : '"' + boundary + '"');
     }
 
-    /** Another boundary, in content too: what stands there and looks like a delimiter still does. */
+    /** Replaces the boundary, also in content, so that text that looks like a delimiter still does. */
     void plainBoundary() {
         String old = "--" + boundary;
         boundary = "----PlainBoundary7d93b1";
@@ -102,7 +102,7 @@ final class Anatomy {
         pieces.forEach(piece -> piece.content = change.apply(piece.content));
     }
 
-    /** Drops those that become empty. */
+    /** Changes each header field. Fields that become empty are removed. */
     void changeFields(UnaryOperator<String> change) {
         pieces.forEach(piece -> {
             piece.fields.replaceAll(change);
@@ -110,13 +110,13 @@ final class Anatomy {
         });
     }
 
-    /** Content-Disposition first. */
+    /** Moves Content-Disposition to the front. */
     void sortFields() {
         pieces.forEach(piece -> piece.fields.sort(
                 Comparator.comparing(field -> !DISPOSITION.matcher(field).find())));
     }
 
-    /** With one blank behind the colon and none at the end. */
+    /** Changes each Content-Disposition field. Its argument has one space after the colon and none at the end. */
     void changeDispositions(UnaryOperator<String> change) {
         changeFields(field -> {
             Matcher disposition = DISPOSITION.matcher(field);
@@ -124,7 +124,7 @@ final class Anatomy {
         });
     }
 
-    /** Semicolon, name and value of each. */
+    /** Changes each parameter. Its argument consists of the semicolon, the name and the value. */
     void changeParameters(UnaryOperator<String> change) {
         changeDispositions(field -> {
             int type = field.indexOf(' ') + 1;
@@ -145,9 +145,9 @@ final class Anatomy {
     }
 
     /**
-     * Changes what stands between the quotes, or without them.
+     * Changes the values of parameters, without their quotes.
      *
-     * @param name a regular expression
+     * @param name a regular expression for the names of the parameters
      */
     void changeValues(String name, UnaryOperator<String> change) {
         Pattern value = Pattern.compile("(?is)([ \t]*;[ \t]*" + name + "=)(\"?)(.*)\\2");

@@ -18,7 +18,7 @@ import java.util.function.LongConsumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
-/** Compares readings of generated bodies. One thread. */
+/** The comparison of all Java parsers on generated bodies. Not thread-safe. */
 final class Bodies {
     private final long seed;
     private final Samples samples;
@@ -27,9 +27,9 @@ final class Bodies {
     private final Map<String, Map<Contender, Agreement>> tolerated = new TreeMap<>();
 
     /**
-     * What a comparison found.
+     * The results of a comparison.
      *
-     * @param tolerated bodies that STANDARD accepts and STRICT does not, by deviation
+     * @param tolerated the bodies that STANDARD accepts and STRICT rejects, by deviation
      */
     record Report(
             @JsonUnwrapped Provenance provenance,
@@ -38,7 +38,7 @@ final class Bodies {
             Collection<Agreement> peers,
             List<Disagreement> disagreements,
             Collection<Tolerated> tolerated) {
-        /** Bodies of one origin, and how many of these each preset accepts. */
+        /** The number of bodies of one origin, and how many of them each preset accepts. */
         static final class Origin {
             public final Sample.Origin origin;
             public long bodies;
@@ -51,7 +51,7 @@ final class Bodies {
             }
         }
 
-        /** Bodies with a deviation that STANDARD reports. */
+        /** The bodies with one kind of deviation. */
         record Tolerated(String deviation, long bodies, Collection<Agreement> peers) {
             static Tolerated of(String deviation, Collection<Agreement> peers) {
                 Agreement any = peers.iterator().next();
@@ -73,9 +73,11 @@ final class Bodies {
     }
 
     /**
-     * @param first which of the bodies, 0 for the first of the corpus
-     * @param bodies how many
-     * @param progress told how many are done, after each
+     * Compares a range of bodies.
+     *
+     * @param first the index of the first body, 0 for the first of the corpus
+     * @param bodies the number of bodies
+     * @param progress receives the number of compared bodies after each
      */
     void compare(long first, long bodies, LongConsumer progress) {
         for (long done = 0; done < bodies; ) {
@@ -88,7 +90,8 @@ final class Bodies {
         Reading standard = Sluice.STANDARD.read(sample);
         Reading strict = Sluice.STRICT.read(sample);
         if (strict.accepts() && !strict.sameOutcome(standard)) {
-            throw new IllegalStateException("STANDARD reads otherwise what STRICT accepts: " + sample.escaped());
+            throw new IllegalStateException(
+                    "STANDARD and STRICT accept this body but read it differently: " + sample.escaped());
         }
         Report.Origin origin = origins.get(sample.origin());
         origin.bodies++;

@@ -40,12 +40,12 @@ enum Contender implements Named {
     PHP("PHP", "php", "-n", "./reader.php");
 
     final String title;
-    /** Its name in the list of versions. */
+    /** The name of the parser in the list of versions. */
     final String library;
 
-    /** To start it where it is no Java; words that begin with {@code ./} are files of the readers' folder. */
+    /** The command that starts a reader in another language. Words that start with {@code ./} are files in the readers' folder. */
     final List<String> command;
-    /** Whether it hands out fields as text in UTF-8 and not as bytes. */
+    /** Whether the reader returns fields as text in UTF-8, not as bytes. */
     final boolean fieldsAreText;
 
     private final @Nullable PeerKind kind;
@@ -77,37 +77,37 @@ enum Contender implements Named {
         return Named.of(Contender.class, id);
     }
 
-    /** Whether it reads name and file name; the others leave that to the caller. */
-    boolean tellsNames() {
+    /** Returns whether the parser reads name and file name. */
+    boolean readsNames() {
         return this != OKHTTP && this != MIMEPULL;
     }
 
-    /** Those that the running JVM can load. */
+    /** Returns the Java parsers that this JVM supports. */
     static List<Contender> here() {
         return Arrays.stream(values())
                 .filter(each -> each.kind != null && each.kind.runsHere())
                 .toList();
     }
 
-    /** Those that are no Java. */
+    /** Returns the readers in other languages. */
     static List<Contender> foreign() {
         return Arrays.stream(values()).filter(each -> each.kind == null).toList();
     }
 
-    /** {@return how what it reads differs, which is nothing where both read the same} */
+    /** Returns the first difference between two readings, or empty if they are the same. */
     Optional<Difference> difference(Reading sluice, Reading other) {
-        return kind == null ? Mapping.between(sluice, other, this) : Difference.between(sluice, other, tellsNames());
+        return kind == null ? Mapping.between(sluice, other, this) : Difference.between(sluice, other, readsNames());
     }
 
-    /** Reads a body in the chunks it comes in. */
+    /** Reads a body in its chunks. */
     Reading read(Body body) {
         if (kind == null) {
-            throw new IllegalStateException(title + " is a process");
+            throw new IllegalStateException(title + " is not a Java parser");
         }
         Tally tally = Tally.recording();
         try (Peer peer = kind.open(body, 0, Memory.WRAPPED_EACH)) {
             if (this == NETTY41) {
-                // Without messages about what this Netty itself leaks where it refuses a body.
+                // Avoids messages about buffers that this version of Netty leaks when it rejects a body.
                 peer.leakLevel("DISABLED");
             }
             peer.run(tally);

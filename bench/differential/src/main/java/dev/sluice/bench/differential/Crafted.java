@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 
-/** Makes a form of what a sender may write, usual and unusual; nearly all of it is for STRICT to accept. */
+/** A generator of forms with usual and unusual syntax, which STRICT accepts with few exceptions. */
 final class Crafted {
     private static final String BCHARS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ";
     private static final String ALPHANUMERIC = BCHARS.substring(0, 62);
@@ -71,7 +71,7 @@ final class Crafted {
         return type.replace("#", token && !percent(10) ? boundary : '"' + boundary + '"');
     }
 
-    /** The line end before it belongs to the part before, so the first one has none. */
+    /** Adds a delimiter. The first one has no line end before it. */
     private void delimiter() {
         add("--" + boundary);
     }
@@ -96,7 +96,7 @@ final class Crafted {
         }
         fields.forEach(field -> add(field + "\r\n"));
         if (percent(1)) {
-            // The blank line is the one of the next delimiter.
+            // The line end of the next delimiter is the blank line.
             add("\r\n");
             return;
         }
@@ -181,7 +181,7 @@ final class Crafted {
         }
     }
 
-    /** Around the sizes of other parsers' buffers. */
+    /** Adds content whose size is close to the size of another parser's buffer. */
     private void block() {
         int size = (1 << random.nextInt(9, 14)) + random.nextInt(-120, 20);
         String fill = pick("x", "0123456789", "\r\n", "\r", "-", "line\r\n", "\n");

@@ -18,13 +18,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why parsers read a body otherwise than Sluice, by experiment: features of the body are taken away until both
- * agree, and put back where they agree nevertheless. One thread.
+ * The search for the causes of a disagreement, by experiment. Features are removed from the body until the parser and Sluice agree. A
+ * feature is restored if they agree with it as well. The features that remain removed are the causes. Not thread-safe.
  */
 final class Diagnosis {
-    /** The body without something, and what Sluice reads in it. */
+    /** The body without some features, and Sluice's reading of it. */
     private record Experiment(Sample sample, Reading sluice) {
-        /** {@return nothing where Sluice refuses it} */
+        /** Returns the body, or empty if Sluice rejects it. */
         Optional<Body> body() {
             return Sluice.STRICT
                     .boundary(sample.contentType())
@@ -37,25 +37,26 @@ final class Diagnosis {
     final Reading strict;
     private final Map<Set<Feature>, Experiment> experiments = new HashMap<>();
     private final Set<Feature> present = new TreeSet<>();
-    /** Of the body; none before it is needed. */
+    /** Creates copies of the body's parts; null until first needed. */
     private @Nullable Supplier<Anatomy> anatomy;
 
-    /** Of a body that STRICT accepts. */
+    /** @param strict the reading of STRICT, which must accept the body */
     Diagnosis(Sample sample, Reading strict) {
         this.sample = sample;
         this.strict = strict;
     }
 
-    private void takeApart() {
+    private void findFeatures() {
         Outcome outcome = ReferenceParser.parse(sample.contentType(), sample.bytes(), "STRICT");
         if (!outcome.isAccepted()) {
-            throw new IllegalStateException("STRICT accepts what the reference parser refuses: " + sample.escaped());
+            throw new IllegalStateException(
+                    "STRICT accepts a body that the reference parser rejects: " + sample.escaped());
         }
         String boundary =
                 Sluice.STRICT.boundary(sample.contentType()).orElseThrow().value();
         anatomy = () -> new Anatomy(sample, boundary, outcome);
         if (!sample.isSame(without(Set.of()))) {
-            throw new IllegalStateException("taken apart wrongly: " + sample.escaped());
+            throw new IllegalStateException("The body cannot be reassembled from its parts: " + sample.escaped());
         }
         for (Feature feature : Feature.all()) {
             if (!sample.isSame(without(Set.of(feature)))) {
@@ -64,10 +65,10 @@ final class Diagnosis {
         }
     }
 
-    /** {@return a signature for each cause that is needed for the whole disagreement, of which this difference is the first} */
+    /** Returns a signature for each cause of the disagreement. {@code difference} is the first difference. */
     List<Signature> causes(Contender contender, Function<Body, Reading> reader, Difference difference) {
         if (anatomy == null) {
-            takeApart();
+            findFeatures();
         }
         for (Feature feature : present) {
             if (!feature.general && agree(contender, reader, Set.of(feature))) {
@@ -87,7 +88,7 @@ final class Diagnosis {
         for (Feature feature : needed) {
             Set<Feature> others = new TreeSet<>(needed);
             others.remove(feature);
-            // What makes the other one refuse the body where it stands alone is no cause of a silent disagreement.
+            // If the other parser rejects the body because of this feature, the feature is not a cause.
             other(reader, others)
                     .flatMap(other -> difference(contender, other, others))
                     .ifPresent(alone -> causes.add(new Signature(contender, alone, feature)));
@@ -98,7 +99,7 @@ final class Diagnosis {
         return List.copyOf(causes);
     }
 
-    /** The general ones are given back first. What is not needed may show only after others were given back. */
+    /** Restores features that are not needed, general ones first. Restoring one may make another unnecessary, so this is repeated. */
     private void minimise(Contender contender, Function<Body, Reading> reader, Set<Feature> needed) {
         boolean smaller = true;
         while (smaller) {
@@ -118,7 +119,7 @@ final class Diagnosis {
 
     private Sample without(Set<Feature> features) {
         Anatomy changed = anatomy.get();
-        // In the order of their declaration, which a copy of the set need not have.
+        // Features are removed in the order of their declaration.
         new TreeSet<>(features).forEach(feature -> feature.removeFrom(changed));
         return changed.toSample(sample.origin());
     }
@@ -129,7 +130,7 @@ final class Diagnosis {
                 .isPresent();
     }
 
-    /** {@return what the other one reads in what is left; nothing where one of both refuses it} */
+    /** Returns the other parser's reading of the remaining body, or empty if it or Sluice rejects the body. */
     private Optional<Reading> other(Function<Body, Reading> reader, Set<Feature> without) {
         return experiment(without).body().map(reader).filter(Reading::accepts);
     }

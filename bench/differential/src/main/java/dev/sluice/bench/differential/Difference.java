@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** How the parts that another parser finds differ from those that Sluice finds. */
+/** The kinds of differences between the parts found by another parser and by Sluice. */
 enum Difference {
     PARTS_MISSING("fewer parts"),
     PARTS_ADDED("more parts"),
@@ -26,9 +26,9 @@ enum Difference {
     }
 
     /**
-     * The first difference.
+     * Returns the first difference.
      *
-     * @param names whether the other one tells names
+     * @param names whether the other parser reads names
      */
     static Optional<Difference> between(Reading sluice, Reading other, boolean names) {
         int count = Math.min(sluice.parts().size(), other.parts().size());

@@ -15,11 +15,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why some parsers read a body otherwise than Sluice: who reads what otherwise because of what, and where it is said what is right. All
- * are in the table {@code explanations.txt}.
+ * The explanation of a disagreement: which parsers read which bodies differently, and the rule that decides which reading is right. All
+ * explanations are in {@code explanations.txt}.
  *
- * @param differences none for errors at cuts
- * @param minimal a body that shows it, where the readers are not Java
+ * @param differences the kinds of differences; empty for errors caused by splits
+ * @param minimal for readers in other languages, a short body that shows the disagreement
  */
 record Explanation(
         Set<Contender> contenders,
@@ -51,7 +51,7 @@ record Explanation(
         }
     }
 
-    /** A body with escapes, with the Content-Type before it where the usual one will not do. */
+    /** Parses a body with escapes, preceded by its Content-Type if that is not the usual one. */
     static Sample minimal(String line) {
         String body = line.strip();
         int start = body.startsWith("multipart/") ? body.indexOf(" --") + 1 : 0;
@@ -72,7 +72,7 @@ record Explanation(
         return ALL.stream().filter(each -> each.explains(signature)).findFirst();
     }
 
-    /** {@return why the parser of that title reads some bodies otherwise when they are cut, if that is known} */
+    /** Returns why a parser reads some split bodies incorrectly, if that is known. */
     static Optional<String> ofSplits(String title) {
         return ALL.stream()
                 .filter(each -> each.differences.isEmpty())

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * What a body can have about it that makes parsers disagree. Each can be taken away and the rest left: where the
- * disagreement goes with it, it was the cause. They are in the table {@code features.txt}, in whose order they are tried.
+ * A property of a body that can cause a disagreement and can be removed without changing the rest. If a disagreement disappears when the
+ * feature is removed, the feature is its cause. {@code features.txt} lists the features in the order in which they are tried.
  */
 final class Feature implements Comparable<Feature> {
     private static final Map<String, Feature> TABLE = new LinkedHashMap<>();
@@ -29,7 +29,7 @@ final class Feature implements Comparable<Feature> {
     final String name;
 
     final String title;
-    /** Whether it takes so much away that it is looked at only where nothing particular is the cause. */
+    /** Whether removing the feature changes so much that it is tried only if no other feature is the cause. */
     final boolean general;
 
     private final int order;

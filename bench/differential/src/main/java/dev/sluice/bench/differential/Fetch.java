@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where a preset and the parser of the Fetch Standard make something different of a form: the table {@code fetch.txt}. */
+/** The differences between Sluice's presets and the parser of the Fetch Standard, listed in {@code fetch.txt}. */
 final class Fetch {
     /**
-     * A difference, or several of one reason.
+     * One or more differences with the same reason.
      *
-     * @param kinds as {@link #kind} tells them
+     * @param kinds the results of {@link #kind}
      */
     record Row(List<String> kinds, String title, String why, Sample example) {}
 
@@ -20,7 +20,7 @@ final class Fetch {
         return FetchParser.read(sample.contentType(), sample.bytes());
     }
 
-    /** {@return of what kind the difference is: which step of theirs fails, why Sluice refuses, or what is read otherwise} */
+    /** Returns the kind of a difference: the step that fails in the standard, the reason of Sluice, or the differing part. */
     static @Nullable String kind(Reading sluice, Reading fetch) {
         if (sluice.accepts() && fetch.accepts()) {
             return Difference.between(sluice, fetch, true)
@@ -35,7 +35,7 @@ final class Fetch {
                 : sluice.refusal().split(" ")[0];
     }
 
-    /** {@return the table: in each row the kinds, a title, the reason, and a body with escapes, alone on their lines} */
+    /** Reads the table. Each row has the kinds, a title, the reason and a body with escapes, each on a separate line. */
     static List<Row> rows() {
         List<Row> rows = new ArrayList<>();
         List<String> lines = TextTable.lines("/dev/sluice/bench/differential/fetch.txt");
@@ -54,16 +54,16 @@ final class Fetch {
         for (Row row : rows()) {
             Reading fetch = read(row.example());
             text.append("| %s<br>%s | %s | %s"
-                    .formatted(row.title(), Page.minimal(row.example()), row.why(), told(fetch, fetch)));
+                    .formatted(row.title(), Page.minimal(row.example()), row.why(), describe(fetch, fetch)));
             for (Sluice preset : Sluice.values()) {
-                text.append(" | ").append(told(preset.read(row.example()), fetch));
+                text.append(" | ").append(describe(preset.read(row.example()), fetch));
             }
             text.append(" |\n");
         }
         return Page.section("fetch", text);
     }
 
-    private static String told(Reading reading, Reading fetch) {
+    private static String describe(Reading reading, Reading fetch) {
         if (!reading.accepts()) {
             return reading.refusal().split(" of part | at ")[0];
         }

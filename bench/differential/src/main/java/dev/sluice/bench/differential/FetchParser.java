@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parser that the Fetch Standard is about to have (whatwg/fetch, pull request 1922), transcribed step by step for comparison. How it
- * reads the value of Content-Disposition is not settled there; here a quoted value ends at the next quote, as browsers send it. Texts
- * hold a byte per character. One body, one thread.
+ * A transcription of the parser proposed for the Fetch Standard (whatwg/fetch, pull request 1922), step by step. The proposal does not yet
+ * define how the value of Content-Disposition is parsed; here a quoted value ends at the next quote, which matches what browsers send.
+ * Each character of a text is one byte. Used for one body; not thread-safe.
  */
 final class FetchParser {
     private static final Pattern MIME_PARAMETER =
@@ -31,7 +31,7 @@ final class FetchParser {
         this.input = new String(body, StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns failure, and of which of the steps. */
+    /** The failure of a step. */
     private static final class Failure extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -40,7 +40,7 @@ final class FetchParser {
         }
     }
 
-    /** {@return the entries, fields with their text in UTF-8; or the step that returns failure} */
+    /** Returns the entries, with the text of fields in UTF-8, or the step that fails. */
     static Reading read(String contentType, byte[] body) {
         List<Part> entries = new ArrayList<>();
         try {
@@ -51,7 +51,7 @@ final class FetchParser {
         }
     }
 
-    /** As the MIME Sniffing Standard parses a MIME type: the first of two parameters is the one. */
+    /** Parses the boundary as defined by the MIME Sniffing Standard, which uses the first of duplicate parameters. */
     private static String boundary(String contentType) throws Failure {
         Matcher parameter = MIME_PARAMETER.matcher(contentType);
         while (parameter.find()) {

@@ -13,12 +13,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** How parsers read what STRICT accepts, counted up; it is recorded as it stands. One thread. */
+/** Statistics of how parsers read bodies that STRICT accepts. Recorded as JSON. Not thread-safe. */
 final class Findings {
     private final Map<Contender, Agreement> peers;
     private final Map<Signature, Disagreement> disagreements = new HashMap<>();
 
-    /** How a parser reads bodies that Sluice accepts. */
+    /** The number of bodies that a parser reads in the same way as Sluice, reads differently, or rejects. */
     static final class Agreement {
         public final Contender peer;
         public long agrees;
@@ -47,7 +47,7 @@ final class Findings {
             refuses += others.refuses;
         }
 
-        /** {@return how the two differ, if both accept the body} */
+        /** Counts a body. Returns the first difference if both accept the body and read it differently. */
         Optional<Difference> add(Reading sluice, Reading other) {
             if (!other.accepts()) {
                 refuses++;
@@ -60,7 +60,7 @@ final class Findings {
         }
     }
 
-    /** What a disagreement is recognised by: who reads what otherwise, and the feature without which the disagreement is gone. */
+    /** The identity of a disagreement: the parser, the kind of difference, and the feature that causes it. */
     record Signature(Contender peer, Difference difference, Feature feature) {
         @Override
         public String toString() {
@@ -69,9 +69,12 @@ final class Findings {
     }
 
     /**
-     * Bodies that a parser reads otherwise than STRICT, for one reason: how many, and what both read in the shortest of them.
+     * Bodies that a parser reads differently from STRICT for one reason.
      *
-     * @param body with escapes
+     * @param bodies the number of bodies
+     * @param body the shortest of them, with escapes
+     * @param sluice Sluice's reading of the shortest body
+     * @param other the parser's reading of the shortest body
      */
     record Disagreement(
             @JsonUnwrapped Signature signature,
@@ -98,9 +101,9 @@ final class Findings {
     }
 
     /**
-     * Counts what one of them reads, and where that is something else finds out why.
+     * Counts a parser's reading of a body and, if it differs from Sluice's, determines the causes.
      *
-     * @param reader reads changed bodies in the same way
+     * @param reader reads variants of the body with the parser
      */
     void add(Diagnosis body, Contender peer, Function<Body, Reading> reader, Reading other) {
         peers.get(peer).add(body.strict, other).ifPresent(difference -> {
@@ -110,7 +113,7 @@ final class Findings {
         });
     }
 
-    /** Adds what was found elsewhere in other bodies. */
+    /** Adds the findings about other bodies. */
     void add(Findings others) {
         peers.forEach((contender, counts) -> counts.add(others.peers.get(contender)));
         others.disagreements.forEach((signature, found) -> disagreements.merge(signature, found, Disagreement::and));

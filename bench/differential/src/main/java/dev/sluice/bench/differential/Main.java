@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code java -jar sluice-differential.jar}: reads the same bodies with Sluice and with every other parser. */
+/** The command {@code java -jar sluice-differential.jar}, which reads the same bodies with Sluice and with every other parser. */
 @Command(
         name = "sluice-differential",
         resourceBundle = "dev.sluice.bench.differential.Main",
@@ -67,7 +67,7 @@ public final class Main implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        // Parsers that log each body they refuse.
+        // Some parsers log each body they reject.
         LogManager.getLogManager().reset();
         Logger.getLogger("").setLevel(Level.OFF);
         if (quick) {
@@ -81,7 +81,7 @@ public final class Main implements Callable<Integer> {
         return fine ? 0 : 1;
     }
 
-    /** {@return whether there is an explanation for every disagreement} */
+    /** Compares Java parsers. Returns whether every disagreement has an explanation. */
     private boolean bodies(Path results) throws IOException {
         Bodies comparison = new Bodies(SEED);
         comparison.compare(0, bodies, this::progress);
@@ -92,12 +92,12 @@ public final class Main implements Callable<Integer> {
         return explained(report.peers(), report.disagreements());
     }
 
-    /** {@return whether there is an explanation for every disagreement} */
+    /** Compares readers in other languages. Returns whether every disagreement has an explanation. */
     private boolean readers(Path results) throws IOException {
         Path folder = ReaderProcess.folder();
         if (folder == null) {
             throw new CommandLine.ParameterException(
-                    spec.commandLine(), "SLUICE_READERS is to name a folder that .ci/readers has filled");
+                    spec.commandLine(), "SLUICE_READERS must name a folder created by .ci/readers");
         }
         AtomicLong done = new AtomicLong();
         int workers = Runtime.getRuntime().availableProcessors();
@@ -142,7 +142,7 @@ public final class Main implements Callable<Integer> {
         return unexplained.isEmpty();
     }
 
-    /** {@return whether Sluice reads every split as the whole} */
+    /** Compares split bodies. Returns whether Sluice reads every split like the whole body. */
     private boolean splits(Path results) throws IOException {
         Splits comparison = new Splits(largest);
         comparison.compare(id -> console.printf("%4.0f s  %s%n", Provenance.uptime(), id));

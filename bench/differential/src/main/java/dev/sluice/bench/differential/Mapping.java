@@ -12,14 +12,19 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What is no difference between Sluice and readers that are not Java. It is all that is forgiven, and stands on the page: file names
- * are compared from their last separator on; an empty one is none, and such a part may be missing; text of fields is compared as
- * text where a reader hands out nothing else; PHP's rewriting of names is applied to ours.
+ * The differences between Sluice and readers in other languages that do not count. The generated page lists them:
+ *
+ * <ul>
+ *   <li>File names are compared without directories.
+ *   <li>An empty file name counts as absent, and the reader may omit such a part.
+ *   <li>If a reader returns fields as text, the text is compared.
+ *   <li>PHP's conversion of names is applied to Sluice's names.
+ * </ul>
  */
 final class Mapping {
     private Mapping() {}
 
-    /** {@return the first difference after the mapping} */
+    /** Returns the first difference after the mapping. */
     static Optional<Difference> between(Reading sluice, Reading other, Contender contender) {
         List<Part> theirs = other.parts().stream()
                 .map(part -> shortened(part, contender.fieldsAreText))
@@ -53,14 +58,14 @@ final class Mapping {
         return new Part(part.name(), filename, content);
     }
 
-    /** As text: of how many bytes a replacement character stands for the standards differ. */
+    /** Decodes and encodes the content. Readers differ in the number of replacement characters for malformed bytes, so runs are merged. */
     private static byte[] text(byte[] content) {
         return new String(content, StandardCharsets.UTF_8)
                 .replaceAll("\uFFFD+", "\uFFFD")
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The fields in PHP's {@code $_POST}, then the files in its {@code $_FILES}, under the names that it gives them. */
+    /** Returns the fields in PHP's {@code $_POST} and then the files in {@code $_FILES}, with PHP's names. */
     private static List<Part> php(List<Part> parts) {
         ObjectNode fields = JsonNodeFactory.instance.objectNode();
         ObjectNode files = JsonNodeFactory.instance.objectNode();
@@ -78,7 +83,7 @@ final class Mapping {
         return all;
     }
 
-    /** {@return the keys that a name stands for; an empty one for the next free number, none for a name that is ignored} */
+    /** Returns PHP's array keys for a name. An empty key means the next free number. The list is empty if PHP ignores the name. */
     private static List<String> path(String name) {
         String text = name.replaceFirst("^ +", "");
         int open = text.indexOf('[');
@@ -102,7 +107,7 @@ final class Mapping {
         return path;
     }
 
-    /** Files whose names have brackets that do not pair are ignored. */
+    /** Returns whether the brackets of a name are paired. PHP ignores files with other names. */
     private static boolean isPaired(String name) {
         return name.matches("[^\\[\\]]*(\\[[^\\[\\]]*\\])*");
     }

@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The recorded comparisons as files, and as a page to read: its texts are the Markdown files beside this class. */
+/** The files of recorded comparisons, and the page generated from them. The texts of the page are Markdown resources. */
 final class Page {
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
     static final String BODIES = "bodies.json";
@@ -36,7 +36,7 @@ final class Page {
         Files.writeString(file, JSON.writeValueAsString(report) + "\n");
     }
 
-    /** {@return the page of what is recorded in a folder} */
+    /** Generates the page from the recorded comparisons in a folder. */
     static String text(Path folder) throws IOException {
         return section("page")
                 + recorded(folder.resolve(BODIES), Bodies.Report.class, Page::bodies)
@@ -49,7 +49,7 @@ final class Page {
         return Files.exists(file) ? section.apply(JSON.readValue(file.toFile(), type)) : "";
     }
 
-    /** @param values for the places marked by {@code %s} */
+    /** Returns a section of the page, with {@code %s} replaced by the values. */
     static String section(String name, Object... values) {
         return TextTable.text("/dev/sluice/bench/differential/" + name + ".md").formatted(values);
     }
@@ -75,7 +75,7 @@ final class Page {
                         report.sum(one -> one.strict)),
                 each(report.peers(), one -> {
                     String version = report.provenance().versions().getOrDefault(one.peer.library, "");
-                    String names = one.peer.tellsNames() ? "yes" : "no";
+                    String names = one.peer.readsNames() ? "yes" : "no";
                     return row(one.peer.title, version, names, one.agrees, one.differs, one.refuses);
                 }),
                 kinds(report.disagreements()),
@@ -123,7 +123,7 @@ final class Page {
     private static String cause(List<Disagreement> group) {
         Signature first = group.get(0).signature();
         Optional<Explanation> explanation = Explanation.of(first);
-        // Peers that share their code read the same bodies, so the largest count stands for all.
+        // Parsers with shared code read the same bodies, so their counts are given as a range.
         Map<Contender, Long> counts = new LinkedHashMap<>();
         group.forEach(each -> counts.merge(each.signature().peer(), each.bodies(), Long::sum));
         long least = Collections.min(counts.values());

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reader that is not Java, as a process of its own. What goes to and fro is described in {@code src/main/readers/README.md}. One
- * thread; to be closed, which ends the process.
+ * The process of a reader in another language. {@code src/main/readers/README.md} describes the protocol. Closing it ends the process.
+ * Not thread-safe.
  */
 final class ReaderProcess implements AutoCloseable {
     private final Process process;
@@ -28,10 +28,10 @@ final class ReaderProcess implements AutoCloseable {
     private final DataOutputStream bodies = new DataOutputStream(batch);
     private int asked;
 
-    /** Of the library, or of the language where it belongs to that. */
+    /** The version of the library, or of the language if the parser is part of its standard library. */
     final String version;
 
-    /** {@return where {@code .ci/readers} has put them: the variable {@code SLUICE_READERS}; null where there is none} */
+    /** Returns the folder created by {@code .ci/readers} from the variable {@code SLUICE_READERS}, or null. */
     static @Nullable Path folder() {
         String folder = System.getenv("SLUICE_READERS");
         return folder != null && Files.exists(Path.of(folder, "installed.txt")) ? Path.of(folder) : null;
@@ -49,7 +49,7 @@ final class ReaderProcess implements AutoCloseable {
             from = new DataInputStream(process.getInputStream());
             version = new String(from.readNBytes(from.readInt()), StandardCharsets.UTF_8);
         } catch (IOException e) {
-            throw new UncheckedIOException(contender.title + " does not start", e);
+            throw new UncheckedIOException(contender.title + " cannot be started", e);
         }
     }
 
@@ -57,7 +57,7 @@ final class ReaderProcess implements AutoCloseable {
         List<Slice> chunks = body.cut(0);
         Slice whole = chunks.get(0);
         if (chunks.size() != 1) {
-            throw new IllegalArgumentException("a body in one piece is wanted");
+            throw new IllegalArgumentException("The body must have exactly one piece");
         }
         byte[] type = body.contentType().getBytes(StandardCharsets.UTF_8);
         bodies.writeInt(type.length);
@@ -67,7 +67,7 @@ final class ReaderProcess implements AutoCloseable {
         asked++;
     }
 
-    /** Sends the batch, which is not to be waited for yet. */
+    /** Sends the batch without waiting for the answers. */
     void send() throws IOException {
         to.writeInt(batch.size());
         batch.writeTo(to);
@@ -75,7 +75,7 @@ final class ReaderProcess implements AutoCloseable {
         batch.reset();
     }
 
-    /** Waits for what it reads in the bodies of the batch that was sent, in their order. */
+    /** Waits for the readings of the bodies in the batch, in order. */
     List<Reading> answers() throws IOException {
         from.readInt();
         List<Reading> readings = new ArrayList<>(asked);
@@ -113,7 +113,7 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Ends its input, by which it ends itself and what it has started; one that does not within a few seconds is ended. */
+    /** Closes the input of the process, so that it exits. If it does not exit within a few seconds, it is killed. */
     @Override
     public void close() {
         List<ProcessHandle> started = process.descendants().toList();

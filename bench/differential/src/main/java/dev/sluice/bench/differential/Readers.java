@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
 
-/** Compares what STRICT accepts with what readers read that are not Java, each in a process of its own. One thread. */
+/** The comparison with readers in other languages on forms that STRICT accepts. Each reader is a process. Not thread-safe. */
 final class Readers implements AutoCloseable {
     private static final int BATCH = 200;
 
@@ -27,9 +27,10 @@ final class Readers implements AutoCloseable {
     private final Map<Sample.Origin, Long> origins = new TreeMap<>();
 
     /**
-     * What a comparison found; of all forms, which STRICT accepts, how many came from where.
+     * The results of a comparison.
      *
-     * @param readers versions, by the readers' names in results
+     * @param forms the number of forms by origin
+     * @param readers the versions of the readers by id
      */
     record Report(
             @JsonUnwrapped Provenance provenance,
@@ -48,9 +49,11 @@ final class Readers implements AutoCloseable {
     }
 
     /**
-     * @param first which of the forms
-     * @param count how many
-     * @param progress told how many more are done, after each batch
+     * Compares a range of forms.
+     *
+     * @param first the index of the first form
+     * @param count the number of forms
+     * @param progress receives the number of forms of each batch
      */
     void compare(long first, long count, LongConsumer progress) {
         for (long done = 0; done < count; ) {
@@ -63,7 +66,7 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    /** Adds what another one found in other forms. */
+    /** Adds the findings about other forms. */
     void add(Readers others) {
         others.origins.forEach((origin, count) -> origins.merge(origin, count, Long::sum));
         findings.add(others.findings);
@@ -92,7 +95,7 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    /** {@return what one of them reads in a single form} */
+    /** Returns one reader's reading of a form. */
     Reading read(Contender contender, Body body) {
         return processes.get(contender).read(body);
     }

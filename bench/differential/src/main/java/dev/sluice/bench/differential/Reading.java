@@ -8,7 +8,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What a parser made of a body: complete parts in the order of their ends, and why it refuses it, if it does. */
+/**
+ * A parser's reading of a body.
+ *
+ * @param parts the complete parts, in the order in which they ended
+ * @param refusal why the parser rejects the body, or null if it accepts it
+ */
 record Reading(List<Tally.Part> parts, @Nullable String refusal) {
     private static final int SHOWN = 160;
 
@@ -16,7 +21,7 @@ record Reading(List<Tally.Part> parts, @Nullable String refusal) {
         return refusal == null;
     }
 
-    /** Whether both accept the same parts, or both refuse. */
+    /** Returns whether both accept the same parts or both reject the body. */
     boolean sameOutcome(Reading other) {
         return accepts() == other.accepts() && (!accepts() || sameParts(other));
     }
@@ -26,7 +31,7 @@ record Reading(List<Tally.Part> parts, @Nullable String refusal) {
                 && IntStream.range(0, parts.size()).allMatch(i -> parts.get(i).same(other.parts.get(i)));
     }
 
-    /** In a line, long content cut short. */
+    /** Returns a description in one line, with long content truncated. */
     String describe() {
         return accepts() ? parts.stream().map(Reading::describe).collect(Collectors.joining(", ", "[", "]")) : refusal;
     }

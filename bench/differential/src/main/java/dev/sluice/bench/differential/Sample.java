@@ -6,7 +6,7 @@ import dev.sluice.testkit.Soup;
 import java.util.Arrays;
 import java.util.List;
 
-/** A request to be read, from an origin that is counted; its bytes are not to be changed. */
+/** A request to read, with its origin. Do not change the bytes. */
 record Sample(Origin origin, String contentType, byte[] bytes) {
     enum Origin {
         CORPUS("the corpus as it is"),
@@ -22,12 +22,12 @@ record Sample(Origin origin, String contentType, byte[] bytes) {
         }
     }
 
-    /** The whole body in one chunk, with the boundary for the parsers that have to be told it. */
+    /** Returns the whole body in one chunk. Some parsers need the boundary separately. */
     Body whole(String boundary) {
         return Body.unknown(contentType, boundary, List.of(new Slice(bytes, 0, bytes.length)));
     }
 
-    /** The body in two chunks, of which the first ends before {@code cut}. */
+    /** Returns the body in two chunks. The second one starts at {@code cut}. */
     Body cut(String boundary, int cut) {
         return Body.unknown(
                 contentType, boundary, List.of(new Slice(bytes, 0, cut), new Slice(bytes, cut, bytes.length - cut)));

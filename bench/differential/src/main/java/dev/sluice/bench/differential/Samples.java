@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** The bodies that are compared. A seed always makes the same ones. */
+/** The bodies that are compared. The same seed always gives the same bodies. */
 final class Samples {
     private static final int LARGEST_MUTATED = 4096;
     private static final int LARGEST_CAPTURED = 16 * 1024;
@@ -35,7 +35,7 @@ final class Samples {
         return new SplittableRandom(seed + index * 0x9E3779B97F4A7C15L);
     }
 
-    /** {@return a body: the corpus first, then as many as are wanted} */
+    /** Returns a body: first those of the corpus, then any number of generated ones. */
     Sample get(long index) {
         if (index < corpus.size()) {
             Corpus.Case each = corpus.get((int) index);
@@ -58,7 +58,7 @@ final class Samples {
         return new Sample(Sample.Origin.SOUP, formData(soup.contentType()), soup.bytes());
     }
 
-    /** The parsers here read forms, so other multipart types become one. */
+    /** Replaces other multipart types by {@code multipart/form-data}, because the parsers read forms only. */
     static String formData(String contentType) {
         return Sluice.STANDARD
                 .boundary(contentType)
@@ -67,7 +67,7 @@ final class Samples {
                 .orElse(contentType);
     }
 
-    /** Few bytes changed, dropped, put in or doubled. */
+    /** Changes, removes, inserts or duplicates a few bytes. */
     static byte[] damaged(byte[] body, SplittableRandom random) {
         StringBuilder text = new StringBuilder(new String(body, StandardCharsets.ISO_8859_1));
         for (int i = random.nextInt(3); i >= 0 && !text.isEmpty(); i--) {
@@ -90,7 +90,7 @@ final class Samples {
         return text.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return a form that STRICT accepts; even ones are small changes of what clients of today send, the others are made} */
+    /** Returns a form that STRICT accepts. Forms with even index are variants of bodies from real clients; the others are generated. */
     Sample accepted(long index) {
         SplittableRandom random = random(index);
         while (true) {
@@ -113,7 +113,7 @@ final class Samples {
         return new Sample(Sample.Origin.CLIENT, base.contentType(), body);
     }
 
-    /** With another name, another field, one field less, or other content. */
+    /** Changes a name, a header field or content, or adds or removes a header field. */
     private static byte[] reworded(byte[] body, SplittableRandom random) {
         String text = new String(body, StandardCharsets.ISO_8859_1);
         int choice = random.nextInt(8);
@@ -134,7 +134,7 @@ final class Samples {
                 .getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** A word as bytes in UTF-8, a character each. */
+    /** Returns a random word. Each character is one byte of its UTF-8 encoding. */
     private static String pick(String section, SplittableRandom random) {
         List<String> words = Crafted.WORDS.get(section);
         return new String(

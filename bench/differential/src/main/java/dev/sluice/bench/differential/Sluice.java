@@ -26,7 +26,7 @@ enum Sluice {
         this.options = MultipartOptions.builder().preset(preset).build();
     }
 
-    /** {@return the boundary of a request, where it has one} */
+    /** Returns the boundary of a request, if it has a valid one. */
     Optional<Boundary> boundary(String contentType) {
         try {
             return Optional.of(Boundary.from(contentType, preset));
@@ -35,7 +35,7 @@ enum Sluice {
         }
     }
 
-    /** Reads a body in the chunks it comes in; a refusal tells reason, part and offset. */
+    /** Reads a body in its chunks. A refusal contains the reason, the part and the offset. */
     Reading read(Boundary boundary, Body body) {
         Tally tally = Tally.recording();
         try (SluiceDecoding decoding = new SluiceDecoding(boundary, options, tally)) {
@@ -49,7 +49,7 @@ enum Sluice {
         }
     }
 
-    /** Reads a sample that may not even have a boundary. */
+    /** Reads a sample, which need not have a boundary. */
     Reading read(Sample sample) {
         try {
             Boundary boundary = Boundary.from(sample.contentType(), preset);

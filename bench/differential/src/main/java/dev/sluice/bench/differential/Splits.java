@@ -15,18 +15,21 @@ import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 
-/** Splits every body of the corpus into two chunks at every byte and compares the outcome with the whole body's. One thread. */
+/**
+ * The comparison of split bodies with whole bodies. Every body of the corpus is split into two chunks at every byte. Not thread-safe.
+ */
 final class Splits {
     private static final int SHOWN = 12;
 
     /**
-     * What a comparison of two-chunk splits found.
+     * The results of a comparison.
      *
-     * @param bodies of the corpus that were split, of so many {@code bytes}
-     * @param skipped bodies of the corpus that were not: no boundary, or too large for a quick run
+     * @param bodies the number of bodies that were split
+     * @param bytes the total size of these bodies
+     * @param skipped the number of bodies that were not split because they have no boundary or are too large
      */
     record Report(@JsonUnwrapped Provenance provenance, long bodies, long bytes, long skipped, List<Row> readers) {
-        /** What a reader made of them: how many splits, whose outcome is another than the whole body's, and in how many bodies. */
+        /** The results of one reader: the number of splits, of wrong splits, and of bodies with a wrong split. */
         static final class Row {
             public String reader;
             public long splits;
@@ -35,7 +38,7 @@ final class Splits {
             public List<Kind> kinds = new ArrayList<>();
         }
 
-        /** One way to be wrong, and a body that shows it, split before the byte {@code cut}, with the bytes around that. */
+        /** A kind of error, with the first body that shows it, the index of the split, and the bytes around the split. */
         static final class Kind {
             public String title;
             public long splits;
@@ -45,11 +48,11 @@ final class Splits {
         }
     }
 
-    /** Who reads splits, and when two outcomes are the same. */
+    /** A parser, and the criterion for equal outcomes. */
     private record Reader(
             BiFunction<Boundary, Body, Reading> read,
             BiPredicate<Reading, Reading> same,
-            boolean tellsNames,
+            boolean readsNames,
             Report.Row row) {}
 
     private final int largest;
@@ -58,16 +61,16 @@ final class Splits {
     private long bytes;
     private long skipped;
 
-    /** @param largest size of bodies that are split, in bytes; larger ones are skipped */
+    /** @param largest the largest size of bodies that are split */
     Splits(int largest) {
         this.largest = largest;
-        // Of Sluice also reason and place of a refusal, and the parts before it, have to be the same.
+        // If Sluice rejects a body, the reason, the position and the parts before it must be the same, too.
         BiPredicate<Reading, Reading> exactly =
                 (one, other) -> one.sameParts(other) && Objects.equals(one.refusal(), other.refusal());
         add("Sluice, STANDARD", Sluice.STANDARD::read, exactly, true);
         add("Sluice, STRICT", Sluice.STRICT::read, exactly, true);
         for (Contender each : Contender.here()) {
-            add(each.title, (boundary, body) -> each.read(body), Reading::sameOutcome, each.tellsNames());
+            add(each.title, (boundary, body) -> each.read(body), Reading::sameOutcome, each.readsNames());
         }
     }
 
@@ -75,13 +78,13 @@ final class Splits {
             String title,
             BiFunction<Boundary, Body, Reading> read,
             BiPredicate<Reading, Reading> same,
-            boolean tellsNames) {
+            boolean readsNames) {
         Report.Row row = new Report.Row();
         row.reader = title;
-        readers.add(new Reader(read, same, tellsNames, row));
+        readers.add(new Reader(read, same, readsNames, row));
     }
 
-    /** Splits all bodies; {@code progress} is told the id of each before. */
+    /** Splits all bodies. Before each body, {@code progress} receives its id. */
     void compare(Consumer<String> progress) {
         for (Corpus.Case each : Corpus.cases()) {
             Sample sample = new Sample(Sample.Origin.CORPUS, each.contentType(), each.body());
@@ -107,7 +110,7 @@ final class Splits {
             reader.row.splits++;
             if (!reader.same.test(whole, split)) {
                 reader.row.wrong++;
-                kind(reader.row.kinds, title(whole, split, reader.tellsNames), id, sample, cut).splits++;
+                kind(reader.row.kinds, title(whole, split, reader.readsNames), id, sample, cut).splits++;
             }
         }
         reader.row.wrongBodies += reader.row.wrong > before ? 1 : 0;

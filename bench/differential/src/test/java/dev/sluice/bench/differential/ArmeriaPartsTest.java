@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
-/** The errors at cuts that are counted are Armeria's, and not those of how it is asked here. */
+/** Checks that errors at splits are caused by Armeria itself and not by the way the benchmark calls it. */
 class ArmeriaPartsTest {
     @Test
-    void itsOwnThreadsReadTheSameAtEachCut() {
+    void armeria_ownThreads_giveSameResultForEverySplit() {
         Sample sample = new Sample(
                 Sample.Origin.CRAFTED,
                 "multipart/form-data; boundary=x",

@@ -33,10 +33,10 @@ class DifferentialTest {
     private static final long SEED = 20_261_120;
     private static final int BODIES = 2_000;
 
-    /** In a short build none of the corpus, whose odd bodies take long. */
+    /** A short build skips the corpus, whose unusual bodies take long. */
     @Tag("sized")
     @Test
-    void everyDisagreementIsExplained() {
+    void disagreements_areExplained() {
         int count = ProofSize.of("sluice.differential.bodies", BODIES / 8, BODIES);
         Bodies bodies = new Bodies(SEED);
         bodies.compare(count < BODIES ? BODIES : 0, count, done -> {});
@@ -52,7 +52,7 @@ class DifferentialTest {
     }
 
     @Test
-    void aDisagreementWithoutAnExplanationIsNoticed() {
+    void disagreement_withoutExplanation_isReported() {
         Sample sample = sample("--x\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n--x--\r\n");
         Function<Body, Reading> blind = body -> new Reading(List.of(), null);
         List<Signature> causes = diagnose(sample, blind, Difference.PARTS_MISSING);
@@ -62,7 +62,7 @@ class DifferentialTest {
     }
 
     @Test
-    void theCauseIsWhatTheDisagreementGoesAwayWith() {
+    void causes_areFeaturesThatRemoveTheDisagreement() {
         Sample sample = sample("--x\r\nContent-Disposition: form-data; name=\" a;b \"; filename=\"f\"\r\n"
                 + "X-Other: 3\r\n\r\n\r\n--\r\n--x--");
         Function<Body, Reading> trimming = body -> renamed(read(body), String::strip);
@@ -79,7 +79,7 @@ class DifferentialTest {
     }
 
     @Test
-    void aBodyTakenApartAndPutTogetherIsTheSameAndNearlyAlwaysAcceptedWithoutAFeature() {
+    void anatomy_reassembledBody_isUnchanged() {
         Samples samples = new Samples(SEED + 1);
         int accepted = 0;
         int changed = 0;
@@ -114,7 +114,7 @@ class DifferentialTest {
 
     @Tag("sized")
     @Test
-    void sluiceReadsEverySplitAsTheWholeAndWrongSplitsOfOthersAreNoticed() {
+    void splits_sluiceIsCorrectAndErrorsOfOthersAreFound() {
         int largest = ProofSize.of("sluice.differential.largest", 90, 160);
         int least = largest < 160 ? 10 : 50;
         Splits splits = new Splits(largest);
@@ -125,11 +125,11 @@ class DifferentialTest {
         assertTrue(report.bodies() > least, () -> report.bodies() + " bodies");
         assertEquals(0, wrong.get("Sluice, STANDARD"));
         assertEquals(0, wrong.get("Sluice, STRICT"));
-        assertTrue(wrong.get(Contender.NETTY42.title) > 0, "Netty's known errors are not seen");
+        assertTrue(wrong.get(Contender.NETTY42.title) > 0, "the known errors of Netty must be found");
     }
 
     @Test
-    void thePageIsMadeOfWhatIsRecorded() throws IOException {
+    void page_matchesRecordedResults() throws IOException {
         Path project = Path.of(System.getProperty("sluice.rootDir"));
         assertEquals(
                 Page.text(project.resolve("bench/results/differential")),

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The parser of the Fetch Standard beside the presets. */
+/** Compares the parser of the Fetch Standard with the presets. */
 class FetchTest {
     private static final long SEED = 20_261_123;
     private static final int FORMS = 3_000;
 
     @Test
-    void everyDifferenceIsInTheTableAndNoneIsAnotherReadingOfWhatStrictAccepts() {
+    void differences_areListedAndStrictAgrees() {
         Samples samples = new Samples(SEED);
         Map<String, String> found = new TreeMap<>();
         for (int i = 0; i < FORMS; i++) {
@@ -53,7 +53,7 @@ class FetchTest {
 
     @ParameterizedTest
     @MethodSource("rows")
-    void theExampleShowsTheDifference(Fetch.Row row) {
+    void example_showsDifference(Fetch.Row row) {
         Reading fetch = Fetch.read(row.example());
         List<String> kinds = Arrays.stream(Sluice.values())
                 .map(preset -> Fetch.kind(preset.read(row.example()), fetch))

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What STRICT accepts, beside the readers that are not Java. */
+/** Compares readers in other languages with STRICT. */
 class ReadersTest {
     private static final long SEED = 20_261_123;
     private static final int FORMS = 2_000;
@@ -45,7 +45,7 @@ class ReadersTest {
     }
 
     @Test
-    void everyDisagreementOnTwoThousandFormsThatStrictAcceptsIsExplained() {
+    void disagreements_ofOtherLanguages_areExplained() {
         assumeReaders();
         readers.compare(0, FORMS, done -> {});
         Readers.Report report = readers.report(Provenance.now("", Map.of()));
@@ -68,7 +68,7 @@ class ReadersTest {
 
     @ParameterizedTest
     @MethodSource("defects")
-    void theMinimalBodyShowsTheDefect(Explanation defect) {
+    void minimalBody_showsDefect(Explanation defect) {
         assumeReaders();
         Sample minimal = defect.minimal();
         Reading strict = Sluice.STRICT.read(minimal);
@@ -78,14 +78,14 @@ class ReadersTest {
             Reading other = readers.read(reader, minimal.whole("x"));
             assertTrue(other.accepts(), other::describe);
             Difference difference = reader.difference(strict, other)
-                    .orElseThrow(() -> new AssertionError(reader.title + " reads it as Sluice does"));
+                    .orElseThrow(() -> new AssertionError(reader.title + " reads it like Sluice"));
             List<Signature> causes = diagnosis.causes(reader, body -> readers.read(reader, body), difference);
             assertTrue(causes.stream().anyMatch(defect::explains), causes::toString);
         }
     }
 
     @Test
-    void fileNamesAreComparedFromTheirLastSeparatorOnAndAnEmptyOneIsNone() {
+    void mapping_fileNames_areComparedWithoutDirectories() {
         assertSame(Contender.GO, parts(file("C:\\d/f")), parts(file("f")));
         assertSame(Contender.GO, parts(file(""), field("a", "b")), parts(field("a", "b")));
         assertSame(Contender.GO, parts(file("d/"), field("a", "b")), parts(field("f", "x"), field("a", "b")));
@@ -99,7 +99,7 @@ class ReadersTest {
     }
 
     @Test
-    void namesAreWhatPhpMakesOfThem() {
+    void mapping_php_convertsNames() {
         List<Part> sent = parts(
                 field(" a.b c", "0"),
                 field("d[e][]", "1"),
