@@ -6,33 +6,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One row of an old run beside the same row of a new one: times, or bytes; NaN where there is no figure.
+ * The comparison of a figure of an old run with the same figure of a new run. A missing figure is NaN.
  *
- * @param bytes whether it is what is allocated, not time
- * @param margin relative change that the errors allow
+ * @param bytes whether the figure is the number of allocated bytes, not a time
+ * @param margin the relative change that the errors of the figures allow
  */
 record Comparison(String key, boolean bytes, double before, double after, double margin) {
-    /** What a change beyond the margin means. */
     enum Verdict {
         SAME,
         FASTER,
         SLOWER,
         ALLOCATES_LESS,
         ALLOCATES_MORE,
-        /** The new run has no figure where there must be one. */
+        /** The figure is missing in the new run. */
         MISSING;
 
-        /** Whether the new run is worse, or cannot be judged. */
+        /** Returns whether the new run is worse or cannot be compared. */
         boolean isFailure() {
             return this == SLOWER || this == ALLOCATES_MORE || this == MISSING;
         }
     }
 
-    /** What a single figure, whose error nobody knows, may differ by. */
+    /** The assumed relative error of a single measurement. */
     private static final double UNKNOWN_ERROR = 0.2;
 
     private static final double ALLOCATION_MARGIN = 0.1;
-    /** Fewer bytes than this come and go with what the JVM itself does meanwhile. */
+    /** Changes of up to this many bytes are ignored, because the JVM itself allocates during a measurement. */
     private static final double ALLOCATION_NOISE = 64;
 
     Verdict verdict() {
@@ -48,7 +47,7 @@ record Comparison(String key, boolean bytes, double before, double after, double
         return after * (1 + margin) >= before ? Verdict.SAME : bytes ? Verdict.ALLOCATES_LESS : Verdict.FASTER;
     }
 
-    /** Compares the rows of two runs by their times and by what they allocate: both of one machine. */
+    /** Compares the times and allocations of two runs on the same machine. */
     static List<Comparison> of(Run before, Run after) {
         Map<String, Row> old = before.byKey();
         Map<String, Row> now = after.byKey();
@@ -64,8 +63,7 @@ record Comparison(String key, boolean bytes, double before, double after, double
                 comparisons.add(new Comparison(row.key(), true, row.allocated(), same.allocated(), ALLOCATION_MARGIN));
             }
         }
-        // Rows of Sluice without a figure that the old run did not have either: what fails from the start fails here
-        // too.
+        // Rows of Sluice that are new and could not be measured are failures too.
         for (Row row : after.rows()) {
             if (row.ofSluice() && row.score() == null && Double.isNaN(cost(old.get(row.key())))) {
                 comparisons.add(new Comparison(row.key(), false, Double.NaN, Double.NaN, 0));

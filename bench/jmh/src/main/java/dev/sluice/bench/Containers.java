@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Forms in a servlet container: by the filter, by the container's own parser, and not parsed at all. The three are servlets
- * of one process and are loaded in turn, so that what disturbs the machine for a while disturbs all of them.
+ * The {@code containers} command: forms in a servlet container, parsed by Sluice's filter, parsed by the container, or not parsed. The
+ * three are servlets of one process and are loaded in turn, so a disturbance of the machine affects all of them.
  */
 final class Containers implements Served {
     private static final List<Scenario> SCENARIOS = List.of(Scenario.FIELDS_100, Scenario.RANDOM_16M, Scenario.FORM);
@@ -32,7 +32,7 @@ final class Containers implements Served {
     private final int rounds;
     private final Consumer<String> out;
 
-    /** @param out is told the progress */
+    /** @param out receives progress messages */
     Containers(boolean quick, Consumer<String> out) {
         this(2, quick ? 3 : 7, out);
     }
@@ -84,7 +84,7 @@ final class Containers implements Served {
             return done.requests() / done.seconds();
         });
         List<Row> rows = new ArrayList<>();
-        StringBuilder told =
+        StringBuilder line =
                 new StringBuilder("%s, threshold %d, %s:".formatted(container.id(), threshold, scenario.id()));
         perSecond.forEach((intake, figures) -> {
             Map<String, String> params = Map.of(
@@ -94,17 +94,17 @@ final class Containers implements Served {
                     "scenario", scenario.id());
             Row row = Served.median("Containers.requests", params, "requests/s", figures, body);
             rows.add(row);
-            told.append(String.format(Locale.ROOT, " %s %,.0f", intake.id(), row.score()));
+            line.append(String.format(Locale.ROOT, " %s %,.0f", intake.id(), row.score()));
             if (intake != Intake.FILTER) {
                 List<Double> ratios = Served.ratios(figures, perSecond.get(Intake.FILTER));
                 rows.add(Served.median("Containers.time", params, "ratio", ratios, body));
             }
         });
-        out.accept(told.append(" requests/s").toString());
+        out.accept(line.append(" requests/s").toString());
         return rows;
     }
 
-    /** The server must find what is in the body before any time is taken. */
+    /** Requires that the server finds the parts and bytes of the body. */
     private static void check(ServerProcess server, Intake intake, Body body) throws IOException, InterruptedException {
         Truth truth = body.truth();
         String expected = intake == Intake.DRAIN ? "0 " + body.size() : truth.parts() + " " + truth.bytes();
@@ -118,7 +118,8 @@ final class Containers implements Served {
                             BodyHandlers.ofString())
                     .body();
             if (!found.equals(expected)) {
-                throw new IllegalStateException(intake.id() + " found " + found + " instead of " + expected);
+                throw new IllegalStateException(
+                        intake.id() + " found " + found + " (parts, bytes) instead of " + expected);
             }
         }
     }

@@ -1,23 +1,24 @@
 package dev.sluice.bench;
 
-/** How long one figure is measured: JVMs one after the other, each with warm-up and measured iterations. */
+/**
+ * The effort spent on one figure: the number of forks and iterations. Whole decoders have 12 warm-up iterations, because Netty's decoder,
+ * the largest, is not fully compiled earlier.
+ */
 enum Effort {
-    // Netty's decoder, the largest, is compiled to the end after 12 iterations, not sooner.
-
-    /** For the rows that claims are made of: two JVMs compile the same code differently, so there are many of them. */
+    /** Figures that the README claims. Each JVM compiles the code differently, so several forks are needed. */
     MAIN(4, 12, 4),
-    /** For the tables beside them. */
+    /** Other important tables. */
     WIDE(2, 12, 4),
-    /** For the widest tables, whose rows differ by more than their errors. */
+    /** Large tables whose rows differ by more than their errors. */
     FRINGE(1, 12, 6),
-    /** For single methods, which are compiled at once. */
+    /** Single methods, which are compiled quickly. */
     SMALL(1, 5, 5),
-    /** Where one operation takes longer than an iteration should, a few of them are enough. */
+    /** Operations that take longer than an iteration. */
     SLOW(1, 1, 3);
 
-    /** Of one iteration. */
+    /** The duration of an iteration. */
     static final int MILLIS = 100;
-    /** Start of a JVM, making of the body and its check. */
+    /** The time to start a JVM, create the body and check the result. */
     private static final double FORK_SECONDS = 0.95;
 
     final int forks;

@@ -17,8 +17,8 @@ import java.util.function.Function;
 import org.openjdk.jmh.util.ListStatistics;
 
 /**
- * A server with different ways to take in a body, each in a JVM of its own, all running at once and loaded in turn,
- * so that what disturbs the machine for a while disturbs all of them.
+ * The {@code endtoend} command: an HTTP server in each {@link Variant} under load. Every variant has its own JVM. All of them run at once
+ * and are loaded in turn, so a disturbance of the machine affects all of them.
  */
 final class EndToEnd implements Served {
     private static final int WARM_UPS = 2;
@@ -27,14 +27,14 @@ final class EndToEnd implements Served {
     private static final double CONFIDENCE = 0.999;
     private static final double MIB = 1 << 20;
 
-    /** What a server is sent in one round: so many requests by our own sender, or by the tool for so many seconds. */
+    /** The load of one round: a number of requests from {@link Sender}, or a number of seconds of requests from {@link LoadTool}. */
     record Load(Scenario scenario, int connections, int requests, int seconds) {
-        /** Our own sender: so many bodies over one connection. */
+        /** Creates a load of a number of bodies over one connection. */
         static Load sent(Scenario scenario, int requests) {
             return new Load(scenario, 1, requests, 0);
         }
 
-        /** A load tool. */
+        /** Creates a load from the tool. */
         static Load lasting(Scenario scenario, int connections, int seconds) {
             return new Load(scenario, connections, 0, seconds);
         }
@@ -47,17 +47,20 @@ final class EndToEnd implements Served {
             return scenario.id() + ", " + connections + (connections == 1 ? " connection" : " connections");
         }
 
-        /** In seconds, for the plan: what one server needs in one round. */
-        double expected() {
+        /** Returns the expected duration of one round in seconds. */
+        double expectedSeconds() {
             return byTool() ? seconds + 0.2 : requests * scenario.body().size() / 4e9;
         }
     }
 
     /**
-     * One round: requests answered with success in the seconds of the client, and the bodies that came to the server.
+     * The result of one round.
      *
+     * @param requests the number of successful requests
+     * @param seconds the duration as measured by the client
+     * @param bytes the number of body bytes that the server received
      * @param sent the size of each body
-     * @param peakBytes of the resident set
+     * @param peakBytes the peak of the server's resident set
      */
     private record Round(
             long requests, double seconds, double cpuSeconds, long bytes, long sent, long peakBytes, long directBytes) {
@@ -79,7 +82,7 @@ final class EndToEnd implements Served {
     private final Consumer<String> out;
     private final boolean tool = LoadTool.isInstalled();
 
-    /** @param out is told the progress */
+    /** @param out receives progress messages */
     EndToEnd(boolean quick, Consumer<String> out) {
         this(loads(quick ? 1 : 2), quick ? 3 : 7, out);
     }
@@ -108,7 +111,7 @@ final class EndToEnd implements Served {
     @Override
     public Plan plan() {
         int servers = Variant.values().length;
-        double round = runnable().stream().mapToDouble(Load::expected).sum();
+        double round = runnable().stream().mapToDouble(Load::expectedSeconds).sum();
         return new Plan(servers * runnable().size() * rounds, START_SECONDS + servers * (WARM_UPS + rounds) * round);
     }
 
@@ -119,7 +122,7 @@ final class EndToEnd implements Served {
     @Override
     public List<Row> run() throws IOException, InterruptedException {
         if (runnable().size() < loads.size()) {
-            out.accept("wrk is not on the PATH: the loads with many connections are left out");
+            out.accept("wrk is not on the PATH: loads with many connections are skipped");
         }
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
         try {
@@ -139,7 +142,7 @@ final class EndToEnd implements Served {
         for (Load load : all) {
             Body body = load.scenario().body();
             for (Variant variant : Variant.values()) {
-                // The server must find what is in the body, once with checksums, before any time is taken.
+                // Before anything is timed, the server must find the content of the body, including its checksums.
                 try (Sender sender = new Sender(servers.get(variant).port(), MeasuredServer.CHECKED, body)) {
                     expect(sender.send(), expected(variant, body, true));
                 }
@@ -183,13 +186,13 @@ final class EndToEnd implements Served {
 
     private static void expect(Truth found, Truth expected) {
         if (!found.equals(expected)) {
-            throw new IllegalStateException("the server found " + found + " instead of " + expected);
+            throw new IllegalStateException("The server found " + found + " instead of " + expected);
         }
     }
 
     private static Round round(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
         server.resetPeak();
-        // Where the machine is busy, not even one request per connection may be through in time: a longer round then.
+        // On a busy machine a round may end before the first request does. It is repeated with twice the time.
         for (int seconds = load.seconds(); ; seconds *= 2) {
             ServerProcess.Usage before = server.usage();
             LoadTool.Done done = load.byTool()
@@ -197,7 +200,7 @@ final class EndToEnd implements Served {
                     : sent(load, body, server, variant);
             ServerProcess.Usage after = server.usage();
             if (done.failed() > 0 || seconds > MAX_SECONDS) {
-                throw new IOException("%s, %s: %d requests failed, %d did not"
+                throw new IOException("%s, %s: %d requests failed, %d succeeded"
                         .formatted(load.label(), variant.id(), done.failed(), done.requests()));
             }
             if (done.requests() > 0) {
@@ -226,7 +229,7 @@ final class EndToEnd implements Served {
     /**
      * The rows of one server under one load.
      *
-     * @param discard of the server beside which this one is judged
+     * @param discard the rounds of the server that drops the body, for comparison
      */
     private record Rows(Map<String, String> params, Body body, List<Round> rounds, List<Round> discard) {
         List<Row> all() {
@@ -234,8 +237,8 @@ final class EndToEnd implements Served {
             rows.add(row("throughput", "MiB/s", Round::throughput));
             rows.add(row("requests", "requests/s", Round::perSecond));
             rows.add(row("cpu", "ms/MiB", Round::cpu));
-            rows.add(beside("timeToDiscard", round -> 1 / round.throughput()));
-            rows.add(beside("cpuToDiscard", Round::cpu));
+            rows.add(ratio("timeToDiscard", round -> 1 / round.throughput()));
+            rows.add(ratio("cpuToDiscard", Round::cpu));
             double peak = Collections.max(figures(rounds, round -> round.peakBytes() / MIB));
             if (peak > 0) {
                 rows.add(row("peak", "MiB", List.of(peak), peak));
@@ -255,8 +258,8 @@ final class EndToEnd implements Served {
             return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
         }
 
-        /** The best is the least of the one by the least of the other, not the round that was luckiest for the one. */
-        private Row beside(String metric, Function<Round, Double> figure) {
+        /** Compares with the server that drops the body. The best ratio is that of the two minima, which may be from different rounds. */
+        private Row ratio(String metric, Function<Round, Double> figure) {
             List<Double> mine = figures(rounds, figure);
             List<Double> theirs = figures(discard, figure);
             double best = Collections.min(mine) / Collections.min(theirs);

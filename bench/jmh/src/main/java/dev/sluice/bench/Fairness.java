@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * What small forms wait for on a server of one event loop while a large body comes in over another connection of it: the 99th
- * percentile of each.
+ * The {@code fairness} command: the response time of small forms on a server with one event loop, alone and while the loop receives a
+ * large body over another connection. Each figure is a 99th percentile.
  */
 final class Fairness implements Served {
     private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
@@ -23,8 +23,8 @@ final class Fairness implements Served {
     private static final int FORMS = 100;
     private static final String ONE_LOOP = "-Dio.netty.eventLoopThreads=1";
 
-    /** Of a warm round or a measured one, in seconds: the large body is sent to its end. */
-    private static final double ROUND = 2;
+    /** The expected duration of a round, in which the large body is sent at least once. */
+    private static final double ROUND_SECONDS = 2;
 
     private final Body form = Scenario.FIELDS_100.body();
     private final Scenario scenario;
@@ -33,7 +33,7 @@ final class Fairness implements Served {
     private final int rounds;
     private final Consumer<String> out;
 
-    /** @param out is told the progress */
+    /** @param out receives progress messages */
     Fairness(boolean quick, Consumer<String> out) {
         this(Scenario.RANDOM_1G, WARM_UPS, quick ? 3 : 15, out);
     }
@@ -48,7 +48,7 @@ final class Fairness implements Served {
 
     @Override
     public Plan plan() {
-        return new Plan(VARIANTS.size() * rounds * 2, VARIANTS.size() * (warmUps + rounds) * ROUND);
+        return new Plan(VARIANTS.size() * rounds * 2, VARIANTS.size() * (warmUps + rounds) * ROUND_SECONDS);
     }
 
     @Override
@@ -56,7 +56,6 @@ final class Fairness implements Served {
         return "two sockets";
     }
 
-    /** Measures the handler, and for comparison a server that drops the body. */
     @Override
     public List<Row> run() throws IOException {
         List<Row> rows = new ArrayList<>();
@@ -73,7 +72,7 @@ final class Fairness implements Served {
         List<Double> beside = new ArrayList<>();
         for (int round = -warmUps; round < rounds; round++) {
             double without = percentile99(port);
-            double with = besideLarge(port);
+            double with = percentile99WithLarge(port);
             if (round >= 0) {
                 alone.add(without);
                 beside.add(with);
@@ -86,7 +85,7 @@ final class Fairness implements Served {
                 Served.median("Fairness.ratio", params, "ratio", Served.ratios(beside, alone), form));
         out.accept(String.format(
                 Locale.ROOT,
-                "%s: %.2f ms alone, %.2f ms beside %s, ratio %.2f",
+                "%s: %.2f ms alone, %.2f ms during %s, ratio %.2f",
                 variant.title,
                 rows.get(0).score(),
                 rows.get(1).score(),
@@ -95,15 +94,15 @@ final class Fairness implements Served {
         return rows;
     }
 
-    /** The large body is sent over and over until the forms are through, so that none of them comes after it. */
-    private double besideLarge(int port) throws IOException {
+    /** Measures the forms while the large body is sent repeatedly, until the last form is answered. */
+    private double percentile99WithLarge(int port) throws IOException {
         try (Sender sender = new Sender(port, "/upload", large)) {
-            AtomicBoolean over = new AtomicBoolean();
+            AtomicBoolean done = new AtomicBoolean();
             CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
                 try {
                     do {
                         sender.send();
-                    } while (!over.get());
+                    } while (!done.get());
                 } catch (IOException e) {
                     throw new CompletionException(e);
                 }
@@ -111,13 +110,13 @@ final class Fairness implements Served {
             try {
                 return percentile99(port);
             } finally {
-                over.set(true);
+                done.set(true);
                 sent.join();
             }
         }
     }
 
-    /** {@return in milliseconds, of forms one after the other over one connection} */
+    /** Sends forms one after the other over one connection and returns the 99th percentile of their times in milliseconds. */
     private double percentile99(int port) throws IOException {
         double[] millis = new double[FORMS];
         try (Sender sender = new Sender(port, "/upload", form)) {

@@ -41,8 +41,8 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One servlet container with nothing set but its port, limits that no body here meets, and the same threshold for the filter
- * and for its own parser. Ends with its standard input.
+ * The process that {@link Containers} measures: one servlet container with default settings except for its port, sufficient limits, and
+ * the same memory threshold for Sluice's filter and for the container's parser. It exits when its standard input is closed.
  */
 public final class FormServer implements ServletContainerInitializer {
     private static final String HOST = "127.0.0.1";
@@ -51,13 +51,13 @@ public final class FormServer implements ServletContainerInitializer {
     private final Filter filter;
     private final MultipartConfigElement config;
 
-    /** What becomes of a form in a servlet container; the servlet that reads all of its parts is the same. */
+    /** The ways to process a body. The servlet that reads the parts is the same for the first two. */
     enum Intake implements Named {
-        /** Sluice's. */
+        /** Sluice's filter parses the form. */
         FILTER,
-        /** The container's own parser. */
+        /** The container parses the form. */
         NATIVE,
-        /** What there would be without any parser: the servlet reads the body and drops it. */
+        /** The servlet reads the body without parsing it. */
         DRAIN;
 
         String path() {
@@ -74,18 +74,17 @@ public final class FormServer implements ServletContainerInitializer {
         config = new MultipartConfigElement(directory.toString(), -1, -1, threshold);
     }
 
-    /** @param args container, and bytes up to which a file stays in memory */
+    /** @param args the container, and the largest size of a file that stays in memory */
     public static void main(String[] args) throws Exception {
         FormServer server = new FormServer(Integer.parseInt(args[1]));
         int port = Named.of(Container.class, args[0]).start(server);
         System.out.println("port " + port);
         while (System.in.read() >= 0) {
-            // until whoever started this has ended
+            // runs until the parent process closes the stream
         }
         System.exit(0);
     }
 
-    /** The same application in each container. */
     @Override
     public void onStartup(@Nullable Set<Class<?>> classes, ServletContext context) {
         for (Intake intake : Intake.values()) {
@@ -99,7 +98,7 @@ public final class FormServer implements ServletContainerInitializer {
                 .addMappingForUrlPatterns(EnumSet.of(DispatcherType.REQUEST), false, Intake.FILTER.path());
     }
 
-    /** Answers how many parts there are and how many bytes they have: of the body as a whole where it is not parsed. */
+    /** Responds with the number of parts and of their bytes; without parsing, with 0 and the size of the body. */
     private static final class Parts extends HttpServlet {
         private static final long serialVersionUID = 1;
 
@@ -180,7 +179,7 @@ public final class FormServer implements ServletContainerInitializer {
                 manager.deploy();
                 Undertow server = Undertow.builder()
                         .addHttpListener(0, HOST)
-                        .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L) // else 2 MiB
+                        .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L) // the default is 2 MiB
                         .setServerOption(UndertowOptions.MULTIPART_MAX_ENTITY_SIZE, -1L)
                         .setHandler(manager.start())
                         .build();
@@ -189,7 +188,7 @@ public final class FormServer implements ServletContainerInitializer {
             }
         };
 
-        /** {@return the port} */
+        /** Starts the container and returns its port. */
         abstract int start(FormServer application) throws Exception;
     }
 }

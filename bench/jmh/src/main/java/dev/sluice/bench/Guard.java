@@ -10,18 +10,29 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges groups of rows, one after the other, by ratios of times now and in a recorded run: Sluice's push decoder to another
- * parser, another way to use Sluice to its push decoder, and PARANOID to DISABLED; the last the other way round for other
- * parsers, so that less is always better for Sluice.
+ * The comparison behind the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with the same ratios in
+ * a recorded run. Ratios depend less on the machine than times do. There are three kinds, and for each a smaller ratio is better for Sluice:
+ *
+ * <ul>
+ *   <li>the push decoder to another parser
+ *   <li>another API of Sluice to the push decoder
+ *   <li>PARANOID to DISABLED for Sluice, and DISABLED to PARANOID for other parsers
+ * </ul>
+ *
+ * <p>{@code claims} compares mean times and allows for their errors. Each ratio is a claim. It holds if the ratio is at most {@link
+ * #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster.
+ *
+ * <p>{@code guard} is for busy machines and compares the smallest CPU times of an iteration. Sluice counts as slower on a body only if it is
+ * slower relative to every other parser, because one parser may have been lucky, and remains so when measured again.
  */
 final class Guard {
     private static final String PUSH = "sluice-push";
-    /** Up to which a ratio may grow before it is called slower. */
+    /** The largest acceptable growth of a ratio for {@code guard}. */
     private static final double FACTOR = 1.6;
-    /** How often a slow body is measured before it fails. */
+    /** How often {@code guard} measures a slow body before it fails. */
     private static final int ATTEMPTS = 3;
-    /** Up to which a ratio may be greater on this machine than on that of the README. */
-    static final double CLAIMED = 1.25;
+    /** The largest acceptable growth of a ratio for {@code claims}, which may run on a different kind of machine. */
+    private static final double CLAIMED = 1.25;
 
     private final Map<String, Row> recorded;
     private final boolean claims;
@@ -31,16 +42,12 @@ final class Guard {
     private final List<String> unknown = new ArrayList<>();
     private int compared;
 
-    /** @param error the relative errors of all that it is made of */
+    /** @param error the sum of the relative errors of the four times */
     private record Ratio(String title, double before, double after, double error) {}
 
     /**
-     * Made for claims, it compares mean times, within their errors; each ratio is a claim, and whoever was ahead has to be ahead.
-     * Else it compares the least CPU times of an iteration: they depend least on what else the machine is doing. A body is then
-     * slower where Sluice is beside every other parser, since beside one alone it may be that one which was lucky, and is measured
-     * again before it counts.
-     *
-     * @param out is told each result
+     * @param claims true for {@code claims}, false for {@code guard}
+     * @param out receives each result
      */
     Guard(List<Row> recorded, boolean claims, Consumer<String> out) {
         this.recorded = recorded.stream().collect(Collectors.toMap(Row::key, row -> row, (one, same) -> one));
@@ -49,11 +56,11 @@ final class Guard {
     }
 
     /**
-     * One group.
+     * Measures and compares a group of rows.
      *
-     * @param name for what is said about it
-     * @param measure takes the rows of Sluice and of the others, each time anew
-     * @throws Exception what {@code measure} throws
+     * @param name the name of the group in messages
+     * @param measure measures the rows of Sluice and of the other parsers
+     * @throws Exception if {@code measure} throws it
      */
     void judge(String name, Callable<List<Row>> measure) throws Exception {
         List<Ratio> ratios = List.of();
@@ -67,11 +74,12 @@ final class Guard {
                 return;
             }
             ratios = ratios(name, rows);
-            ratios.forEach(this::tell);
+            ratios.forEach(this::print);
             over = ratios.stream().filter(this::isOver).map(Ratio::title).toList();
             if (ratios.isEmpty()) {
                 unknown.add(name);
-                out.accept("NOT COMPARED " + name + ": the record, or this run, lacks the times of two rows of it");
+                out.accept(
+                        "NOT COMPARED " + name + ": no two of its rows have times both in the record and in this run");
                 return;
             }
         }
@@ -84,7 +92,7 @@ final class Guard {
                 || (claims && ratio.before() < 1 && ratio.after() > 1 + ratio.error());
     }
 
-    private void tell(Ratio ratio) {
+    private void print(Ratio ratio) {
         String verdict = !isOver(ratio) ? "holds  " : claims ? "FALSE  " : "SLOWER ";
         double growth = ratio.after() / ratio.before();
         String figures = Tables.format("%.3f -> %.3f (x %.2f)", ratio.before(), ratio.after(), growth);
@@ -131,7 +139,7 @@ final class Guard {
         return more == null || less == null ? null : (Double) (more / less);
     }
 
-    /** {@return 0 where all was compared and nothing is worse, 2 where nothing was compared, else 1} */
+    /** Returns 0 if everything was compared and nothing is worse, 2 if nothing was compared, 1 otherwise. */
     int exitCode() {
         if (compared == 0) {
             return 2;
@@ -139,19 +147,21 @@ final class Guard {
         return worse.isEmpty() && failed.isEmpty() && unknown.isEmpty() ? 0 : 1;
     }
 
-    /** What came out, and what is to be done where it is not what it should be. */
+    /** Returns the overall result, and what to do about failures. */
     String summary() {
-        String lines = told(worse, claims ? "do not hold here" : "became slower", "")
-                + told(failed, "were not measured", "")
-                + told(
+        String lines = line(worse, claims ? "do not hold here" : "became slower", "")
+                + line(failed, "were not measured", "")
+                + line(
                         unknown,
                         "could not be compared",
-                        ". Record them on an idle machine, on a commit that is known to be fast");
-        String good = claims ? "each of %d claims holds here" : "none of %d bodies became slower";
+                        ". Record them on an idle machine, with a commit that is known to be fast");
+        String good = claims ? "all %d claims hold here" : "none of %d bodies became slower";
         return lines.isEmpty() ? good.formatted(compared) : lines.strip();
     }
 
-    private static String told(List<String> what, String verdict, String remedy) {
-        return what.isEmpty() ? "" : "%d %s: %s%s%n".formatted(what.size(), verdict, String.join("; ", what), remedy);
+    private static String line(List<String> names, String verdict, String remedy) {
+        return names.isEmpty()
+                ? ""
+                : "%d %s: %s%s%n".formatted(names.size(), verdict, String.join("; ", names), remedy);
     }
 }

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * How many leak records one decode makes at PARANOID: counted, not measured. Without Netty 4.1, whose leak detector does not let
- * itself be overridden where it tracks a buffer.
+ * Counts the leak records that one decode leaves at level PARANOID. Netty 4.1 is not included, because the method that its leak detector
+ * uses to track a buffer cannot be overridden.
  */
 final class LeakRecords {
     static final List<Scenario> WORKLOADS =
@@ -36,9 +36,9 @@ final class LeakRecords {
                 Map<String, String> params =
                         Suite.params("peer=%s scenario=%s memory=pooled-each", peer, workload.id());
                 double chunks = body.cut(chunk).size();
-                String note = "%.1f per chunk, %.1f per part";
-                String told = String.format(Locale.ROOT, note, records / chunks, records / parts);
-                rows.add(Row.counted("records", "LeakRecords.count", params, records, body.size(), parts, told));
+                String format = "%.1f per chunk, %.1f per part";
+                String note = String.format(Locale.ROOT, format, records / chunks, records / parts);
+                rows.add(Row.counted("records", "LeakRecords.count", params, records, body.size(), parts, note));
             }
         }
         return rows;
@@ -48,7 +48,7 @@ final class LeakRecords {
         NettyIsland island = NettyIsland.copyOf42();
         LongSupplier counter = island.countRecords();
         try (Peer peer = island.open(decoder, body, chunk, Memory.POOLED_EACH)) {
-            // Filling a chunk is a record too; it is the same for all and shows in the row of the control.
+            // Filling a chunk also leaves a record. It is the same for all decoders and part of the control's row.
             peer.run(Tally.counting());
             long before = counter.getAsLong();
             peer.run(Tally.counting());

@@ -13,17 +13,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Loads a server over many connections: the program wrk. */
+/** The program {@code wrk}, which loads a server over many connections. */
 final class LoadTool {
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;
-    private static final int PATIENCE_SECONDS = 10;
-    /** Its figures come through a script, because its report rounds them. */
+    private static final int GRACE_SECONDS = 10;
+    /** The output of our script: the figures in wrk's own report are rounded. */
     private static final Pattern REPORT = Pattern.compile("measured (\\d+) requests in (\\d+) us, (\\d+) failed");
 
     private LoadTool() {}
 
-    /** What was done: requests answered with success in so many seconds, and those that failed. */
+    /**
+     * The result of a run.
+     *
+     * @param requests the number of successful requests
+     */
     record Done(long requests, double seconds, long failed) {}
 
     static boolean isInstalled() {
@@ -34,10 +38,10 @@ final class LoadTool {
         }
     }
 
-    /** {@return program and version, as it tells them: the first two words} */
+    /** Returns the name and version of the program. */
     static String version() throws IOException {
-        String[] told = output(List.of(PROGRAM, "--version"), PATIENCE_SECONDS).split("\\s+", 3);
-        return told[0] + " " + told[1];
+        String[] words = output(List.of(PROGRAM, "--version"), GRACE_SECONDS).split("\\s+", 3);
+        return words[0] + " " + words[1];
     }
 
     static Done run(Body body, int port, String path, int connections, int seconds) throws IOException {
@@ -52,7 +56,7 @@ final class LoadTool {
         String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d%s"
                 .formatted(PROGRAM, connections, seconds, script, port, path);
         for (int left = ATTEMPTS; ; left--) {
-            String output = output(List.of(command.split(" ")), seconds + PATIENCE_SECONDS);
+            String output = output(List.of(command.split(" ")), seconds + GRACE_SECONDS);
             Matcher figures = REPORT.matcher(output);
             if (figures.find()) {
                 return new Done(
@@ -61,12 +65,12 @@ final class LoadTool {
                         Long.parseLong(figures.group(3)));
             }
             if (left == 1) {
-                throw new IOException(PROGRAM + " failed, or went on for ever:\n" + output);
+                throw new IOException(PROGRAM + " failed or timed out:\n" + output);
             }
         }
     }
 
-    /** {@return what a program writes; it is killed if it goes on} */
+    /** Runs a program and returns its output. The program is killed after the given number of seconds. */
     static String output(List<String> command, int seconds) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         CompletableFuture<Void> end = CompletableFuture.runAsync(

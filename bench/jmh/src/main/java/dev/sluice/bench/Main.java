@@ -37,7 +37,7 @@ public final class Main {
         System.exit(new CommandLine(new Main()).execute(args));
     }
 
-    /** The options of the commands that measure a suite, print its tables and write them as JSON. */
+    /** Options of the commands that measure a suite, print its tables and write the results as JSON. */
     private static final class Measuring {
         @Option(names = "--quick", descriptionKey = "quick.rows")
         private boolean quick;
@@ -70,7 +70,7 @@ public final class Main {
             }
             run.write(file);
             long failed = rows.stream().filter(Row::failed).count();
-            console.println(Tables.of(run) + "\nwritten to " + file + "; rows that could not be measured: " + failed);
+            console.println(Tables.of(run) + "\nWritten to " + file + ". Rows that could not be measured: " + failed);
             return failed == 0 ? 0 : 1;
         }
     }
@@ -85,12 +85,12 @@ public final class Main {
         return measuring.run("peers", List::of, console);
     }
 
-    @Command(description = "The work on buffers: text, scanning, checks, allocation; old ways and new.")
+    @Command
     int buffers(@Mixin Measuring measuring) throws Exception {
         return measuring.run("buffers", Pools::sizes, console);
     }
 
-    /** The options of the commands that load servers. */
+    /** Options of the commands that load servers. */
     private static final class Serving {
         @Option(names = "--quick", descriptionKey = "quick.rounds")
         private boolean quick;
@@ -130,7 +130,7 @@ public final class Main {
         return serving.run("containers", Containers::new, console);
     }
 
-    /** The options of the commands that compare what they measure with what was recorded. */
+    /** Options of the commands that compare new measurements with recorded runs. */
     private static final class Judging {
         @Option(names = "--plan")
         private boolean plan;
@@ -139,9 +139,9 @@ public final class Main {
         private Pattern only;
 
         /**
-         * Measures a group after the other.
+         * Measures and compares one group after the other.
          *
-         * @param records the commands whose recorded runs have the rows
+         * @param records the commands whose recorded runs contain the rows
          */
         int run(String command, List<String> records, PrintWriter console) throws Exception {
             List<List<Trial>> groups = Suite.groups(command).stream()
@@ -154,7 +154,7 @@ public final class Main {
             List<Row> recorded = new ArrayList<>();
             for (String each : records) {
                 Path file = recorded(each);
-                console.println("beside " + file);
+                console.println("compared with " + file);
                 recorded.addAll(Run.read(file).rows());
             }
             Guard guard = new Guard(recorded, command.equals("claims"), console::println);
@@ -166,7 +166,7 @@ public final class Main {
             return guard.exitCode();
         }
 
-        /** The record of this JDK, or of the newest one before it, or else of the oldest. */
+        /** Returns the recorded run of this JDK version, else of the newest older one, else of the oldest. */
         private static Path recorded(String command) throws IOException {
             int here = Runtime.version().feature();
             Path results = Run.file(command, true).getParent();
@@ -179,13 +179,9 @@ public final class Main {
         }
     }
 
-    @Command(
-            description =
-                    "Measures a few bodies with Sluice and two other parsers, and compares the ratios with recorded"
-                            + " ones. Exit code 1 when Sluice has become slower beside both, and stays so when measured again, or"
-                            + " when the record lacks a body; 2 when nothing could be compared.")
+    @Command
     int guard(@Mixin Judging judging) throws Exception {
-        // CPU times are compared, so another benchmark on the machine is as good or bad as any other program.
+        // Other benchmarks may run at the same time, because only CPU times are compared.
         System.setProperty("jmh.ignoreLock", "true");
         return judging.run("guard", List.of("peers"), console);
     }
@@ -206,10 +202,7 @@ public final class Main {
         return 0;
     }
 
-    @Command(
-            description = "Tells which rows of two recorded runs changed beyond their errors, in time or in what they"
-                    + " allocate; exit code 1 when something became slower, allocates more, or is there no longer; 2 when"
-                    + " nothing could be compared.")
+    @Command
     int compare(@Parameters(paramLabel = "OLD.json") Path before, @Parameters(paramLabel = "NEW.json") Path after) {
         List<Comparison> all = Comparison.of(Run.read(before), Run.read(after));
         all.stream()

@@ -53,12 +53,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HTTP/1.1 server that answers to each body what it found there, with one of the ways to take in a body that are compared.
- * It tells its port, then for each line on its standard input what it uses, until that ends.
+ * The process that {@link EndToEnd} and {@link Fairness} measure: an HTTP/1.1 server that processes bodies as one {@link Variant} and
+ * responds with what it found. It prints its port, and then its resource usage for each line it reads from its standard input. It exits
+ * when the input is closed.
  */
 public final class MeasuredServer {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** Has the body checked against its sums, which takes time of its own. */
+    /** The path that includes checksums in the response. Computing them takes time, so it is not measured. */
     static final String CHECKED = "/checked";
 
     private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -131,7 +132,7 @@ public final class MeasuredServer {
         }
     }
 
-    /** One connection; all on its event loop but what it gives to its worker. */
+    /** Handles one connection. Confined to its event loop, except for tasks given to the worker. */
     private final class Connection extends ChannelInboundHandlerAdapter {
         private final Channel channel;
         private final EventExecutor worker = workers.next();
@@ -175,7 +176,7 @@ public final class MeasuredServer {
             }
         }
 
-        /** What waits for the worker is bounded: the connection is not read from meanwhile. */
+        /** Runs a task on the worker. If too many tasks are waiting, the connection is not read. */
         private void onWorker(Runnable task) {
             channel.config().setAutoRead(++inFlight <= MAX_IN_FLIGHT);
             worker.execute(() -> {
@@ -185,7 +186,7 @@ public final class MeasuredServer {
         }
 
         private void done() {
-            // Half-way down, not at the brim: one wake-up for many chunks.
+            // Reading resumes only when the queue is half empty, so that one wake-up serves many chunks.
             if (--inFlight == MAX_IN_FLIGHT / 2) {
                 channel.config().setAutoRead(true);
             }
@@ -226,9 +227,9 @@ public final class MeasuredServer {
     }
 
     /**
-     * Starts on a body.
+     * Creates the decoder for a body.
      *
-     * @param worker does what it is given on another thread, in order
+     * @param worker runs tasks on another thread, in order
      */
     private static Decoding decoding(Variant variant, String contentType, Tally tally, Consumer<Runnable> worker)
             throws MultipartException {
@@ -242,7 +243,7 @@ public final class MeasuredServer {
         };
     }
 
-    /** Decodes on the worker. A body that it cannot read has to end the connection by itself. */
+    /** Decodes on the worker. */
     private record OnWorker(NettyDecoding decoding, Consumer<Runnable> worker) implements Decoding {
         @Override
         public void offer(ByteBuf chunk) {
@@ -266,7 +267,7 @@ public final class MeasuredServer {
         }
     }
 
-    /** Decodes on the event loop, and gives what the decoder found in a chunk to the worker, which may block. */
+    /** Decodes on the event loop and passes the content to the worker, which is allowed to block. */
     private static final class ToWorker extends SluiceDecoding {
         private final Consumer<Runnable> worker;
         private List<Runnable> found = List.of();

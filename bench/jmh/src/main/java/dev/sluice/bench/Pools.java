@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadFactory;
 
-/** Netty's allocators, each a fresh one with its own memory, and the threads that take buffers from them. */
+/** Netty's allocators, and the memory they keep after many short-lived threads. */
 public final class Pools {
     private static final List<String> ALLOCATORS = List.of("pooled", "adaptive", "unpooled");
 
@@ -34,13 +34,13 @@ public final class Pools {
         };
     }
 
-    /** The kinds of threads that the running JVM has. */
+    /** Returns the kinds of threads that this JVM supports. */
     static List<String> threadsHere() {
         boolean virtual = Runtime.version().feature() >= JAVA_WITH_VIRTUAL_THREADS;
         return virtual ? List.of("platform", "virtual") : List.of("platform");
     }
 
-    /** Virtual ones by reflection: the classes are compiled for Java 17. */
+    /** Returns a thread factory. Virtual threads are created by reflection, because the code is compiled for Java 17. */
     public static ThreadFactory threads(String name) {
         if (name.equals("platform")) {
             return Thread::new;
@@ -55,7 +55,7 @@ public final class Pools {
         }
     }
 
-    /** {@return how much memory each allocator keeps after many threads that lived for a few buffers each} */
+    /** Measures the memory that each allocator keeps after many threads have allocated a few buffers each. */
     static List<Row> sizes() throws InterruptedException {
         List<Row> rows = new ArrayList<>();
         for (String allocator : ALLOCATORS) {

@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** All that is made of the recorded runs: the charts, the page with their tables, and the table in the project's README. */
+/** The files generated from the recorded runs: the results page, and the table and chart of the project's README. */
 final class Report {
     private static final String BEGIN = "<!-- speed: written by the command report, do not edit -->\n";
     private static final String END = "<!-- end of speed -->";
@@ -27,7 +27,7 @@ final class Report {
             PeerKind.JETTY,
             PeerKind.NETTY42_DROPPED,
             PeerKind.FILEUPLOAD2);
-    /** Those of three forks. */
+    /** Samples of three forks. Figures with fewer are marked in the README. */
     private static final int CLAIMED_SAMPLES = 12;
 
     private final Map<String, Run> runs;
@@ -37,10 +37,10 @@ final class Report {
     }
 
     /**
-     * Makes all files anew.
+     * Generates all files.
      *
-     * @param project folder of the whole project
-     * @return their contents
+     * @param project the root directory of the project
+     * @return the contents by path
      */
     static Map<Path, String> of(Path project) throws IOException {
         Map<String, Run> runs = new TreeMap<>();
@@ -54,35 +54,21 @@ final class Report {
         Report report = new Report(runs);
         Path readme = project.resolve("README.md");
         made.put(readme, report.withSpeed(Files.readString(readme)));
-        made.put(
-                results.resolve("charts/readme.svg"),
-                Chart.ofReadme(runs.get("peers-jdk17"), runs.get("levels-jdk17")));
-        made.put(project.resolve("bench/RESULTS.md"), report.page(results.resolve("charts"), made));
+        made.put(results.resolve("readme.svg"), Chart.ofReadme(runs.get("peers-jdk17"), runs.get("levels-jdk17")));
+        made.put(project.resolve("bench/RESULTS.md"), report.page());
         return made;
     }
 
-    // ---- the page
-
-    /** @param made where the charts are put */
-    private String page(Path charts, Map<Path, String> made) {
+    private String page() {
         StringBuilder sections = new StringBuilder();
         runs.forEach((name, run) -> {
-            sections.append("\n## %s\n\n%s\n".formatted(name, run.heading()));
-            Chart.of(name, run).forEach((file, svg) -> {
-                made.put(charts.resolve(file), svg);
-                sections.append("\n![%s](results/charts/%s)\n".formatted(file.replace(".svg", ""), file));
-            });
-            sections.append(Tables.of(run));
+            sections.append("\n## %s\n\n%s\n".formatted(name, run.heading())).append(Tables.of(run));
         });
         return TextTable.text("/dev/sluice/bench/results.md")
                 .formatted(
                         joined(runs.keySet(), name -> "[%s](#%s) ".formatted(name, name)),
                         joined(List.of(Scenario.values()), body -> "| %s | %s |\n".formatted(body.id(), body.title)),
-                        Losses.peers(runs),
-                        Losses.ways(runs),
-                        goals(Goals.Outcome.NO),
-                        goals(Goals.Outcome.OPEN),
-                        goals(Goals.Outcome.UNKNOWN),
+                        Losses.of(runs),
                         sections);
     }
 
@@ -90,23 +76,11 @@ final class Report {
         return all.stream().map(text).collect(Collectors.joining());
     }
 
-    private String goals(Goals.Outcome outcome) {
-        StringBuilder lines = new StringBuilder();
-        runs.forEach((name, run) -> Goals.of(run).stream()
-                .filter(finding -> finding.outcome() == outcome)
-                .forEach(finding -> lines.append("| ").append(name).append(' ').append(finding.line())));
-        return lines.isEmpty()
-                ? "There are none.\n"
-                : Goals.COLUMNS.replaceFirst("what", "run | what").replaceFirst("---", "---|---") + lines;
-    }
-
-    // ---- the table in the README
-
     private String withSpeed(String readme) {
         int begin = readme.indexOf(BEGIN);
         int end = readme.indexOf(END);
         if (begin < 0 || end < begin) {
-            throw new IllegalArgumentException("the README has no place marked for the table");
+            throw new IllegalArgumentException("README.md does not contain the markers of the speed table");
         }
         return readme.substring(0, begin + BEGIN.length()) + speed() + readme.substring(end);
     }
@@ -133,7 +107,7 @@ final class Report {
                         paranoid("sluice-push", "pooled-each"),
                         paranoid("netty42-kept", "pooled-each"),
                         paranoid("netty-contrib", "pooled-each"),
-                        table.indexOf("*") < 0 ? "" : " \\* Fewer than three forks.");
+                        table.indexOf("*") < 0 ? "" : " \\* Measured with fewer than three forks.");
     }
 
     private boolean isRecorded(PeerKind peer) {

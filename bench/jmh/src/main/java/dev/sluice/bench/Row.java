@@ -7,22 +7,22 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One measured figure, or the reason why there is none.
+ * A measured figure, or the reason why it could not be measured.
  *
- * @param table the table it belongs to
- * @param benchmark class and method
- * @param params what the benchmark was told
- * @param unit of the score, "us/op" or "ns/op"; "records" or "bytes" for what is counted; "MiB/s" and the like
- * @param score mean over all measured iterations; null when the parser refuses the input
- * @param error the larger of half of the 99.9 % confidence interval of the mean, as JMH gives it, and half of the range between
- *     the means of the forks; 0 for counts
- * @param best the fastest iteration: where other programs share the machine, the figure least disturbed by them
- * @param cpu CPU time that the benchmark's own threads spent on one operation, in the iteration in which it was least
- * @param samples measured iterations over all forks
- * @param allocated bytes allocated per operation on the Java heap
- * @param bytes size of the input of one operation; 0 when size does not matter
- * @param parts parts in the input of one operation
- * @param note what a reader must know beside the figure
+ * @param table the table of the row
+ * @param benchmark the class and method
+ * @param params the parameters of the benchmark
+ * @param unit the unit of the score: "us/op" or "ns/op" for times, "records" or "bytes" for counts, or for example "MiB/s"
+ * @param score the mean of all measured iterations; null if the parser rejects the input
+ * @param error half the 99.9 % confidence interval of the mean, computed by JMH, or half the range of the means of the forks, whichever is
+ *     larger; 0 for counts
+ * @param best the fastest iteration, which other programs disturb least
+ * @param cpu the smallest CPU time per operation of all iterations, in the benchmark's own threads
+ * @param samples the number of measured iterations of all forks
+ * @param allocated the number of bytes allocated per operation on the Java heap
+ * @param bytes the size of the input of one operation; 0 if it does not matter
+ * @param parts the number of parts in the input
+ * @param note a remark that readers of the figure need
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Row(
@@ -39,12 +39,12 @@ record Row(
         long bytes,
         long parts,
         @Nullable String note) {
-    /** How the note of a figure begins that could not be measured. */
+    /** The start of the note of a figure that could not be measured. */
     static final String FAILED = "failed: ";
 
     private static final double VAGUE = 0.3;
 
-    /** What is counted is exact. */
+    /** Creates a row for an exact count. */
     static Row counted(
             String table,
             String benchmark,
@@ -57,18 +57,18 @@ record Row(
         return new Row(table, benchmark, params, unit, count, 0.0, null, null, 1, null, bytes, parts, note);
     }
 
-    /** What could not be measured. */
+    /** Creates a row without a figure. */
     static Row without(
             String table, String benchmark, Map<String, String> params, long bytes, long parts, @Nullable String note) {
         return new Row(table, benchmark, params, "us/op", null, null, null, null, 0, null, bytes, parts, note);
     }
 
-    /** The same in every run: what was measured, without the figures. */
+    /** Returns the identity of the row, which is the same in every run. */
     String key() {
         return table + " " + benchmark + " " + new TreeMap<>(params);
     }
 
-    /** The key of the same row with another value of one parameter. */
+    /** Returns the key of the row that differs from this one in the value of one parameter. */
     String keyOf(String param, String value) {
         Map<String, String> others = new TreeMap<>(params);
         others.put(param, value);
@@ -80,10 +80,10 @@ record Row(
     }
 
     /**
-     * Whether a query picks it.
+     * Returns whether the row matches a query.
      *
-     * @param query the table, then {@code NAME=VALUE} or {@code NAME=VALUE,VALUE} for parameters, of which {@code way} is the
-     *     benchmark method
+     * @param query the table, followed by {@code NAME=VALUE} or {@code NAME=VALUE,VALUE} for parameters. {@code way} is the benchmark
+     *     method.
      */
     boolean matches(String query) {
         String[] words = query.split(" ");
@@ -96,23 +96,23 @@ record Row(
         return matches;
     }
 
-    /** Whether it could not be measured though the parser took the body. */
+    /** Returns whether the measurement failed although the parser accepted the body. */
     boolean failed() {
         return note != null && note.startsWith(FAILED);
     }
 
-    /** Whether the parser delivered something else than what the body holds. */
+    /** Returns whether the result of the parser differs from the content of the body. */
     boolean wrong() {
         return note != null && benchmark.equals("PeerBenchmark.decode");
     }
 
-    /** Whether it is one of Sluice's, among parsers or servers. */
+    /** Returns whether the row measures a parser or a server of Sluice. */
     boolean ofSluice() {
         String server = param("server");
         return param("peer").startsWith("sluice") || server.startsWith("sluice") || server.startsWith("handler");
     }
 
-    /** Whether its error is so large that no table and no chart shows it. */
+    /** Returns whether the error is too large for the row to be published. */
     boolean vague() {
         return relativeError() > VAGUE;
     }
@@ -121,22 +121,22 @@ record Row(
         return params.getOrDefault(name, "");
     }
 
-    /** Error as a share of the score; 0 when there is none. */
+    /** Returns the error relative to the score, or 0 without an error. */
     double relativeError() {
         return score == null || error == null || error.isNaN() || score == 0 ? 0 : error / score;
     }
 
-    /** Body bytes per second in MiB, for scores of time per operation. */
+    /** Returns the throughput, for scores of time per operation. */
     double mebibytesPerSecond() {
         return bytes / (double) (1 << 20) / seconds();
     }
 
-    /** Time of one operation by the size of its input. */
+    /** Returns the time per byte of the input. */
     double nanosPerByte() {
         return seconds() * 1e9 / bytes;
     }
 
-    /** What is better when it is less: the score, or one by the score where that counts what is done per second. */
+    /** Returns a figure that is better if it is smaller: the score, or its reciprocal if the score is a rate. */
     double cost() {
         return score == null ? Double.NaN : unit.endsWith("/s") ? 1 / score : score;
     }

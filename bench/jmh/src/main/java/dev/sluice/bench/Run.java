@@ -19,48 +19,48 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one command measured.
+ * The results of one command.
  *
- * @param jvmArgs of the forks, as far as they are common to all
- * @param again when groups of figures were measured again, by their names; mostly empty
+ * @param jvmArgs the JVM arguments common to all forks
+ * @param again the names of groups that were measured again later, with the time; usually empty
  */
 record Run(
         @JsonUnwrapped Provenance provenance,
         List<String> jvmArgs,
         List<Row> rows,
         @Nullable Map<String, String> again) {
-    /** What the {@linkplain Provenance#machine machine} has the program that loads a server. */
+    /** The key, in the {@linkplain Provenance#machine machine}, of the program that loads the server. */
     static final String LOAD = "load";
 
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
-    /** A file written before there was such a thing has nothing there. */
+    /** Files written by older versions have no {@code again}. */
     Run {
         again = again == null ? Map.of() : again;
     }
 
     /**
-     * A run that ends now and began with this JVM.
+     * Creates a run that ends now and started with this JVM.
      *
-     * @param more of the machine
+     * @param more additional properties of the machine
      */
     static Run now(String command, Map<String, String> more, List<String> jvmArgs, List<Row> rows) {
         return new Run(Provenance.now("java -jar sluice-bench.jar " + command, more), jvmArgs, rows, Map.of());
     }
 
-    /** The same with new figures in the place of old ones, those of whole groups. */
+    /** Returns a copy in which the figures of some groups are replaced. */
     Run with(Set<String> groups, Run now) {
         Map<String, Row> figures = byKey();
         figures.putAll(now.byKey());
         Map<String, String> dates = new TreeMap<>(again);
         groups.forEach(group -> dates.put(group, now.provenance.date()));
-        return new Run(provenance.lasting(now.provenance.seconds()), jvmArgs, List.copyOf(figures.values()), dates);
+        return new Run(provenance.plusSeconds(now.provenance.seconds()), jvmArgs, List.copyOf(figures.values()), dates);
     }
 
     /**
-     * Where the results of a command go.
+     * Returns the file for the results of a command.
      *
-     * @param whole whether all was measured, in full: only then it goes over what is recorded
+     * @param whole whether everything was measured with full effort. Only such a run replaces the recorded one.
      */
     static Path file(String command, boolean whole) {
         String name = command + "-jdk" + Runtime.version().feature() + ".json";
@@ -84,16 +84,6 @@ record Run(
         }
     }
 
-    /** What was measured, for example "peers". */
-    String commandName() {
-        return provenance.command().replaceFirst(".*\\.jar ", "").split("[ ,]", 2)[0];
-    }
-
-    /** Whether all rows of the command were asked for. */
-    boolean full() {
-        return !provenance.command().matches(".* --(quick|only).*");
-    }
-
     Map<String, Row> byKey() {
         Map<String, Row> byKey = new LinkedHashMap<>();
         rows.forEach(row -> byKey.put(row.key(), row));
@@ -104,12 +94,12 @@ record Run(
         return rows.stream().filter(row -> row.matches(query));
     }
 
-    /** {@return the first row picked that has a figure, and not of a parser whose result was wrong} */
+    /** Returns the first matching row that has a figure and whose result is not wrong. */
     Optional<Row> find(String query) {
         return pick(query).filter(row -> row.score() != null && !row.wrong()).findFirst();
     }
 
-    /** CPU, JVM, command, date and length in one line, and what of it is younger than the rest. */
+    /** Returns a line with the CPU, JVM, command, date and duration of the run. */
     String heading() {
         String load = provenance.machine().get(LOAD);
         String younger = "; groups of rows measured again: %d, the last %s";

@@ -21,11 +21,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Sends one body again and again over one connection, as fast as the server takes it, and reads the answers. The bytes lie
- * ready in direct memory, so the sender costs little more than the system calls. One thread.
+ * A client that sends one body repeatedly over one connection, as fast as the server reads it. The bytes are prepared in direct memory,
+ * so a request costs little more than the system calls. Not thread-safe.
  */
 final class Sender implements AutoCloseable {
-    /** Other answers follow on the same connection. */
+    /** Leaves the connection open after a response. */
     private static final ObjectMapper JSON = new ObjectMapper().disable(JsonParser.Feature.AUTO_CLOSE_SOURCE);
 
     private final SocketChannel channel;
@@ -52,7 +52,7 @@ final class Sender implements AutoCloseable {
         }
     }
 
-    /** Sends the body once and waits for the answer. */
+    /** Sends the body once and returns the response. */
     Truth send() throws IOException {
         for (ByteBuffer piece : pieces) {
             piece.rewind();
@@ -62,12 +62,12 @@ final class Sender implements AutoCloseable {
         }
         String status = answers.readLine();
         if (status == null || !status.startsWith("HTTP/1.1 200 ")) {
-            // Its head alone: the connection may be kept open.
-            throw new IOException("the server answered: " + status + "\n"
+            // Reads only the header section: the server may keep the connection open.
+            throw new IOException("The server responded: " + status + "\n"
                     + answers.lines().takeWhile(line -> !line.isEmpty()).collect(Collectors.joining("\n")));
         }
         while (!answers.readLine().isEmpty()) {
-            // a field of the header
+            // skips the header fields
         }
         return JSON.readValue(answers, Truth.class);
     }

@@ -11,25 +11,27 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.util.ListStatistics;
 
-/** A measurement of servers, each in a JVM of its own, that are loaded in turn, round by round. */
+/** A command that measures servers. Each server has its own JVM, and the servers are loaded in turn, round by round. */
 interface Served {
-    /** How many figures are taken, and in how many seconds. */
+    /** The number of figures and the expected duration of a command. */
     record Plan(int figures, double seconds) {}
 
     Plan plan();
 
-    /** {@return the programs that load the servers, with their versions} */
+    /** Returns the names and versions of the programs that load the servers. */
     String loadedBy() throws IOException;
 
-    /** Measures everything. */
     List<Row> run() throws IOException, InterruptedException;
 
-    /** Takes a figure. */
+    /** A measurement of one round. */
     interface Figure<K, F> {
         F of(K key) throws IOException;
     }
 
-    /** {@return a figure of each for every round, which are taken in turn, so that none is always the first; without warm-ups} */
+    /**
+     * Measures each key once per round and returns the figures without those of the warm-up rounds. The order rotates, so that none is
+     * always the first.
+     */
     static <K, F> Map<K, List<F>> inTurn(List<K> all, int warmUps, int rounds, Figure<K, F> figure) throws IOException {
         Map<K, List<F>> figures = new LinkedHashMap<>();
         all.forEach(each -> figures.put(each, new ArrayList<>()));
@@ -46,14 +48,14 @@ interface Served {
         return figures;
     }
 
-    /** {@return of figures that were taken in the same rounds, so that what disturbs both does not count} */
+    /** Returns the ratios of figures of the same round, so that disturbances affect both alike. */
     static List<Double> ratios(List<Double> figures, List<Double> others) {
         return IntStream.range(0, figures.size())
                 .mapToObj(i -> figures.get(i) / others.get(i))
                 .toList();
     }
 
-    /** {@return the median of all rounds, with the least and the greatest} */
+    /** Returns a row with the median of all rounds. Its note has the minimum and the maximum. */
     static Row median(String benchmark, Map<String, String> params, String unit, List<Double> figures, Body body) {
         ListStatistics all = new ListStatistics();
         figures.forEach(all::addValue);

@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A measured server in a JVM of its own. It is asked by lines on its standard input and ends when that is closed. */
+/** A measured server in its own JVM. It is controlled through its standard input and exits when that is closed. */
 final class ServerProcess implements AutoCloseable {
-    /** What the JVM of every server is started with. */
+    /** JVM arguments of every server. */
     static final List<String> JVM_ARGS = List.of(
             "-Xms256m",
             "-Xmx256m",
@@ -35,10 +35,12 @@ final class ServerProcess implements AutoCloseable {
     private int port;
 
     /**
-     * CPU time since its start, direct memory now, used or pooled, and the bytes that came, of complete bodies or not.
+     * The resources used by a server.
      *
-     * @param threads CPU time of each thread where the system tells it, those of the JVM included, because what Java tells
-     *     comes in steps of 10 ms; empty elsewhere
+     * @param threads CPU time of each thread, including JVM threads, from {@code /proc}; empty on other systems. Java reports CPU time
+     *     in steps of 10 ms only.
+     * @param directBytes direct memory in use or pooled at this time
+     * @param bytes body bytes received since the start, including incomplete bodies
      */
     record Usage(Map<String, Long> threads, long processNanos, long directBytes, long bytes) {
         double cpuSecondsSince(Usage before) {
@@ -55,7 +57,7 @@ final class ServerProcess implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param options of the JVM, beside its own
+     * @param options additional JVM options
      */
     ServerProcess(List<String> options, Class<?> main, String... args) throws IOException {
         List<String> command = new ArrayList<>();
@@ -71,7 +73,7 @@ final class ServerProcess implements AutoCloseable {
         in = process.outputWriter(StandardCharsets.UTF_8);
     }
 
-    /** Waits until it listens. */
+    /** Waits until the server listens and returns its port. */
     int port() throws IOException {
         port = port == 0 ? Integer.parseInt(line("port")) : port;
         return port;
@@ -94,21 +96,21 @@ final class ServerProcess implements AutoCloseable {
             }
             return threads;
         } catch (IOException e) {
-            // Not on this system, or a thread ended meanwhile: the process as a whole will do.
+            // Not Linux, or a thread ended while it was read. The CPU time of the process is used instead.
             return Map.of();
         }
     }
 
-    /** Forgets the peak of the resident set, where the system can. */
+    /** Resets the peak of the resident set, if the system supports it. */
     void resetPeak() {
         try {
             Files.writeString(proc("clear_refs"), RESET_PEAK);
         } catch (IOException e) {
-            // Not on this system: the peak is then that since the start.
+            // Not Linux. The peak since the start is reported.
         }
     }
 
-    /** {@return the peak of the resident set in bytes; 0 where the system does not tell} */
+    /** Returns the peak of the resident set in bytes, or 0 if it is not available. */
     long peakBytes() {
         try (Stream<String> lines = Files.lines(proc("status"))) {
             return lines.filter(line -> line.startsWith("VmHWM:"))
@@ -126,7 +128,7 @@ final class ServerProcess implements AutoCloseable {
     private String line(String expected) throws IOException {
         String line = out.readLine();
         if (line == null || !line.startsWith(expected + " ")) {
-            throw new IOException("the measured server said: " + line);
+            throw new IOException("Unexpected output of the measured server: " + line);
         }
         return line.substring(expected.length() + 1);
     }
@@ -136,7 +138,7 @@ final class ServerProcess implements AutoCloseable {
         try {
             in.close();
             if (!process.waitFor(SECONDS_TO_END, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("a measured server does not end");
+                throw new IllegalStateException("The measured server did not exit in time");
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -15,14 +15,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Which figures each command measures: the table {@code suite.txt}, which says how it is to be read. */
+/** The figures that each command measures, read from {@code suite.txt}. The file describes its format. */
 final class Suite {
     static final int OWN_CUT = 0;
     static final int CHUNK = 8 * 1024;
 
     private static final Pattern VARIABLE = Pattern.compile("\\$([a-z]+)");
 
-    /** Which labels a quick run has. */
+    /** Patterns for the labels of a quick run. */
     private static final Map<String, String> QUICK = Map.of(
             "levels",
             "(big|high) .*(DISABLED|PARANOID)|leak-settings.*ADVANCED",
@@ -60,7 +60,7 @@ final class Suite {
         return trials;
     }
 
-    /** What a command measures by its groups: each with Sluice and the parsers it is judged by, one after the other. */
+    /** Returns the trials of a command by group, in order. */
     static Collection<List<Trial>> groups(String command) {
         return of(command, false).stream()
                 .collect(Collectors.groupingBy(Trial::group, LinkedHashMap::new, Collectors.toList()))
@@ -73,7 +73,10 @@ final class Suite {
                 .toList();
     }
 
-    /** Always whole groups: figures that are compared stem from the same minutes. Those that share a figure are one. */
+    /**
+     * Returns the groups that contain a matching label. Groups are always measured as a whole, because figures that are compared must be
+     * measured at about the same time. Groups that share a figure are measured together.
+     */
     static List<Trial> groupsWith(List<Trial> trials, Pattern label) {
         Set<String> groups = new HashSet<>();
         matching(trials, label).forEach(trial -> groups.add(trial.group()));
@@ -112,18 +115,18 @@ final class Suite {
         }
     }
 
-    /** Leaves what has no value here as it is. */
+    /** Replaces variables. Variables without a value are left unchanged. */
     private static String filled(String text, Map<String, String> values) {
         return VARIABLE.matcher(text)
                 .replaceAll(found -> Matcher.quoteReplacement(values.getOrDefault(found.group(1), found.group())));
     }
 
-    /** In their order, from {@code name=value name=value}. */
+    /** Parses {@code name=value name=value} and keeps the order. */
     static Map<String, String> params(String format, Object... values) {
         return combinations(format.formatted(values)).get(0);
     }
 
-    /** Of {@code name=value,value name=value,value}. */
+    /** Returns all combinations of {@code name=value,value name=value,value}. */
     private static List<Map<String, String>> combinations(String params) {
         List<Map<String, String>> all = List.of(Map.of());
         for (String param : params.isEmpty() ? new String[0] : params.split(" ")) {

@@ -15,9 +15,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The tables of a run in Markdown. */
+/** The tables of a run in Markdown, as described by {@code tables.txt}. */
 final class Tables {
-    /** A greater relative error is told beside the figure. */
+    /** Larger relative errors are shown next to the figure. */
     private static final double NOISY = 0.10;
 
     private static final int SMALL_BODY = 64 * 1024;
@@ -25,23 +25,23 @@ final class Tables {
     private static final Pattern LABEL = Pattern.compile("\\$([a-z]+)");
     private static final List<String> LINES = TextTable.lines("/dev/sluice/bench/tables.txt");
 
-    private static final String LEFT_OUT = "\nRows left out of the tables for an error above 30 %%: %d.\n";
+    private static final String OMITTED = "\nRows omitted because their error is above 30 %%: %d.\n";
 
     private Tables() {}
 
-    /** All tables of the run, as {@code tables.txt} describes them, each with a heading of the third level. */
+    /** Returns all tables of the run, each with a heading of level 3. */
     static String of(Run run) {
-        List<Row> told = run.rows().stream().filter(row -> !row.vague()).toList();
-        int left = run.rows().size() - told.size();
-        StringBuilder text = new StringBuilder(left == 0 ? "" : LEFT_OUT.formatted(left));
-        grouped(told, row -> row.table().replaceFirst(":.*", "")).forEach((name, rows) -> {
-            List<String[]> its = LINES.stream()
+        List<Row> published = run.rows().stream().filter(row -> !row.vague()).toList();
+        int omitted = run.rows().size() - published.size();
+        StringBuilder text = new StringBuilder(omitted == 0 ? "" : OMITTED.formatted(omitted));
+        grouped(published, row -> row.table().replaceFirst(":.*", "")).forEach((name, rows) -> {
+            List<String[]> lines = LINES.stream()
                     .map(line -> line.split(" \\| "))
                     .filter(line -> line[0].equals(name) || line[0].startsWith(name + " way="))
                     .toList();
-            for (int i = 0; i < its.size(); i++) {
-                String[] line = its.get(i);
-                String[] below = i + 1 < its.size() && its.get(i + 1)[1].startsWith("+") ? its.get(++i) : null;
+            for (int i = 0; i < lines.size(); i++) {
+                String[] line = lines.get(i);
+                String[] below = i + 1 < lines.size() && lines.get(i + 1)[1].startsWith("+") ? lines.get(++i) : null;
                 List<Row> shown = rows.stream()
                         .filter(row -> line[0].equals(name) || row.matches(line[0]))
                         .toList();
@@ -53,14 +53,14 @@ final class Tables {
                 });
             }
         });
-        return text.append(Goals.table(run)).toString();
+        return text.toString();
     }
 
     static Map<String, List<Row>> grouped(List<Row> rows, Function<Row, String> key) {
         return rows.stream().collect(Collectors.groupingBy(key, LinkedHashMap::new, Collectors.toList()));
     }
 
-    /** @param line of {@code tables.txt} */
+    /** @param line a line of {@code tables.txt} */
     private static String table(String[] line, List<Row> rows) {
         if (line[5].equals("copies")) {
             return copies(rows);
@@ -94,7 +94,7 @@ final class Tables {
         });
     }
 
-    /** A line for each that the labels say, a column for each, in the order they come. */
+    /** Creates a table with a line and a column for each distinct label, in order of appearance. */
     private static String pivot(String[] line, List<Row> rows, Function<Row, String> cell) {
         Map<String, Map<String, String>> lines = new LinkedHashMap<>();
         Set<String> columns = new LinkedHashSet<>();
@@ -120,7 +120,7 @@ final class Tables {
         return "| parser | copies | reads name and file name |\n|---|---|---|\n" + String.join("", copies);
     }
 
-    /** The same in every language. */
+    /** Formats independently of the default locale. */
     static String format(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);
     }
@@ -129,9 +129,9 @@ final class Tables {
         return "\n### " + title + "\n\n";
     }
 
-    // ---- what a row is about
+    // ---- labels
 
-    /** The text with what the row is about in the place of words like $peer. */
+    /** Replaces variables such as $peer by their values in the row. */
     static String label(String text, Row row) {
         return LABEL.matcher(text).replaceAll(found -> Matcher.quoteReplacement(word(found.group(1), row)));
     }
@@ -172,9 +172,9 @@ final class Tables {
         return row.param("chunk").equals(Integer.toString(Integer.MAX_VALUE)) ? "whole" : row.param("chunk");
     }
 
-    // ---- its figures
+    // ---- figures
 
-    /** With the error however small it is: what levels cost is judged by a few per cent. */
+    /** Always shows the error, because differences between leak detection levels can be a few percent. */
     private static String timeAndError(Row row) {
         return row.score() == null
                 ? note(row)
@@ -185,7 +185,7 @@ final class Tables {
         return figure(row, row.mebibytesPerSecond(), "");
     }
 
-    /** The figure, with its error where it is above 10 %, and a mark where the parser's result is wrong. */
+    /** Shows the figure, its error if it is above 10 %, and a mark if the parser's result is wrong. */
     private static String figure(Row row, double figure, String unit) {
         return row.score() == null ? note(row) : number(figure) + unit + noise(row) + wrong(row);
     }

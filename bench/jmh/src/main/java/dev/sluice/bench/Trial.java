@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * One figure to be measured, for a table.
+ * A figure to measure.
  *
- * @param group those it is compared with, which are measured in turn with it, fork by fork; a figure that is in several
- *     groups is measured in each of them
- * @param benchmark simple class name and method
+ * @param group the figures it is compared with, which are measured in turn with it, fork by fork. A figure in several groups is measured
+ *     in each of them.
+ * @param benchmark the simple class name and the method
  */
 record Trial(
         String table, String group, String benchmark, Map<String, String> params, List<String> jvmArgs, Effort effort) {
@@ -23,7 +23,7 @@ record Trial(
         return benchmark.equals("PeerBenchmark.decode");
     }
 
-    /** The same for all trials that measure the same figure. */
+    /** Returns a text that is equal for all trials of the same figure. */
     String label() {
         return table + " " + benchmark.substring(benchmark.indexOf('.') + 1) + " " + String.join(" ", params.values());
     }
@@ -32,7 +32,7 @@ record Trial(
         return trials.stream().mapToDouble(trial -> trial.effort().seconds()).sum();
     }
 
-    /** How many figures there are, and how long they take on an idle machine: a line per table and one for all of them. */
+    /** Returns the number of figures and the expected duration on an idle machine: a line per table and one for all. */
     static String plan(List<Trial> trials) {
         Map<String, List<Trial>> tables = trials.stream()
                 .collect(Collectors.groupingBy(

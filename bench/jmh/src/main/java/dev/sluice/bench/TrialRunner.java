@@ -27,11 +27,11 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Runs trials with JMH, one fork at a time, and turns what comes back into rows. */
+/** Runs trials with JMH, one fork at a time, and converts the results to rows. */
 final class TrialRunner {
     /**
-     * A young generation of 600 MiB of 1 GiB, touched beforehand so that page faults are not measured; and threads like
-     * those of netty's event loops, for all parsers alike.
+     * JVM arguments of every fork. The heap is touched in advance so that page faults are not measured. All parsers run in netty's event
+     * loop threads, see {@link FastThreads}.
      */
     static final List<String> JVM_ARGS = List.of(
             "-Xms1g",
@@ -43,7 +43,7 @@ final class TrialRunner {
             "-Djmh.executor=CUSTOM",
             "-Djmh.executor.class=" + FastThreads.class.getName());
 
-    /** A check, which decodes twice, longer than this says that one operation fills an iteration. */
+    /** If the check, which decodes twice, takes longer than this, one operation fills an iteration. */
     private static final long SLOW_NANOS = 2_500_000_000L;
 
     private final Consumer<String> out;
@@ -57,11 +57,10 @@ final class TrialRunner {
     record Step(Trial trial, int fork) {}
 
     /**
-     * Measures all trials. Those of a group that follow one another are measured in turn, a fork of each, then the next fork
-     * of each, so that what slows the machine down for a while slows all of them down. After each fork it tells how long the
-     * rest will take.
+     * Measures all trials and reports the remaining time after each fork. Consecutive trials of a group are measured in turn: one fork
+     * of each, then the next fork of each, so that a temporary slowdown of the machine affects all of them.
      *
-     * @return a row for each figure; without a score, and with a note, for one that could not be measured
+     * @return a row for each figure. If a figure could not be measured, its row has a note instead of a score.
      */
     List<Row> run(List<Trial> trials) {
         List<Step> steps = inTurn(trials);
@@ -110,12 +109,12 @@ final class TrialRunner {
         return lastBody;
     }
 
-    /** Of the greatest and the least. */
+    /** Returns half the difference between the largest and the smallest mean. */
     static double halfRange(List<Double> means) {
         return (Collections.max(means) - Collections.min(means)) / 2;
     }
 
-    /** What is known of one figure so far. */
+    /** The measurements of one figure so far. */
     private final class Figure {
         private final Trial trial;
         private final Map<String, String> params;
@@ -126,7 +125,7 @@ final class TrialRunner {
         private Effort effort;
         private @Nullable RunResult all;
         private @Nullable String note;
-        private boolean over;
+        private boolean finished;
 
         Figure(Trial trial) {
             this.trial = trial;
@@ -142,7 +141,7 @@ final class TrialRunner {
             }
         }
 
-        /** Looks what the parser makes of the body. */
+        /** Compares the parser's result with the content of the body. */
         private void check(Body body) {
             PeerKind kind = PeerKind.of(params.get("peer"));
             int chunk = Integer.parseInt(params.get("chunk"));
@@ -152,7 +151,7 @@ final class TrialRunner {
                 if (wrong != null && kind.isSluice()) {
                     throw new IllegalStateException("Sluice " + wrong);
                 }
-                over = wrong != null && wrong.startsWith("refuses");
+                finished = wrong != null && wrong.startsWith("rejects");
                 params.put("outcome", wrong == null ? "right" : "wrong");
                 note = kind == PeerKind.CHUNKS_ONLY ? null : wrong;
                 effort = System.nanoTime() - start > SLOW_NANOS ? Effort.SLOW : effort;
@@ -161,9 +160,9 @@ final class TrialRunner {
             }
         }
 
-        /** What was measured counts no more. */
+        /** Discards the measurements and records the root cause. */
         void fail(Exception e) {
-            over = true;
+            finished = true;
             all = null;
             Throwable cause = e;
             for (Throwable deeper = e; deeper != null; deeper = cause(cause)) {
@@ -172,14 +171,14 @@ final class TrialRunner {
             note = Row.FAILED + cause.getClass().getSimpleName() + ": " + cause.getMessage();
         }
 
-        /** JMH keeps what a benchmark has thrown among the suppressed. */
+        /** Returns the cause, or the first suppressed exception, where JMH puts exceptions of the benchmark. */
         private static @Nullable Throwable cause(Throwable e) {
             return e.getCause() != null || e.getSuppressed().length == 0 ? e.getCause() : e.getSuppressed()[0];
         }
 
-        /** Measures one fork more, unless there is nothing more to be measured. */
+        /** Measures another fork, unless the figure is finished. */
         void measure(int fork) {
-            if (over || (fork > 0 && effort.forks == 1)) {
+            if (finished || (fork > 0 && effort.forks == 1)) {
                 return;
             }
             try {
@@ -210,7 +209,6 @@ final class TrialRunner {
                     Stream.concat(JVM_ARGS.stream(), trial.jvmArgs().stream()).toArray(String[]::new));
         }
 
-        /** {@return the row of the figure; without a score where there is none} */
         Row row() {
             if (all == null) {
                 return Row.without(trial.table(), trial.benchmark(), trial.params(), bytes, parts, note);
@@ -219,8 +217,7 @@ final class TrialRunner {
             Result<?> cpu = all.getSecondaryResults().get(WorkerCpu.NAME);
             Result<?> allocation = all.getSecondaryResults().get("gc.alloc.rate.norm");
             String unit = primary.getScoreUnit();
-            // JMH takes the iterations of all forks for one sample; what differs from fork to fork may be larger than
-            // that says.
+            // JMH treats the iterations of all forks as one sample, which underestimates differences between forks.
             double pooled = primary.getScoreError();
             return new Row(
                     trial.table(),

@@ -37,13 +37,13 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 class BenchmarksTest {
-    /** Nothing is measured here, so another build may well run benchmarks meanwhile. */
+    /** JMH normally waits for other benchmarks on the machine. Nothing is measured here, so that is unnecessary. */
     @BeforeAll
-    static void doNotWaitForOtherBenchmarks() {
+    static void ignoreLock() {
         System.setProperty("jmh.ignoreLock", "true");
     }
 
-    /** The first trial of each benchmark method, on the smallest body. */
+    /** Returns the benchmark methods of all suites. */
     static Set<String> methods() {
         return all().stream().map(Trial::benchmark).collect(Collectors.toCollection(TreeSet::new));
     }
@@ -60,7 +60,7 @@ class BenchmarksTest {
 
     @ParameterizedTest
     @MethodSource("methods")
-    void everyBenchmarkMethodRunsOnce(String method) throws RunnerException {
+    void benchmark_runsOnce(String method) throws RunnerException {
         Trial trial = all().stream()
                 .filter(each -> each.benchmark().equals(method))
                 .findFirst()
@@ -81,12 +81,12 @@ class BenchmarksTest {
     }
 
     @Test
-    void everyBenchmarkMethodBelongsToASuiteAndMeasuresTheAverageTime() {
+    void benchmarks_belongToASuite() {
         Set<String> listed = new TreeSet<>();
         for (BenchmarkListEntry entry : BenchmarkList.defaultList()
                 .getAll(OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT), List.of())) {
             String name = entry.getUsername();
-            // Of a class, or of one above it; those of a class around it do not count.
+            // JMH reads these annotations from the class and its superclasses, but not from an enclosing class.
             assertEquals(Mode.AverageTime, entry.getMode(), name);
             assertTrue(entry.getTimeUnit().hasValue(), name);
             listed.add(name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1));
@@ -95,7 +95,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void noTwoTrialsOfAGroupMeasureTheSameAndThoseOfSeveralMeasureItInTheSameWay() {
+    void trials_sameFigure_areMeasuredAlike() {
         for (List<Trial> suite : suites(false)) {
             Map<String, Trial> byLabel = new HashMap<>();
             Set<String> groups = new TreeSet<>();
@@ -112,7 +112,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void everyQuickCommandTakesUnderFiveMinutesAndTheWholeUnderAnHourAndAQuarter() {
+    void plan_staysWithinTimeLimits() {
         for (List<Trial> suite : suites(true)) {
             assertTrue(!suite.isEmpty() && Trial.seconds(suite) < 5 * 60);
         }
@@ -122,7 +122,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void theForksOfAGroupAreTakenInTurn() {
+    void forks_ofGroup_alternate() {
         Trial four = trial("a", "x", Effort.MAIN);
         Trial one = trial("a", "y", Effort.FRINGE);
         Trial after = trial("b", "z", Effort.WIDE);
@@ -137,13 +137,13 @@ class BenchmarksTest {
     }
 
     @Test
-    void theErrorIsNotLessThanHalfOfWhatTheForksDifferBy() {
+    void error_isAtLeastHalfTheRangeOfForks() {
         assertEquals(1.5, TrialRunner.halfRange(List.of(11.0, 10.0, 13.0)));
         assertEquals(0, TrialRunner.halfRange(List.of(11.0)));
     }
 
     @Test
-    void aFigureThatCannotBeMeasuredIsARowWithANoteAndTheOthersAreMeasuredAllTheSame() {
+    void trial_fails_othersAreMeasured() {
         Map<String, String> nonsense = Map.of("nonsense", "1");
         Trial bad = new Trial("t", "g", "ScanBenchmark.readByte", nonsense, List.of("-Xnonsense"), Effort.SLOW);
         Trial good = new Trial("t", "g", "ScanBenchmark.readByte", Map.of(), List.of(), Effort.SLOW);
@@ -154,13 +154,13 @@ class BenchmarksTest {
     }
 
     @Test
-    void onlyAWholeMeasurementGoesOverWhatIsRecorded() {
+    void file_partialRun_doesNotReplaceRecord() {
         assertTrue(Run.file("peers", true).startsWith("bench/results"));
         assertTrue(Run.file("peers", false).startsWith("bench/jmh/target"));
     }
 
     @Test
-    void whatIsMeasuredAgainAreWholeGroupsOfWhichThoseThatShareAFigureAreOne() {
+    void again_selectsWholeGroups() {
         List<Trial> floors =
                 Suite.groupsWith(Suite.of("peers", false), Pattern.compile("^floors readWords csv-16m heap"));
         assertEquals(List.of("floors csv-16m heap"), groups(floors));
@@ -174,7 +174,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void allFiguresOfAGroupGiveWayToTheNewOnes() {
+    void with_replacesFiguresOfGroup() {
         Row one = Row.counted("t", "A.a", Map.of("peer", "a"), 1, 0, 0, null);
         Row other = Row.counted("t", "A.a", Map.of("peer", "b"), 1, 0, 0, null);
         Row again = Row.counted("t", "A.a", Map.of("peer", "b"), 2, 0, 0, null);
@@ -187,7 +187,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void whatIsTimedRunsInThreadsOfItsOwnNetty() throws Exception {
+    void threads_areOfTheMeasuredNetty() throws Exception {
         ThreadFactory threads = new FastThreads(1, "test").getThreadFactory();
         assertTrue(threads.newThread(() -> {}) instanceof FastThreadLocalThread);
         System.setProperty(NettyIsland.THREADS_OF_41, "true");
@@ -200,7 +200,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void theGuardTakesUnderThreeMinutesEvenWhenTwoBodiesAreMeasuredThreeTimesAndTheClaimsUnderFifteen() {
+    void guardAndClaims_stayWithinTimeLimits() {
         int bodies = Suite.groups("guard").size();
         assertTrue(Trial.seconds(Suite.of("guard", false)) * (bodies + 4) / bodies < 3 * 60);
         assertTrue(Trial.seconds(Suite.of("claims", false)) < 12 * 60);
@@ -208,7 +208,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void whatTheReadmeShowsIsMeasuredAgain() throws IOException {
+    void claims_coverFiguresOfReadme() throws IOException {
         Set<String> measured = Suite.of("claims", false).stream()
                 .map(trial -> Row.without(trial.table(), trial.benchmark(), trial.params(), 0, 0, null)
                         .key())
@@ -238,7 +238,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void sluiceLeavesAtMostOneLeakRecordPerChunkAndNettyManyPerPart() throws Exception {
+    void leakRecords_sluice_atMostOnePerChunk() throws Exception {
         Map<String, Row> byPeer = new HashMap<>();
         for (Row row : LeakRecords.count(List.of(Scenario.NETTY_HIGH))) {
             byPeer.put(row.param("peer"), row);

@@ -22,12 +22,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class EndToEndTest {
     @Test
-    void everyServerIsMeasuredAndFindsWhatIsInTheBody() throws IOException, InterruptedException {
-        List<String> told = new ArrayList<>();
-        EndToEnd endToEnd = new EndToEnd(List.of(EndToEnd.Load.sent(Scenario.FORM, 3)), 1, told::add);
+    void endToEnd_everyVariantIsMeasured() throws IOException, InterruptedException {
+        List<String> messages = new ArrayList<>();
+        EndToEnd endToEnd = new EndToEnd(List.of(EndToEnd.Load.sent(Scenario.FORM, 3)), 1, messages::add);
         assertTrue(endToEnd.loadedBy().matches("(wrk \\S*\\d\\S* and )?a socket"), endToEnd.loadedBy());
         List<Row> rows = endToEnd.run();
-        assertEquals(Variant.values().length, told.size());
+        assertEquals(Variant.values().length, messages.size());
         for (Variant variant : Variant.values()) {
             for (String metric : List.of("throughput", "requests", "cpu", "timeToDiscard", "cpuToDiscard", "direct")) {
                 Row row = rows.stream()
@@ -44,18 +44,18 @@ class EndToEndTest {
     }
 
     @Test
-    void smallFormsAreTimedAloneAndBesideALargeOne() throws IOException {
-        List<String> told = new ArrayList<>();
-        List<Row> rows = new Fairness(Scenario.RANDOM_16M, 0, 1, told::add).run();
-        assertEquals(3, told.size());
+    void fairness_measuresFormsAloneAndDuringLargeBody() throws IOException {
+        List<String> messages = new ArrayList<>();
+        List<Row> rows = new Fairness(Scenario.RANDOM_16M, 0, 1, messages::add).run();
+        assertEquals(3, messages.size());
         assertEquals(9, rows.size());
         assertTrue(rows.stream().allMatch(row -> row.score() != null && row.score() > 0), rows.toString());
         String tables = Tables.of(Run.now("fairness", Map.of(), List.of(), rows));
         assertTrue(tables.contains("| server | alone | beside |"), tables);
-        assertTrue(tables.contains("99th percentile of 100 forms, handler on a worker"), tables);
+        assertTrue(tables.contains("99th percentile during the large body / alone"), tables);
     }
 
-    /** In each build one, as the others are measured in the same way. */
+    /** Returns one container in a short build, because all of them are measured in the same way. */
     static Stream<Container> containers() {
         return Stream.of(Container.values()).limit(Boolean.getBoolean("sluice.full") ? Long.MAX_VALUE : 1);
     }
@@ -63,14 +63,14 @@ class EndToEndTest {
     @ParameterizedTest
     @MethodSource("containers")
     @Tag("sized")
-    void eachContainerIsMeasuredAndFindsWhatIsInTheBody(Container container) throws Exception {
+    void containers_everyIntakeIsMeasured(Container container) throws Exception {
         Installed.require("wrk", LoadTool.isInstalled());
-        List<String> told = new ArrayList<>();
+        List<String> messages = new ArrayList<>();
         List<Row> rows;
         try (ServerProcess server = new ServerProcess(List.of(), FormServer.class, container.id(), "0")) {
-            rows = new Containers(0, 1, told::add).measure(server, container, 0, Scenario.FORM);
+            rows = new Containers(0, 1, messages::add).measure(server, container, 0, Scenario.FORM);
         }
-        assertEquals(1, told.size());
+        assertEquals(1, messages.size());
         assertEquals(Intake.values().length * 2 - 1, rows.size());
         for (Row row : rows) {
             assertTrue(row.score() != null && row.score() > 0, row.toString());
@@ -81,14 +81,14 @@ class EndToEndTest {
     }
 
     @Test
-    void aLoadThatGoesOnForEverIsEnded() throws IOException {
+    void loadTool_doesNotEnd_isKilled() throws IOException {
         String java = ProcessHandle.current().info().command().orElseThrow();
         assertTrue(LoadTool.output(List.of(java, "-version"), 60).contains("\""));
         assertEquals("", LoadTool.output(List.of("sleep", "3600"), 1));
     }
 
     @Test
-    void aServerSurvivesABadBodyAndAnswersTheNextOne() throws IOException {
+    void server_malformedBody_answersNextRequest() throws IOException {
         try (ServerProcess first = new ServerProcess(List.of(), MeasuredServer.class, Variant.HANDLER.id());
                 ServerProcess second = new ServerProcess(List.of(), MeasuredServer.class, Variant.SLUICE_LOOP.id())) {
             for (ServerProcess server : List.of(first, second)) {

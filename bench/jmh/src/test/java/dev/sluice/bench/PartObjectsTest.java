@@ -17,8 +17,7 @@ import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * The objects made for one part, counted one by one with JOL; TUNING.md says why there are these and no others. The sizes are those of
- * a 64-bit JVM with compressed references.
+ * Tests of the objects allocated for one part, measured with JOL on a 64-bit JVM with compressed references. TUNING.md explains them.
  */
 class PartObjectsTest {
     private static final String SECTION =
@@ -26,19 +25,19 @@ class PartObjectsTest {
                     + "Content-Type: image/jpeg\r\n\r\n";
 
     @Test
-    void aPartIsWhatTheApplicationAskedForAndAViewOfItsContent() throws Exception {
+    void part_allocatesOnlyRequestedObjects() throws Exception {
         byte[] body = ("--x\r\n" + SECTION + "content").getBytes(StandardCharsets.US_ASCII);
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
             decoder.feed(PooledByteBufAllocator.DEFAULT.heapBuffer(body.length).writeBytes(body));
             assertEquals(Event.PART_BEGIN, decoder.next());
-            // A String and its array, for each that is asked for; nothing where it is not.
+            // A String and its array for each text that the application requests.
             assertEquals(24 + 24, sizeOf(decoder.name()));
             assertEquals(24 + 32, sizeOf(decoder.filename()));
             assertEquals(24 + 32, sizeOf(decoder.contentType()));
-            // Only for those who keep the head: name and file name made once, and the bytes of the section.
+            // Only if the application requests the head: the object and a copy of the header section.
             assertEquals(56 + sizeOf(new byte[SECTION.length()]), sizeOf(decoder.head()));
             assertEquals(Event.DATA, decoder.next());
-            // netty's view of the chunk, one for each stretch of content.
+            // Netty's slice of the chunk, one for each piece of content.
             assertEquals(
                     40,
                     ClassLayout.parseInstance(withoutLeakDetection(decoder.data()))
@@ -46,7 +45,7 @@ class PartObjectsTest {
         }
     }
 
-    /** Tests run at PARANOID, where netty wraps what it gives. */
+    /** Removes the wrapper that netty adds at level PARANOID, at which tests run. */
     private static ByteBuf withoutLeakDetection(ByteBuf data) {
         return data.getClass().getSimpleName().contains("LeakAware") ? data.unwrap() : data;
     }
@@ -56,7 +55,7 @@ class PartObjectsTest {
         return GraphLayout.parseInstance(object).totalSize();
     }
 
-    /** Without the charset, which all parts share, and the strings, which are counted above. */
+    /** Excludes the charset, which all parts share, and the strings, which are counted separately. */
     private static long sizeOf(PartHead head) throws IllegalAccessException {
         long size = ClassLayout.parseInstance(head).instanceSize();
         for (Field field : PartHead.class.getDeclaredFields()) {

@@ -31,9 +31,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Whole bodies. */
+/** Benchmarks that process whole bodies. */
 public class BodyBenchmarks {
-    /** One whole body through one parser. The chunks are ready before the clock runs unless the memory says otherwise. */
+    /** Decodes a body with a parser. The chunks are prepared in advance unless {@link Memory} says otherwise. */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -44,18 +44,18 @@ public class BodyBenchmarks {
         @Param("fields-100")
         public String scenario;
 
-        /** In bytes; 0 for the body's own cut, {@link Integer#MAX_VALUE} for the whole body in one chunk. */
+        /** The chunk size in bytes; 0 for the chunks of the scenario, {@link Integer#MAX_VALUE} for a single chunk. */
         @Param("8192")
         public int chunk;
 
         @Param("heap")
         public String memory;
 
-        /** Leak-detection level of the netty that the parser is linked with. */
+        /** The leak detection level of the netty version that the parser uses. */
         @Param("DISABLED")
         public String level;
 
-        /** Whether the parser is known to read this body wrongly when it is cut like this; it is then timed all the same. */
+        /** "right" or "wrong": whether the parser is expected to return the correct result. It is timed in either case. */
         @Param("right")
         public String outcome;
 
@@ -70,7 +70,7 @@ public class BodyBenchmarks {
             parser.leakLevel(level);
             Optional<String> wrong = kind.wrong(parser, body);
             if (wrong.isPresent() == outcome.equals("right")) {
-                throw new IllegalStateException(peer + " " + wrong.orElse("reads the body rightly"));
+                throw new IllegalStateException(peer + " " + wrong.orElse("unexpectedly returns the correct result"));
             }
         }
 
@@ -87,7 +87,7 @@ public class BodyBenchmarks {
         }
     }
 
-    /** What the bytes cost when they are only looked at or moved: no parser can be expected to be faster. */
+    /** The cost of only reading or copying the bytes: lower bounds that no parser is expected to beat. */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -121,7 +121,7 @@ public class BodyBenchmarks {
             heap = Memory.of(memory) == Memory.HEAP;
             search = new DelimiterSearch(Delimiter.of(body.boundary().getBytes(StandardCharsets.US_ASCII)), false);
             if (searchDelimiter() != body.truth().parts()) {
-                throw new IllegalStateException("the search must find the delimiter after each part");
+                throw new IllegalStateException("The search must find the delimiter after each part");
             }
             long words = 0;
             long returns = 0;
@@ -135,7 +135,7 @@ public class BodyBenchmarks {
                 }
             }
             if (readWords() != words || bytesBefore() != returns || copy() != body.size()) {
-                throw new IllegalStateException("a floor does not touch every byte");
+                throw new IllegalStateException("A floor benchmark did not read every byte");
             }
         }
 
@@ -190,7 +190,7 @@ public class BodyBenchmarks {
             return found;
         }
 
-        /** The search of Sluice alone, without a grammar around it. */
+        /** Runs Sluice's delimiter search without the rest of the decoder. */
         @Benchmark
         public long searchDelimiter() {
             long found = 0;
@@ -215,7 +215,7 @@ public class BodyBenchmarks {
             return found;
         }
 
-        /** Copies every byte into memory that stays in the cache. */
+        /** Copies every byte to memory that stays in the processor cache. */
         @Benchmark
         public long copy() {
             long copied = 0;

@@ -30,7 +30,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The work on buffers: the ways Netty offers beside the ways Sluice uses. */
+/** Benchmarks of operations on buffers: Netty's methods and the methods that Sluice uses. */
 public class BufferBenchmarks {
     /** A pooled buffer. */
     @State(Scope.Thread)
@@ -54,16 +54,16 @@ public class BufferBenchmarks {
         }
     }
 
-    /** Bytes of a buffer into a String (netty issue 8388). */
+    /** Decodes bytes of a buffer to a String (netty issue 8388). */
     public static class TextBenchmark extends OnBuffer {
         @Param("UTF-8")
         public String charset;
 
-        /** Letters of US-ASCII only, or every eighth a letter that is not. */
+        /** "ascii" for US-ASCII letters only; "mixed" if every eighth letter is not US-ASCII. */
         @Param("ascii")
         public String content;
 
-        /** In bytes; the last letter may go beyond. */
+        /** The size in bytes. The last letter may exceed it. */
         @Param("64")
         public int size;
 
@@ -101,14 +101,14 @@ public class BufferBenchmarks {
             return buffer.toString(encoding);
         }
 
-        /** A decoder into a CharBuffer, whose characters the String then copies. */
+        /** Decodes to a CharBuffer, whose characters the String copies. */
         @Benchmark
         public String charBuffer() throws CharacterCodingException {
             return decoder.decode(buffer.nioBuffer()).toString();
         }
     }
 
-    /** Visiting every line end of a buffer (netty issues 9317 and 10623), over header text and over 64 KiB of random data. */
+    /** Finds every line end in header text and in 64 KiB of random data (netty issues 9317 and 10623). */
     public static class ScanBenchmark extends OnBuffer {
         private static final String HEADERS = """
             Content-Disposition: form-data; name="photos"; filename="IMG_0001.jpg"\r
@@ -181,7 +181,7 @@ public class BufferBenchmarks {
             return count;
         }
 
-        /** Byte by byte, the memory looked up once. */
+        /** Reads byte by byte through {@link ChunkMemory}. */
         @Benchmark
         public int chunkMemory() {
             chunk.open(buffer.retain());
@@ -196,18 +196,18 @@ public class BufferBenchmarks {
         }
     }
 
-    /** What netty's checks of bounds and of the reference count cost per access over 8 KiB (netty issue 8895). */
+    /** Measures the cost of netty's checks of bounds and reference count, for accesses to 8 KiB (netty issue 8895). */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.NANOSECONDS)
     public static class AccessBenchmark {
         private static final int SIZE = 8 * 1024;
 
-        /** heap, direct, direct-no-unsafe, slice (of direct) or composite (of two direct halves). */
+        /** heap, direct, direct-no-unsafe, slice (of a direct buffer) or composite (of two direct buffers). */
         @Param("heap")
         public String kind;
 
-        /** on, bounds-off, accessible-off or off; must be what the JVM was started with. */
+        /** on, bounds-off, accessible-off or off; must agree with the JVM arguments. */
         @Param("on")
         public String checks;
 
@@ -300,7 +300,7 @@ public class BufferBenchmarks {
             return buffer;
         }
 
-        /** Byte by byte through Sluice's view of the chunk: checked when the chunk is opened, not per access. */
+        /** Reads byte by byte through {@link ChunkMemory}, which checks the chunk only when it is opened. */
         @Benchmark
         public long oncePerChunk() {
             chunk.open(buffer.retain());
@@ -313,12 +313,12 @@ public class BufferBenchmarks {
         }
     }
 
-    /** Taking a buffer and giving it back, in one thread, to another thread, and in threads that live for one buffer. */
+    /** Allocates and releases a buffer, in one thread, across two threads, and in threads that allocate a single buffer. */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.NANOSECONDS)
     public static class AllocationBenchmark {
-        /** Buffers handed over together, so that the hand-over is not what is measured. */
+        /** Buffers are passed to the other thread in batches, so that the exchange does not dominate the measurement. */
         static final int BATCH = 256;
 
         private static final ByteBuf[] NOTHING = {};
@@ -332,7 +332,7 @@ public class BufferBenchmarks {
         @Param("8192")
         public int size;
 
-        /** Kind of the threads that live for one buffer: platform, or virtual where the JVM has them. */
+        /** The kind of the short-lived threads: platform, or virtual if the JVM supports them. */
         @Param("platform")
         public String threads;
 
@@ -371,7 +371,7 @@ public class BufferBenchmarks {
             return take().release();
         }
 
-        /** Buffers are taken here and released by another thread, {@value #BATCH} at a time. */
+        /** Allocates buffers that another thread releases, {@value #BATCH} at a time. */
         @Benchmark
         @OperationsPerInvocation(BATCH)
         public int acrossThreads() throws InterruptedException {
@@ -381,14 +381,14 @@ public class BufferBenchmarks {
             return releaser.releaseAll(batch);
         }
 
-        /** What of {@link #acrossThreads} goes to meeting the other thread: the same without buffers. */
+        /** Does the same as {@link #acrossThreads} without buffers, to measure the cost of the exchange. */
         @Benchmark
         @OperationsPerInvocation(BATCH)
         public int handOver() throws InterruptedException {
             return releaser.releaseAll(NOTHING);
         }
 
-        /** One operation is a thread that lives for one buffer. */
+        /** Starts a thread that allocates and releases one buffer. */
         @Benchmark
         public void shortLivedThread() throws InterruptedException {
             Thread thread = factory.newThread(() -> take().release());
@@ -396,7 +396,7 @@ public class BufferBenchmarks {
             thread.join();
         }
 
-        /** A thread that releases the buffers another thread has taken. */
+        /** A thread that releases the buffers of another thread. */
         private static final class Releaser extends FastThreadLocalThread {
             private final Exchanger<ByteBuf[]> handOver = new Exchanger<>();
 
@@ -416,11 +416,11 @@ public class BufferBenchmarks {
                         handOver.exchange(buffers);
                     }
                 } catch (InterruptedException e) {
-                    // the benchmark is over
+                    // the benchmark has ended
                 }
             }
 
-            /** Returns when all are released. */
+            /** Passes the buffers to the thread and returns when all are released. */
             int releaseAll(ByteBuf[] buffers) throws InterruptedException {
                 handOver.exchange(buffers);
                 return handOver.exchange(null).length;

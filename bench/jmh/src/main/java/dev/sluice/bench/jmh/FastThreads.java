@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads that run the benchmarks of all parsers: netty's own, as its event loops are, because only those have the
- * caches of the pooled allocator switched on.
+ * The threads that run the benchmarks. They are of the same class as netty's event loop threads, because only those use the caches of
+ * the pooled allocator.
  */
 public final class FastThreads extends ThreadPoolExecutor {
-    /** As JMH makes it: {@code -Djmh.executor=CUSTOM} with the name of this class as {@code -Djmh.executor.class}. */
+    /** Called by JMH with {@code -Djmh.executor=CUSTOM} and the name of this class in {@code -Djmh.executor.class}. */
     public FastThreads(int maxThreads, String prefix) {
         super(maxThreads, maxThreads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(prefix));
     }

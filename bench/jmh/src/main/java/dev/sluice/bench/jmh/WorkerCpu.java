@@ -14,11 +14,11 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * CPU time per operation of the threads that run the benchmark. Where other programs share the processors, it is what time on
- * the clock would be without them, but for the caches.
+ * A JMH profiler for the CPU time per operation of the benchmark threads. If other programs share the processors, it estimates the time
+ * that the operation would take without them.
  */
 public final class WorkerCpu implements InternalProfiler {
-    /** Name of the result; in nanoseconds per operation. */
+    /** The name of the result, which is in nanoseconds per operation. */
     public static final String NAME = "cpu";
 
     static final String WORKER = "jmh-worker";

@@ -14,7 +14,7 @@ import org.apache.commons.fileupload.FileUploadException;
 import org.apache.commons.fileupload.RequestContext;
 import org.apache.commons.fileupload.disk.DiskFileItemFactory;
 
-/** The endpoint, written for Commons FileUpload 1. */
+/** The endpoint written with Commons FileUpload 1. */
 final class FileUploadEndpoint implements MigrationTest.UploadEndpoint {
     private final Path spool;
 

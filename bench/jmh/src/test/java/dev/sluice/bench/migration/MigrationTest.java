@@ -16,14 +16,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The migration page shows what is compiled here, and the three endpoints on it do the same. */
+/** Tests of the upload endpoints that the migration page shows: one upload application, written with three libraries. */
 class MigrationTest {
-    /** The endpoint of the migration page: a field {@code title}, and files that are kept under names of the server. */
+    /** An endpoint that accepts a field {@code title} and stores files under names chosen by the server. */
     interface UploadEndpoint {
-        /** What the endpoint answers. */
+        /** The response of the endpoint. */
         record Receipt(String title, int files, long bytes) {}
 
-        /** {@return what was received, from the body and the Content-Type of a request; the files are in {@code store}} */
+        /** Receives the body of a request and moves its files to {@code store}. */
         Receipt receive(InputStream body, String contentType, Path store) throws IOException;
     }
 
@@ -50,7 +50,7 @@ class MigrationTest {
     }
 
     @Test
-    void theThreeEndpointsDoTheSame() throws IOException {
+    void endpoints_giveSameResult() throws IOException {
         Path spool = Files.createDirectory(root.resolve("spool"));
         try (SpoolDirectory sluice =
                 SpoolDirectory.builder(spool.resolve("sluice")).keepFreeBytes(0).open()) {
@@ -77,7 +77,7 @@ class MigrationTest {
     }
 
     @Test
-    void thePageShowsTheseSources() throws IOException {
+    void migrationPage_showsTheseSources() throws IOException {
         Path project = Path.of(System.getProperty("sluice.rootDir"));
         String page =
                 Files.readString(project.resolve("parser/docs/migration.md")).replace("\r\n", "\n");
@@ -89,7 +89,7 @@ class MigrationTest {
                     .stripIndent();
             assertTrue(
                     page.contains("```java\n" + shown + "\n```\n"),
-                    name + " on the page is not what is compiled:\n" + shown);
+                    name + " differs from the code on the migration page:\n" + shown);
         }
     }
 }

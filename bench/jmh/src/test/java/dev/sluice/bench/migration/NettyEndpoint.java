@@ -20,7 +20,7 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.UUID;
 
-/** The endpoint, written for the multipart decoder of netty-codec-http. */
+/** The endpoint written with the multipart decoder of netty-codec-http. */
 final class NettyEndpoint implements MigrationTest.UploadEndpoint {
     private final Path spool;
 

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.UUID;
 
-/** The endpoint, written for Sluice. */
+/** The endpoint written with Sluice. */
 final class SluiceEndpoint implements MigrationTest.UploadEndpoint {
     private final Forms forms;
 

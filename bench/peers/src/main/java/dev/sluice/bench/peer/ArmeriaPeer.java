@@ -13,8 +13,8 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * Armeria's reactive decoder, fed netty buffers as its server feeds it, and subscribed with unlimited demand on the calling
- * thread to its pooled objects, so that content is not copied into arrays.
+ * Armeria's reactive decoder. It receives Netty buffers, as in Armeria's server. The subscription is on the calling thread, with
+ * unlimited demand and for pooled objects, so that content is not copied to arrays.
  */
 final class ArmeriaPeer implements Peer {
     private final Body body;
@@ -36,7 +36,7 @@ final class ArmeriaPeer implements Peer {
                 .bodyParts()
                 .subscribe(parts, ImmediateEventExecutor.INSTANCE, SubscriptionOption.WITH_POOLED_OBJECTS);
         if (parts.failure != null || !parts.complete) {
-            throw new IOException("not complete", parts.failure);
+            throw new IOException("The body did not complete", parts.failure);
         }
     }
 
@@ -89,7 +89,7 @@ final class ArmeriaPeer implements Peer {
         public void onNext(HttpData data) {
             try (data) {
                 if (parts.tally.checks()) {
-                    ByteBufChunks.tell(parts.tally, data.byteBuf());
+                    ByteBufChunks.add(parts.tally, data.byteBuf());
                 } else {
                     parts.tally.count(data.length());
                 }

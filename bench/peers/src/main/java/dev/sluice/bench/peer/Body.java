@@ -8,17 +8,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A whole multipart body in memory with the truth about it. Immutable, safe for all threads; the arrays are shared and must
- * not be written.
+ * A whole multipart body in memory, with its expected content. Immutable and thread-safe. The arrays are shared; do not write to them.
  *
- * @param contentType of the request, with the boundary
- * @param boundary that it says
- * @param pieces in which it is fed when it is not cut otherwise
- * @param lenient whether a reader has to put up with bare LF line ends or with a long preamble and epilogue
- * @param size in bytes, delimiters and header sections included
+ * @param contentType the Content-Type of the request, including the boundary
+ * @param pieces the chunks of the body if it is not cut differently
+ * @param truth the content that a parser must find
+ * @param lenient whether the body has bare LF line ends, or a long preamble or epilogue
+ * @param size the size in bytes, including delimiters and header sections
  */
 public record Body(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient, long size) {
-    /** Up to this size, chunks of equal content share their memory. */
+    /** The largest size of chunks that share their memory if they are equal. */
     private static final int TINY = 64;
 
     static Body of(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient) {
@@ -26,16 +25,16 @@ public record Body(String contentType, String boundary, List<Slice> pieces, Trut
         return new Body(contentType, boundary, List.copyOf(pieces), truth, lenient, size);
     }
 
-    /** A body of which nothing is known. */
+    /** Creates a body with unknown content. */
     public static Body unknown(String contentType, String boundary, List<Slice> pieces) {
         return of(contentType, boundary, pieces, Truth.NOTHING, false);
     }
 
     /**
-     * The body cut into chunks. Equal chunks of up to {@value #TINY} bytes are one and the same slice: in a server they come
-     * from a pool and lie in the cache, where 65,536 buffers of their own would not.
+     * Cuts the body into chunks. Equal chunks of up to {@value #TINY} bytes are the same slice. In a server such chunks come from a pool
+     * and are in the processor cache; 65,536 separate buffers would not be.
      *
-     * @param chunkSize in bytes; 0 for the cut the body was made with, {@link Integer#MAX_VALUE} for one chunk
+     * @param chunkSize the size in bytes; 0 for the original pieces, {@link Integer#MAX_VALUE} for a single chunk
      */
     public List<Slice> cut(int chunkSize) {
         if (chunkSize == 0 || (chunkSize == Integer.MAX_VALUE && pieces.size() == 1)) {
@@ -56,7 +55,7 @@ public record Body(String contentType, String boundary, List<Slice> pieces, Trut
         return chunks;
     }
 
-    /** A stream that hands out at most one chunk of the given cut per read; it can be rewound. */
+    /** Returns a stream of the body that returns at most one chunk per read. */
     public ChunkedStream stream(int chunkSize) {
         return new ChunkedStream(cut(chunkSize));
     }
@@ -67,7 +66,7 @@ public record Body(String contentType, String boundary, List<Slice> pieces, Trut
         return new Slice(all.array(), 0, all.capacity());
     }
 
-    /** Reads the chunks one after the other; a read never crosses the end of a chunk, as with a socket. */
+    /** A stream of chunks that can be rewound. As with a socket, a read never crosses the end of a chunk. */
     public static final class ChunkedStream extends InputStream {
         private final List<Slice> chunks;
         private int next;
@@ -78,7 +77,7 @@ public record Body(String contentType, String boundary, List<Slice> pieces, Trut
             this.chunks = chunks;
         }
 
-        /** Goes back to the first byte. */
+        /** Returns to the first byte. */
         public void rewind() {
             next = 0;
             current = new Slice(current.array(), 0, 0);

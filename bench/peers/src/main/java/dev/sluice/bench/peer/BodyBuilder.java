@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a body part by part and tells a tally what is in it. */
+/** A builder of bodies that also computes their expected content. */
 final class BodyBuilder {
     private final String boundary;
     private final String lineEnd;
-    private final Tally told = Tally.checking();
+    private final Tally expected = Tally.checking();
     private final List<Slice> pieces = new ArrayList<>();
     private ByteArrayOutputStream piece = new ByteArrayOutputStream();
     private boolean lenient;
@@ -22,7 +22,7 @@ final class BodyBuilder {
         this(boundary, "\r\n");
     }
 
-    /** @param lineEnd CRLF, or a bare LF that only lenient readers take */
+    /** @param lineEnd CRLF, or LF for lenient readers */
     BodyBuilder(String boundary, String lineEnd) {
         this.boundary = boundary;
         this.lineEnd = lineEnd;
@@ -44,19 +44,19 @@ final class BodyBuilder {
         return head(name, filename, type).content(content).account(content);
     }
 
-    /** A file whose content is {@code block} again and again; its chunks share the memory of the block. */
+    /** Adds a file that repeats {@code block}. All repetitions share the memory of the block. */
     BodyBuilder repeatedFile(String name, String filename, byte[] block, int count) {
         head(name, filename, "application/octet-stream");
         endPiece();
         for (int i = 0; i < count; i++) {
             pieces.add(new Slice(block, 0, block.length));
-            told.data(block, 0, block.length);
+            expected.data(block, 0, block.length);
         }
-        told.endPart(name, filename);
+        expected.endPart(name, filename);
         return this;
     }
 
-    /** Ends the chunk here when the body is cut as it was made. */
+    /** Ends the current piece. */
     BodyBuilder endPiece() {
         if (piece.size() > 0) {
             byte[] bytes = piece.toByteArray();
@@ -66,7 +66,7 @@ final class BodyBuilder {
         return this;
     }
 
-    /** Content that goes on in the next piece: used by the bodies whose cut is part of the scenario. */
+    /** Starts a part. Its content, which may span several pieces, is added with {@link #content} and {@link #account}. */
     BodyBuilder head(String name, @Nullable String filename, @Nullable String type) {
         if (!first) {
             write(lineEnd);
@@ -91,10 +91,10 @@ final class BodyBuilder {
         return this;
     }
 
-    /** Adds the body of the part begun last to the truth. */
+    /** Adds the content of the current part to the expected content. */
     BodyBuilder account(byte[] content) {
-        told.data(content, 0, content.length);
-        told.endPart(name, filename);
+        expected.data(content, 0, content.length);
+        expected.endPart(name, filename);
         return this;
     }
 
@@ -112,7 +112,7 @@ final class BodyBuilder {
             piece.writeBytes(epilogue);
         }
         endPiece();
-        return Body.of("multipart/form-data; boundary=" + boundary, boundary, pieces, told.asTruth(), lenient);
+        return Body.of("multipart/form-data; boundary=" + boundary, boundary, pieces, expected.asTruth(), lenient);
     }
 
     private void write(String text) {

@@ -17,13 +17,13 @@ import org.eclipse.jetty.http.MultiPart;
 import org.eclipse.jetty.io.Content;
 import org.jspecify.annotations.Nullable;
 
-/** Parsers that are pushed one buffer of NIO after the other. */
+/** Parsers that receive NIO buffers. */
 final class ByteBufferPeer {
     private static final ByteBufferPool UNDERTOW_POOL = new DefaultByteBufferPool(false, 16 * 1024);
 
     private ByteBufferPeer() {}
 
-    /** The chunks; equal slices share one buffer. */
+    /** Returns the chunks of the body. Equal slices share one buffer. */
     static List<ByteBuffer> buffers(Body body, int chunkSize, Memory memory) {
         List<ByteBuffer> buffers = new ArrayList<>();
         Map<Slice, ByteBuffer> made = new HashMap<>();
@@ -37,7 +37,6 @@ final class ByteBufferPeer {
         return buffers;
     }
 
-    /** With its own part listener. */
     static Peer jetty(Body body, int chunkSize, Memory memory) {
         List<ByteBuffer> chunks = buffers(body, chunkSize, memory);
         return tally -> {
@@ -93,7 +92,7 @@ final class ByteBufferPeer {
                 parser.parse(chunk.clear());
             }
             if (!parser.isComplete()) {
-                throw new IOException("not complete");
+                throw new IOException("The body did not complete");
             }
         };
     }
@@ -107,7 +106,7 @@ final class ByteBufferPeer {
             this.tally = tally;
         }
 
-        /** The parser leaves the names in the header; its form parser reads them so. */
+        /** Undertow's parser does not read names. They are read here in the same way as in its form parser. */
         @Override
         public void beginPart(HeaderMap headers) {
             if (tally.records()) {

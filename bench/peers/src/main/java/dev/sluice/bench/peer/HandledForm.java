@@ -19,15 +19,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The form of one request, taken by Sluice's handler for Netty: each part goes to a sink that tells it to the tally.
+ * A form that Sluice's handler for Netty receives. Each part goes to a sink that adds it to the tally.
  *
- * @param answer made once the form is complete
+ * @param answer creates the response when the form is complete
  */
 public record HandledForm(Tally tally, Callable<ByteBuf> answer) implements FormReceiver {
     @Override
     public FormOptions options(FormOptions defaults) {
         return defaults.toBuilder()
-                .decider(part -> PartDecision.to(new Told(part, tally)))
+                .decider(part -> PartDecision.to(new TallySink(part, tally)))
                 .build();
     }
 
@@ -37,10 +37,10 @@ public record HandledForm(Tally tally, Callable<ByteBuf> answer) implements Form
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK, answer.call()));
     }
 
-    private record Told(PartHead part, Tally tally) implements PartSink {
+    private record TallySink(PartHead part, Tally tally) implements PartSink {
         @Override
         public Readiness write(ByteBuf data) {
-            ByteBufChunks.tell(tally, data);
+            ByteBufChunks.add(tally, data);
             return Readiness.READY;
         }
 
@@ -57,7 +57,7 @@ public record HandledForm(Tally tally, Callable<ByteBuf> answer) implements Form
 
         @Override
         public void close() {
-            // keeps nothing
+            // There is nothing to release.
         }
     }
 }

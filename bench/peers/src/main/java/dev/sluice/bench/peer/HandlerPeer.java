@@ -16,7 +16,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import java.io.IOException;
 
-/** Sluice's handler for Netty on one connection without a socket, request after request, on the event loop. */
+/** Sluice's handler for Netty in an embedded channel, which processes one request after the other on the calling thread. */
 final class HandlerPeer implements Peer {
     private final String contentType;
     private final ByteBufChunks chunks;
@@ -46,7 +46,7 @@ final class HandlerPeer implements Peer {
         connection.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
         FullHttpResponse response = connection.readOutbound();
         if (response == null || !response.status().equals(HttpResponseStatus.OK)) {
-            throw new IOException("the handler answered " + response);
+            throw new IOException("The handler responded: " + response);
         }
         response.release();
     }

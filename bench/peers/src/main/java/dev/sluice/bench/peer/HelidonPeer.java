@@ -7,15 +7,15 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Helidon's blocking reader. Its class files need Java 21, so it is called by reflection: two calls for the body, three for
- * each part, none for content.
+ * Helidon's blocking reader. Its class files require Java 21, so it is called by reflection: two calls for each body, three for each
+ * part, and none for content.
  */
 final class HelidonPeer {
     private static final String MEDIA = "io.helidon.http.media.";
 
     private HelidonPeer() {}
 
-    /** One for all bodies: it looks for services, which takes far longer than a small body. */
+    /** Shared by all bodies, because it is created with a service lookup that takes far longer than reading a small body. */
     private static final class Support {
         static final Object MEDIA_SUPPORT = create();
 

@@ -1,16 +1,16 @@
 package dev.sluice.bench.peer;
 
-/** Where the chunks lie that a parser is fed with, and when they are made. */
+/** The memory of the chunks, and when they are created. */
 public enum Memory implements Named {
-    /** Made before the clock runs: arrays, or pooled heap buffers. */
+    /** Arrays or pooled heap buffers, created in advance. */
     HEAP,
-    /** Made before the clock runs: pooled direct buffers. */
+    /** Pooled direct buffers, created in advance. */
     DIRECT,
-    /** As Netty's HTTP decoder hands them on: retained slices of pooled direct buffers of 64 KiB, sliced in each operation. */
+    /** Retained slices of pooled direct buffers of 64 KiB, created in each operation, as Netty's HTTP decoder does. */
     SLICES,
-    /** Unpooled wrappers around arrays, made anew in each operation, as netty's own benchmark does. */
+    /** Unpooled wrappers of arrays, created in each operation, as in Netty's own benchmark. */
     WRAPPED_EACH,
-    /** Pooled direct buffers, allocated, filled and released in each operation: what a server sees. */
+    /** Pooled direct buffers, allocated, filled and released in each operation, as in a server. */
     POOLED_EACH;
 
     public static Memory of(String id) {

@@ -2,7 +2,7 @@ package dev.sluice.bench.peer;
 
 import java.util.Locale;
 
-/** A constant whose name on the command line and in results is lower case with dashes. */
+/** An enum constant with an id for the command line and the results: its name in lower case with dashes. */
 public interface Named {
     String name();
 

@@ -7,22 +7,22 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A second Netty in the same JVM: loads the classes of Netty, and the adapters and the Sluice classes linked with them, anew
- * instead of taking them from the parent. It is Netty 4.1, or a fresh copy of the one on the class path with statics of its own.
+ * A class loader for a second Netty in the same JVM: Netty 4.1, or a copy of Netty 4.2 with separate static fields. It defines its own
+ * classes of Netty, of Sluice and of the adapters between them, instead of delegating to its parent.
  */
 public final class NettyIsland extends ClassLoader {
     static {
         registerAsParallelCapable();
     }
 
-    /** The system property that has a benchmark run in threads of Netty 4.1, which does not know those of 4.2. */
+    /** The system property that makes a benchmark use threads of Netty 4.1, which does not recognize threads of Netty 4.2. */
     public static final String THREADS_OF_41 = "dev.sluice.bench.netty41";
 
     private static final String ADAPTERS = "dev.sluice.bench.peer.bytebuf.";
 
     private final String folder;
 
-    /** @param folder of the resources that are the classes of its Netty */
+    /** @param folder the folder of Netty's class files in the resources */
     private NettyIsland(String folder) {
         super(NettyIsland.class.getClassLoader());
         this.folder = folder;
@@ -32,17 +32,17 @@ public final class NettyIsland extends ClassLoader {
         static final NettyIsland ISLAND = new NettyIsland("netty41/");
     }
 
-    /** Netty 4.1, whose classes the build has put among the resources; one for the whole JVM. */
+    /** Returns the only loader of Netty 4.1. The build copies Netty's class files to the resources. */
     public static NettyIsland netty41() {
         return Netty41.ISLAND;
     }
 
-    /** Another copy of the Netty on the class path. */
+    /** Creates a loader for another copy of the Netty on the class path. */
     public static NettyIsland copyOf42() {
         return new NettyIsland("");
     }
 
-    /** Installs a {@code RecordCounter} on this island, on which no buffer has been made yet. */
+    /** Installs a {@code RecordCounter}. No buffer may have been created with this loader before. */
     public LongSupplier countRecords() {
         return (LongSupplier) call("RecordCounter", "install", new Class<?>[0]);
     }
@@ -51,7 +51,7 @@ public final class NettyIsland extends ClassLoader {
         return (body, chunkSize, memory) -> netty41().open(decoder, body, chunkSize, memory);
     }
 
-    /** As {@code ByteBufPeer.open}. */
+    /** Calls {@code ByteBufPeer.open}. */
     public Peer open(String decoder, Body body, int chunkSize, Memory memory) {
         Class<?>[] types = {String.class, Body.class, int.class, Memory.class};
         return (Peer) call("ByteBufPeer", "open", types, decoder, body, chunkSize, memory);
@@ -69,14 +69,14 @@ public final class NettyIsland extends ClassLoader {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        boolean ofNetty = name.startsWith("io.netty.");
-        boolean linked = name.startsWith("dev.sluice.") && !name.startsWith("dev.sluice.bench.");
-        if (!ofNetty && !linked && !name.startsWith(ADAPTERS)) {
+        boolean isNetty = name.startsWith("io.netty.");
+        boolean isLinked = name.startsWith("dev.sluice.") && !name.startsWith("dev.sluice.bench.");
+        if (!isNetty && !isLinked && !name.startsWith(ADAPTERS)) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {
             Class<?> loaded = findLoadedClass(name);
-            return loaded != null ? loaded : define(name, (ofNetty ? folder : "") + name.replace('.', '/') + ".class");
+            return loaded != null ? loaded : define(name, (isNetty ? folder : "") + name.replace('.', '/') + ".class");
         }
     }
 

@@ -1,23 +1,23 @@
 package dev.sluice.bench.peer;
 
 /**
- * A parser with the chunks it is fed. One thread. {@link Opener#open} makes ready what must not be timed, {@link #run}
- * decodes the whole body once from a fresh parser and may be called any number of times.
+ * A parser under test and the chunks of a body. {@link Opener#open} prepares everything that is not timed. {@link #run} decodes the body
+ * once with a new parser and may be called repeatedly. Not thread-safe.
  */
 public interface Peer extends AutoCloseable {
-    /** Makes a peer ready for one body. */
+    /** A factory of peers. */
     interface Opener {
         /** @param chunkSize as in {@link Body#cut} */
         Peer open(Body body, int chunkSize, Memory memory);
     }
 
-    /** Decodes the body, telling the tally each part. Copies nothing that the parser itself does not copy. */
+    /** Decodes the body and adds each part to the tally. Makes no copy that the parser does not require. */
     void run(Tally tally) throws Exception;
 
-    /** Gives the chunks back. */
+    /** Releases the chunks. */
     @Override
     default void close() {}
 
-    /** Sets the leak-detection level of the Netty this parser is linked with; without effect where there is none. */
+    /** Sets the leak detection level of the Netty that the parser uses; no effect for other parsers. */
     default void leakLevel(String level) {}
 }

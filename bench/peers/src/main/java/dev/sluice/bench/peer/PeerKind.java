@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Every parser: whether it takes direct memory, whether it reads names, and how it is opened; {@code peers.txt} has the texts. */
+/** All parsers: whether they accept direct memory, whether they read names, and how they are opened. Their titles are in {@code peers.txt}. */
 public enum PeerKind implements Named {
     SLUICE_PUSH(true, true, ByteBufPeer.of("sluice-push")),
     SLUICE_PULL(false, true, StreamPeer.of(StreamPeer::sluice)),
@@ -19,7 +19,7 @@ public enum PeerKind implements Named {
     SLUICE_HANDLER(true, true, HandlerPeer::new),
     NETTY42_KEPT(true, true, ByteBufPeer.of("netty42-kept")),
     NETTY42_DROPPED(true, true, ByteBufPeer.of("netty42-dropped")),
-    /** As Netty ran by default up to JDK 23; newer ones have it do without Unsafe unless they are told this. */
+    /** Netty with {@code sun.misc.Unsafe}, which is no longer the default on JDK 24 and newer. */
     NETTY42_UNSAFE(true, true, ByteBufPeer.of("netty42-dropped")),
     NETTY41_KEPT(true, true, NettyIsland.ofNetty41("netty41-kept")),
     NETTY41_DROPPED(true, true, NettyIsland.ofNetty41("netty41-dropped")),
@@ -37,7 +37,7 @@ public enum PeerKind implements Named {
     HELIDON(false, true, HelidonPeer::open),
     CHUNKS_ONLY(true, false, ByteBufPeer.of("chunks-only"));
 
-    /** Titles and what is copied, by the ids. */
+    /** The titles and descriptions of copies, by id. */
     private static final class Texts {
         static final Map<String, String[]> BY_ID = TextTable.lines("/dev/sluice/bench/peer/peers.txt").stream()
                 .map(line -> line.split(" \\| "))
@@ -46,16 +46,16 @@ public enum PeerKind implements Named {
 
     private static final int JAVA_OF_HELIDON = 21;
     private static final int JAVA_WITH_UNSAFE_OPTION = 23;
-    /** What has netty use Unsafe on a JDK where it would not by itself. */
+    /** Arguments that make Netty use {@code sun.misc.Unsafe} on every JDK. */
     private static final List<String> ALLOW_UNSAFE =
             List.of("-Dio.netty.noUnsafe=false", "--sun-misc-unsafe-memory-access=allow");
 
     public final String title;
-    /** Whether it can be fed direct memory as it is. */
+    /** Whether the parser accepts direct memory. */
     public final boolean takesDirect;
-    /** Whether it reads name and file name from the Content-Disposition header. */
+    /** Whether the parser reads name and file name from the Content-Disposition header. */
     public final boolean readsNames;
-    /** What this parser, or the way it must be fed, copies. */
+    /** The copies made by the parser or needed to feed it. */
     public final String copies;
 
     private final Peer.Opener opener;
@@ -77,7 +77,7 @@ public enum PeerKind implements Named {
         return name().startsWith("SLUICE");
     }
 
-    /** Whether the running JVM can load it. */
+    /** Returns whether this JVM supports the parser. */
     public boolean runsHere() {
         int java = Runtime.version().feature();
         return switch (this) {
@@ -87,7 +87,7 @@ public enum PeerKind implements Named {
         };
     }
 
-    /** What the JVM must be started with for it, beside what is common to all. */
+    /** Returns the JVM arguments that only this parser needs. */
     public List<String> jvmArgs() {
         return switch (this) {
             case NETTY41_KEPT, NETTY41_DROPPED -> List.of("-D" + NettyIsland.THREADS_OF_41 + "=true");
@@ -101,16 +101,17 @@ public enum PeerKind implements Named {
     }
 
     /**
-     * Runs a peer of this kind once in the checking mode and once in the counting mode.
+     * Runs a peer once in checking mode and once in counting mode, and compares the result with the content of the body. A parser that
+     * does not read names must not report any.
      *
-     * @return in one line what is wrong; a parser that does not read names must tell none
+     * @return a description of the first difference
      */
     public Optional<String> wrong(Peer peer, Body body) {
         for (Tally tally : new Tally[] {Tally.checking(), Tally.counting()}) {
             try {
                 peer.run(tally);
             } catch (Exception e) {
-                return Optional.of("refuses the body: " + e.getClass().getSimpleName());
+                return Optional.of("rejects the body: " + e.getClass().getSimpleName());
             }
             Truth found = tally.asTruth();
             Truth truth = body.truth();
@@ -125,13 +126,13 @@ public enum PeerKind implements Named {
             }
             if (found.nameChars() != (readsNames ? truth.nameChars() : 0)
                     || (tally.checks() && readsNames && found.names() != truth.names())) {
-                return Optional.of("tells wrong names");
+                return Optional.of("reports wrong names");
             }
         }
         return Optional.empty();
     }
 
-    /** All parsers that run here, without the control. */
+    /** Returns all parsers that this JVM supports, without the control. */
     public static List<PeerKind> parsers() {
         return Arrays.stream(values())
                 .filter(kind -> kind.runsHere() && kind != CHUNKS_ONLY)

@@ -14,12 +14,11 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * What figures depend on beside the code: command, machine, virtual machine, versions. No paths, no names of hosts or users.
+ * The environment of a measurement: command, machine, JVM and versions. It contains no paths and no names of hosts or users.
  *
- * @param command as typed
- * @param date of the end, ISO 8601
- * @param machine processor, cores, memory, kernel; where a server was loaded, with what
- * @param versions of every parser, as the build wrote them down
+ * @param date the time of the end in ISO 8601 format
+ * @param machine processor, cores, memory and operating system; for servers also the load tool
+ * @param versions the version of every parser, recorded by the build
  */
 public record Provenance(
         String command,
@@ -29,9 +28,9 @@ public record Provenance(
         Map<String, String> versions,
         double seconds) {
     /**
-     * Of what ends now and began with this JVM.
+     * Returns the environment of a measurement that ends now and started with this JVM.
      *
-     * @param more of the machine
+     * @param more additional properties of the machine
      */
     public static Provenance now(String command, Map<String, String> more) {
         Map<String, String> machine = new LinkedHashMap<>();
@@ -69,22 +68,22 @@ public record Provenance(
         return "unknown";
     }
 
-    /** {@return how long this JVM runs, in seconds} */
+    /** Returns the uptime of this JVM in seconds. */
     public static double uptime() {
         return ManagementFactory.getRuntimeMXBean().getUptime() / 1000.0;
     }
 
-    /** {@return the same, with what took so many seconds more} */
-    public Provenance lasting(double more) {
+    /** Returns a copy with a longer duration. */
+    public Provenance plusSeconds(double more) {
         return new Provenance(command, date, machine, jvm, versions, seconds + more);
     }
 
-    /** {@return the feature version of Java} */
+    /** Returns the major version of Java. */
     public String jdk() {
         return jvm.getOrDefault("version", "?").split("\\.")[0];
     }
 
-    /** {@return processor, cores and virtual machine} */
+    /** Returns the processor, the number of cores and the JVM. */
     public String where() {
         return "%s, %s cores; %s %s"
                 .formatted(machine.get("cpu"), machine.get("cores"), jvm.get("name"), jvm.get("version"));

@@ -49,7 +49,7 @@ public enum Scenario implements Named {
             "1 MiB of delimiters without their last byte (defnull worstcase_bchar)",
             () -> oneFile(repeated("\r\n--" + allButLast(Bytes.BROWSER), Bytes.MIB))),
 
-    /** Chunks of 17 and of 64 bytes recur as well, so that they can be as hot as those of a server's pool. */
+    /** Chunks of 1, 17 and 64 bytes repeat, so that they stay in the cache like chunks of a server's pool. */
     RANDOM_64K("1,088 random bytes 60 times, one file", () -> oneFile(repeated(random(17 * 64, 7), 60 * 17 * 64))),
     RANDOM_1M("1 MiB of random bytes, one file", () -> generated(1)),
     RANDOM_64M("the same MiB of random bytes 64 times, one file", () -> generated(64)),
@@ -73,7 +73,7 @@ public enum Scenario implements Named {
         this.maker = maker;
     }
 
-    /** Makes the body anew; the same bytes every time. */
+    /** Creates the body, with the same bytes each time. */
     public Body body() {
         return maker.get();
     }
@@ -146,7 +146,7 @@ public enum Scenario implements Named {
                 .end();
     }
 
-    /** Blocks of 1 MiB in shared memory, so that only the number of chunks grows with the size. */
+    /** Creates a body of equal blocks of 1 MiB that share their memory. */
     private static Body generated(int mebibytes) {
         return new BodyBuilder(Bytes.BROWSER)
                 .repeatedFile("file", "upload.bin", random(Bytes.MIB, 9), mebibytes)

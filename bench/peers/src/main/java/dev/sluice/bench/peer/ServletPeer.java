@@ -21,7 +21,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Sluice's servlet filter in front of a servlet that reads all parts. No container. */
+/** Sluice's servlet filter and a servlet that reads all parts, without a container. */
 final class ServletPeer implements Peer {
     private static final int MEMORY = 512 << 20;
     private static final int MANY_FILES = 100_000;
@@ -32,7 +32,7 @@ final class ServletPeer implements Peer {
     private final SluiceFilter filter;
     private final boolean streaming;
 
-    /** @param streaming whether the servlet reads the parts while they come, not from a form kept in memory */
+    /** @param streaming true if the servlet reads parts as they arrive, false if the form is kept in memory */
     static Peer.Opener of(boolean streaming) {
         return (body, chunkSize, memory) -> new ServletPeer(body, chunkSize, streaming);
     }
@@ -49,7 +49,7 @@ final class ServletPeer implements Peer {
         }
     }
 
-    /** Those of every form here: all in memory, and as large as a body may be. */
+    /** Returns options for forms that are kept in memory, with limits that no body reaches. */
     static FormOptions options(Body body) {
         return FormOptions.inMemory(MemoryBudget.of(MEMORY), SluiceDecoding.options(body))
                 .maxInMemoryBytes(MEMORY)
@@ -64,7 +64,7 @@ final class ServletPeer implements Peer {
         filter.doFilter(new Request(body.contentType(), stream), RESPONSE, (request, response) -> {
             HttpServletRequest filtered = (HttpServletRequest) request;
             if (streaming) {
-                StreamPeer.tell(MultipartRequests.reader(filtered), tally);
+                StreamPeer.addParts(MultipartRequests.reader(filtered), tally);
             } else {
                 for (Part part : filtered.getParts()) {
                     StreamPeer.part(part.getInputStream(), part.getName(), part.getSubmittedFileName(), tally);
@@ -78,7 +78,7 @@ final class ServletPeer implements Peer {
         filter.destroy();
     }
 
-    /** A request as the filter needs it. */
+    /** A request with the methods that the filter needs. */
     private static final class Request extends HttpServletRequestWrapper {
         private static final HttpServletRequest REST = Nothing.of(HttpServletRequest.class);
 
@@ -160,7 +160,7 @@ final class ServletPeer implements Peer {
             return count;
         }
 
-        /** As with Jetty and Undertow, which look for what has come. */
+        /** Returns the size of the data that has arrived, as in Jetty and Undertow. */
         @Override
         public int available() {
             return stream.available();
@@ -178,7 +178,7 @@ final class ServletPeer implements Peer {
 
         @Override
         public void setReadListener(ReadListener listener) {
-            throw new IllegalStateException("blocking only");
+            throw new IllegalStateException("Only blocking reads are supported");
         }
     }
 }

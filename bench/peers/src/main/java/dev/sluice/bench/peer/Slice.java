@@ -3,14 +3,12 @@ package dev.sluice.bench.peer;
 import java.nio.ByteBuffer;
 
 /**
- * A range of bytes of a body. Two are equal when they are the same bytes in memory.
+ * A range of bytes of a body. Two slices are equal if they are the same range of the same array.
  *
- * @param array the memory, shared and not to be written
- * @param offset of the first byte in the array
- * @param length in bytes
+ * @param array the shared memory; do not write to it
  */
 public record Slice(byte[] array, int offset, int length) {
-    /** The bytes, not to be written: a buffer of its own that starts at 0. */
+    /** Returns the bytes as a new buffer that starts at 0; do not write to it. */
     public ByteBuffer bytes() {
         return ByteBuffer.wrap(array, offset, length).slice();
     }

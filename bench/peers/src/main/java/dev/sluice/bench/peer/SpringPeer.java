@@ -20,11 +20,11 @@ import org.springframework.http.codec.multipart.PartEvent;
 import org.springframework.http.codec.multipart.PartEventHttpMessageReader;
 import reactor.core.publisher.Flux;
 
-/** Spring WebFlux: part events from a Flux of data buffers. */
+/** The reader of part events of Spring WebFlux, which receives a Flux of data buffers. */
 final class SpringPeer implements Peer {
     private static final ResolvableType PART_EVENT = ResolvableType.forClass(PartEvent.class);
 
-    /** One for all bodies, as in an application. */
+    /** Shared by all bodies, as in an application. */
     private final PartEventHttpMessageReader reader = new PartEventHttpMessageReader();
 
     private final MediaType contentType;
@@ -56,11 +56,11 @@ final class SpringPeer implements Peer {
     @Override
     public void run(Tally tally) {
         reader.read(PART_EVENT, new Message(), Map.of())
-                .doOnNext(event -> tell(tally, event))
+                .doOnNext(event -> addEvent(tally, event))
                 .blockLast();
     }
 
-    private static void tell(Tally tally, PartEvent event) {
+    private static void addEvent(Tally tally, PartEvent event) {
         DataBuffer content = event.content();
         if (tally.checks()) {
             try (DataBuffer.ByteBufferIterator pieces = content.readableByteBuffers()) {

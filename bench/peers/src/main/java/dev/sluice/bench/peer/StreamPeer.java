@@ -27,7 +27,7 @@ import org.jvnet.mimepull.MIMEConfig;
 import org.jvnet.mimepull.MIMEMessage;
 import org.jvnet.mimepull.MIMEPart;
 
-/** Parsers that pull from a stream, which gives at most one chunk per read. */
+/** Parsers that read from a stream. The stream returns at most one chunk per read. */
 final class StreamPeer {
     private static final Sink NOWHERE = Okio.blackhole();
 
@@ -50,11 +50,11 @@ final class StreamPeer {
     }
 
     static void sluice(Body body, InputStream stream, Tally tally) throws IOException {
-        tell(reader(body, stream), tally);
+        addParts(reader(body, stream), tally);
     }
 
-    /** Closes the reader. */
-    static void tell(MultipartReader all, Tally tally) throws IOException {
+    /** Reads all parts and closes the reader. */
+    static void addParts(MultipartReader all, Tally tally) throws IOException {
         try (MultipartReader reader = all) {
             for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
                 tally.drain(part.inputStream());
@@ -63,12 +63,12 @@ final class StreamPeer {
         }
     }
 
-    /** The content is taken as it lies in the reader's memory. */
+    /** Reads the content as buffers of the reader, without copying it to an array. */
     static void sluiceChunks(Body body, InputStream stream, Tally tally) throws IOException {
         try (MultipartReader reader = reader(body, stream)) {
             for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
                 for (ByteBuf data; (data = part.nextData()) != null; ) {
-                    ByteBufChunks.tell(tally, data);
+                    ByteBufChunks.add(tally, data);
                 }
                 tally.endPart(part.name(), part.filename());
             }
@@ -125,7 +125,7 @@ final class StreamPeer {
         tally.endPart(name, filename);
     }
 
-    /** The request as three libraries want it, each by an interface of its own with the same methods. */
+    /** Creates a request for one of three libraries, whose interfaces have the same methods. */
     private static <T> T request(Class<T> type, Body body, InputStream stream) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> switch (method.getName()) {
@@ -139,7 +139,7 @@ final class StreamPeer {
                 }));
     }
 
-    /** Only the streaming entry point, which the base class has ready, is used. */
+    /** Gives access to the streaming API of the base class. The abstract methods are not used. */
     private static final class StreamingFileUpload2
             extends AbstractFileUpload<InputStream, DiskFileItem, DiskFileItemFactory> {
         @Override
@@ -158,7 +158,7 @@ final class StreamPeer {
         }
     }
 
-    /** It streams only what is asked for by number, and cannot tell whether another part follows: it is told how many. */
+    /** mimepull streams parts only by number and cannot tell whether another part follows, so the number of parts is provided. */
     static void mimepull(Body body, InputStream stream, Tally tally) throws IOException {
         try (MIMEMessage message = new MIMEMessage(stream, body.boundary(), new MIMEConfig())) {
             if (tally.records()) {
@@ -182,7 +182,7 @@ final class StreamPeer {
                 if (tally.checks()) {
                     tally.drain(part.body().inputStream());
                 } else {
-                    // Segments are passed on as they are.
+                    // This path does not copy OkHttp's segments.
                     tally.count(part.body().readAll(NOWHERE));
                 }
                 tally.endPart();

@@ -12,14 +12,20 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what a parser delivers. In the counting mode, which is timed, content is not looked at; in the checking mode
- * checksums of it and of the names are made; in the recording mode the parts are kept as well. One class for all, so that the
- * timed calls stay monomorphic. One thread.
+ * The parts that a parser finds, in one of three modes:
+ *
+ * <ul>
+ *   <li>counting, which is timed: counts parts and bytes without reading content
+ *   <li>checking: also computes checksums of content and names
+ *   <li>recording: also keeps the parts
+ * </ul>
+ *
+ * <p>One class implements all modes so that calls stay monomorphic when they are timed. Not thread-safe.
  */
 public final class Tally {
     private static final int DRAIN = 8 * 1024;
 
-    /** A part as a parser told it, without names where it told none; the content is owned by the record. */
+    /** A part as reported by a parser. Names are null if the parser did not report them. */
     public record Part(@Nullable String name, @Nullable String filename, byte[] content) {
         public boolean same(Part other) {
             return Objects.equals(name, other.name)
@@ -29,7 +35,7 @@ public final class Tally {
     }
 
     private final @Nullable CRC32 crc;
-    /** In the recording mode only; the checking mode goes with it. */
+    /** Not null in recording mode, which includes checking mode. */
     private final @Nullable ByteArrayOutputStream content;
 
     private final List<Part> recorded = new ArrayList<>();
@@ -57,7 +63,7 @@ public final class Tally {
         return new Tally(new CRC32(), new ByteArrayOutputStream());
     }
 
-    /** The parts told so far in the recording mode, in the order of their ends. */
+    /** Returns the parts in recording mode, in the order in which they ended. */
     public List<Part> parts() {
         return List.copyOf(recorded);
     }
@@ -70,37 +76,38 @@ public final class Tally {
         names = 0;
     }
 
-    /** Whether the content itself must be shown through {@link #check}. */
+    /** Returns whether content must be passed to {@link #data}, because {@link #count} is not sufficient. */
     public boolean checks() {
         return crc != null;
     }
 
-    /** Whether parts are kept; only then a parser that leaves the names to its caller is asked for them. */
+    /** Returns whether parts are kept. Peers whose parser does not read names read them only in this mode. */
     public boolean records() {
         return content != null;
     }
 
-    /** Bytes of the present part that were delivered but need not be looked at. */
+    /** Counts bytes of the current part without reading them. */
     public void count(long delivered) {
         bytes += delivered;
     }
 
-    /** Bytes of the present part, with the position moved to the limit when they are looked at. */
+    /** Adds bytes of the current part. If they are read, the position of the buffer moves to its limit. */
     public void data(ByteBuffer piece) {
         bytes += piece.remaining();
         if (crc != null) {
-            look(piece, crc);
+            check(piece, crc);
         }
     }
 
+    /** Adds bytes of the current part. */
     public void data(byte[] array, int offset, int length) {
         bytes += length;
         if (crc != null) {
-            look(ByteBuffer.wrap(array, offset, length), crc);
+            check(ByteBuffer.wrap(array, offset, length), crc);
         }
     }
 
-    private void look(ByteBuffer piece, CRC32 sum) {
+    private void check(ByteBuffer piece, CRC32 sum) {
         if (content != null) {
             byte[] copy = new byte[piece.remaining()];
             piece.duplicate().get(copy);
@@ -109,7 +116,7 @@ public final class Tally {
         sum.update(piece);
     }
 
-    /** Reads a part's stream to its end into one array that is used again and again. */
+    /** Reads the stream of the current part to its end. */
     public void drain(InputStream in) throws IOException {
         byte[] target = drain;
         if (target == null) {
@@ -121,12 +128,12 @@ public final class Tally {
         }
     }
 
-    /** The present part has ended; the parser does not know names. */
+    /** Ends the current part, without names. */
     public void endPart() {
         endPart(null, null);
     }
 
-    /** The present part has ended. */
+    /** Ends the current part. */
     public void endPart(@Nullable String name, @Nullable String filename) {
         parts++;
         if (crc != null) {
@@ -150,7 +157,7 @@ public final class Tally {
         return bytes;
     }
 
-    /** What was told, the sums only in the checking mode; 0 otherwise. */
+    /** Returns the totals. Checksums are 0 in counting mode. */
     public Truth asTruth() {
         return new Truth(parts, bytes, checksum, nameChars, names);
     }

@@ -5,20 +5,24 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a decoder must find in a body: parts, the bytes of their bodies, the sum of the CRC-32 of each, so that the order in which
- * parts are told does not matter, the characters of all names and file names, and the sum of {@link #crcOf(String, String, long)}.
+ * The content of a body, in a form that is independent of the order in which parts are reported.
+ *
+ * @param bytes the total size of the parts' content
+ * @param checksum the sum of the CRC-32 of each part's content
+ * @param nameChars the total length of names and file names
+ * @param names the sum of {@link #crcOf(String, String, long)} of all parts
  */
 public record Truth(long parts, long bytes, long checksum, long nameChars, long names) {
-    /** Nothing at all. */
+    /** The content of a body without parts. */
     public static final Truth NOTHING = new Truth(0, 0, 0, 0, 0);
 
     /**
-     * The CRC-32 of a part's name and file name with that of its content, so that it tells also what belongs together.
+     * Returns the CRC-32 of a part's name, file name and content together, so that swapped names are detected.
      *
      * @param content the CRC-32 of the content
      */
     static long crcOf(@Nullable String name, @Nullable String filename, long content) {
-        // A byte that UTF-8 does not have stands for what is absent and between the two.
+        // Bytes that cannot occur in UTF-8 mark an absent name and the end of a name.
         CRC32 crc = new CRC32();
         for (String text : new String[] {name, filename}) {
             if (text != null) {

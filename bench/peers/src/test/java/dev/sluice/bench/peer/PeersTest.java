@@ -22,7 +22,7 @@ class PeersTest {
 
     @ParameterizedTest
     @MethodSource("parsers")
-    void everyParserReadsOrdinaryBodiesRightly(PeerKind kind) {
+    void parser_ordinaryBody_isCorrect(PeerKind kind) {
         for (Scenario scenario : List.of(Scenario.FORM, Scenario.FIELDS_100, Scenario.DEFNULL_SIMPLE)) {
             Body body = scenario.body();
             for (Memory memory :
@@ -32,10 +32,10 @@ class PeersTest {
         }
     }
 
-    /** In a short build every 17th of about 18 ways to be fed, so that each body has one of them. */
+    /** A short build runs every 17th of about 18 combinations per body, so that each body has at least one. */
     @Tag("sized")
     @Test
-    void sluiceReadsEveryScenarioOfModestSizeRightly() {
+    void sluice_everyScenario_isCorrect() {
         int every = ProofSize.of("sluice.peers.every", 17, 1);
         int ways = 0;
         for (Scenario scenario : modest()) {
@@ -61,7 +61,7 @@ class PeersTest {
     }
 
     @Test
-    void aWrongResultIsNoticed() {
+    void wrong_missingParts_isDetected() {
         Body body = Scenario.FORM.body();
         try (Peer peer = PeerKind.CHUNKS_ONLY.open(body, 8192, Memory.HEAP)) {
             assertEquals(Optional.of("finds 0 parts of 7"), PeerKind.CHUNKS_ONLY.wrong(peer, body));
@@ -69,7 +69,7 @@ class PeersTest {
     }
 
     @Test
-    void aWrongNameIsNoticedWhereNamesAreRead() {
+    void wrong_swappedNames_isDetected() {
         Body body = Scenario.DEFNULL_SIMPLE.body();
         Peer swapped = tally -> {
             Tally recording = Tally.recording();
@@ -82,11 +82,11 @@ class PeersTest {
                         parts.get(parts.size() - 1 - i).name(), parts.get(i).filename());
             }
         };
-        assertEquals(Optional.of("tells wrong names"), PeerKind.SLUICE_PULL.wrong(swapped, body));
+        assertEquals(Optional.of("reports wrong names"), PeerKind.SLUICE_PULL.wrong(swapped, body));
     }
 
     @Test
-    void netty41IsAnotherNettyThanTheOneOnTheClassPath() throws ClassNotFoundException {
+    void netty41_isSeparateFromClassPath() throws ClassNotFoundException {
         String of42 = "io.netty.channel.IoHandle";
         assertEquals(of42, Class.forName(of42).getName());
         assertThrows(ClassNotFoundException.class, () -> NettyIsland.netty41().loadClass(of42));

@@ -18,7 +18,7 @@ class ScenarioTest {
     @EnumSource(
             value = Scenario.class,
             names = {"FORM", "NETTY_HIGH_LF", "JUNK"})
-    void aScenarioIsTheSameEveryTimeAndInEveryCut(Scenario scenario) throws IOException {
+    void body_isReproducibleInEveryCut(Scenario scenario) throws IOException {
         byte[] whole = scenario.body().stream(Integer.MAX_VALUE).readAllBytes();
         assertEquals(scenario.body().size(), whole.length);
         for (int chunk : new int[] {0, 1, 1000}) {
@@ -27,7 +27,7 @@ class ScenarioTest {
     }
 
     @Test
-    void theTruthIsWhatWasWritten() {
+    void truth_matchesContent() {
         long checksum = 0;
         for (int i = 0; i < 100; i++) {
             CRC32 crc = new CRC32();
@@ -39,7 +39,7 @@ class ScenarioTest {
     }
 
     @Test
-    void tinyChunksOfEqualContentAreOneAndTheSame() {
+    void cut_equalTinyChunks_shareMemory() {
         Body body = Scenario.RANDOM_64K.body();
         for (int chunk : new int[] {1, 17, 64}) {
             assertTrue(new HashSet<>(body.cut(chunk)).size() <= 256, "chunks of " + chunk);
@@ -50,7 +50,7 @@ class ScenarioTest {
     }
 
     @Test
-    void aReadOfTheStreamEndsWithItsChunk() {
+    void stream_readEndsWithChunk() {
         Body.ChunkedStream stream = Scenario.FORM.body().stream(100);
         assertEquals(100, stream.read(new byte[4096], 0, 4096));
         assertEquals(100, stream.read(new byte[4096], 0, 4096));
@@ -60,13 +60,13 @@ class ScenarioTest {
     }
 
     @Test
-    void theHostileBodiesDoNotHoldTheirOwnDelimiter() throws IOException {
+    void hostileBodies_containNoInnerDelimiter() throws IOException {
         for (Scenario scenario : EnumSet.range(Scenario.ALL_CR, Scenario.SKIP_TABLE)) {
             Body body = scenario.body();
             String text = new String(body.stream(Integer.MAX_VALUE).readAllBytes(), StandardCharsets.ISO_8859_1);
             String delimiter = "\r\n--" + body.boundary();
             int first = text.indexOf(delimiter);
-            assertTrue(text.startsWith("--", first + delimiter.length()), scenario + " ends at its only delimiter");
+            assertTrue(text.startsWith("--", first + delimiter.length()), scenario + " must end at its only delimiter");
         }
     }
 }

@@ -13,16 +13,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A body as netty buffers. */
+/** The chunks of a body as Netty buffers. */
 public final class ByteBufChunks {
-    /** What one read from a socket may bring. */
+    /** The size of a read from a socket. */
     private static final int READ = 64 << 10;
 
     private final List<Slice> slices;
     private final Memory memory;
     private final List<ByteBuf> ready = new ArrayList<>();
     private final Map<Slice, ByteBuf> made = new HashMap<>();
-    /** Where in its buffer a chunk begins. */
+    /** The index of each chunk's first byte in its buffer. */
     private final int[] starts;
 
     public ByteBufChunks(List<Slice> slices, Memory memory) {
@@ -37,7 +37,7 @@ public final class ByteBufChunks {
         }
     }
 
-    /** The next chunk, and those behind it in the body as long as all are at most so many bytes, as one buffer. */
+    /** Creates one buffer for the next chunk and for the chunks after it, as long as they have at most {@code most} bytes in all. */
     private void read(int most) {
         Slice first = slices.get(ready.size());
         int length = 0;
@@ -49,7 +49,7 @@ public final class ByteBufChunks {
                 && slices.get(to).array() == first.array()
                 && slices.get(to).offset() == first.offset() + length
                 && length + slices.get(to).length() <= most);
-        // Equal bytes share one buffer: a generated body repeats one block, and tiny chunks are to be hot.
+        // Equal slices share one buffer: generated bodies repeat one block, and tiny chunks should stay in the cache.
         ByteBuf buffer = made.computeIfAbsent(
                 new Slice(first.array(), first.offset(), length), bytes -> filled(bytes, bytes.length()));
         ready.addAll(Collections.nCopies(to - ready.size(), buffer));
@@ -59,7 +59,7 @@ public final class ByteBufChunks {
         return slices.size();
     }
 
-    /** The chunk at this index, to be released once by the caller. */
+    /** Returns the chunk at an index. The caller must release it once. */
     public ByteBuf next(int index) {
         switch (memory) {
             case WRAPPED_EACH -> {
@@ -80,11 +80,12 @@ public final class ByteBufChunks {
         }
     }
 
-    /** Releases the chunks made ready before. */
+    /** Releases the chunks that were created in advance. */
     public void close() {
         for (ByteBuf chunk : made.values()) {
             if (chunk.refCnt() != 1) {
-                throw new IllegalStateException("a chunk is still held by the parser: " + chunk.refCnt());
+                throw new IllegalStateException(
+                        "The parser did not release a chunk; its reference count is " + chunk.refCnt());
             }
             chunk.release();
         }
@@ -92,8 +93,8 @@ public final class ByteBufChunks {
         ready.clear();
     }
 
-    /** Tells the tally about readable content without copying it. */
-    public static void tell(Tally tally, ByteBuf content) {
+    /** Adds readable content to the tally without copying it. */
+    public static void add(Tally tally, ByteBuf content) {
         if (tally.checks()) {
             for (ByteBuffer piece : content.nioBuffers()) {
                 tally.data(piece);
@@ -103,7 +104,7 @@ public final class ByteBufChunks {
         }
     }
 
-    /** @param maxCapacity up to which its reader may have it grow: a server's read buffer may, a shared one must not */
+    /** @param maxCapacity the maximum capacity: a parser may enlarge the read buffer of a server, but not a shared buffer */
     private ByteBuf filled(Slice slice, int maxCapacity) {
         PooledByteBufAllocator pool = PooledByteBufAllocator.DEFAULT;
         ByteBuf chunk = memory == Memory.HEAP

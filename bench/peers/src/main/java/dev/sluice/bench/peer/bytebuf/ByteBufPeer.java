@@ -10,12 +10,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.ResourceLeakDetector;
 import java.io.IOException;
 
-/** A decoder that is fed Netty's buffers chunk by chunk. Compiled once against 4.2, and linked a second time with 4.1. */
+/** A decoder that receives Netty buffers. The class is compiled with Netty 4.2 and also loaded with Netty 4.1, see {@code NettyIsland}. */
 public final class ByteBufPeer implements Peer {
     private final ByteBufChunks chunks;
     private final Decoder decoder;
 
-    /** Makes a decoder for one run. */
+    /** A factory of decoders. */
     private interface Decoder {
         Decoding start(Tally tally) throws IOException;
     }
@@ -44,11 +44,11 @@ public final class ByteBufPeer implements Peer {
             }
             // File content stays in memory until the end of the body.
             case "netty42-kept", "netty41-kept" -> tally -> new NettyDecoding(type, tally, true);
-            // File content is counted and released at once, as Vert.x does it.
+            // File content is counted and released immediately, as in Vert.x.
             case "netty42-dropped", "netty41-dropped" -> tally -> new NettyDecoding(type, tally, false);
-            // What is made for one operation only may be written to by its reader.
+            // The decoder may write to chunks that are created for one operation.
             case "netty-contrib" -> tally -> new ContribDecoding(body.boundary(), tally, memory == Memory.POOLED_EACH);
-            // The control row: makes and releases the chunks and looks at nothing. It finds no parts.
+            // The control only creates and releases the chunks.
             case "chunks-only" -> tally -> chunk -> drop(tally, chunk);
             default -> throw new IllegalArgumentException(name);
         };

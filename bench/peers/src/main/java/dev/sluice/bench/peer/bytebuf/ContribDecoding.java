@@ -7,8 +7,8 @@ import io.netty.contrib.multipart.PostBodyDecoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One body through netty-contrib's core decoder. It takes over the chunks it is given and writes to them: what is left of one
- * has the next appended. So shared chunks are copied first.
+ * The core decoder of netty-contrib. It takes ownership of chunks and appends the next chunk to the rest of the previous one, so shared
+ * chunks are copied first.
  */
 final class ContribDecoding implements Decoding {
     private final PostBodyDecoder decoder;
@@ -58,12 +58,12 @@ final class ContribDecoding implements Decoding {
                 }
                 case CONTENT -> {
                     ByteBuf content = decoder.decodedContent();
-                    ByteBufChunks.tell(tally, content);
+                    ByteBufChunks.add(tally, content);
                     content.release();
                 }
                 case FIELD_COMPLETE -> tally.endPart(name, filename);
                 default -> {
-                    // nothing to do for the end of the headers
+                    // The end of the headers is not counted.
                 }
             }
         }

@@ -3,15 +3,15 @@ package dev.sluice.bench.peer.bytebuf;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** One body on its way through a decoder that is fed chunk by chunk, told to a tally. One thread. */
+/** The decoding of one body, chunk by chunk. Parts are added to a tally. Not thread-safe. */
 public interface Decoding extends AutoCloseable {
-    /** @param chunk transferred */
+    /** @param chunk <em>transferred</em> */
     void offer(ByteBuf chunk) throws IOException;
 
     /** Ends the body. */
     default void finish() throws IOException {}
 
-    /** Gives back what the decoder holds. Idempotent. */
+    /** Releases the resources of the decoder. Idempotent. */
     @Override
     default void close() {}
 }

@@ -20,17 +20,17 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** One body through Netty's decoder. */
+/** Netty's decoder. */
 public final class NettyDecoding implements Decoding {
     private static final int MANY_FIELDS = 1_000_000;
-    /** The decoder's own default. */
+    /** The default of the decoder. */
     private static final int BUFFERED_BYTES = 1024;
 
     private final Tally tally;
     private final boolean keep;
     private final HttpPostMultipartRequestDecoder decoder;
 
-    /** @param keep whether file content stays in memory until the end, or is counted and released at once */
+    /** @param keep true if file content stays in memory until the end, false if it is counted and released immediately */
     public NettyDecoding(String contentType, Tally tally, boolean keep) {
         this.tally = tally;
         this.keep = keep;
@@ -55,9 +55,9 @@ public final class NettyDecoding implements Decoding {
         decoder.offer(LastHttpContent.EMPTY_LAST_CONTENT);
         for (InterfaceHttpData data : decoder.getBodyHttpDatas()) {
             FileUpload file = data instanceof FileUpload upload ? upload : null;
-            // Else it was told on the way.
+            // Otherwise the content was counted when it arrived.
             if (keep || file == null) {
-                ByteBufChunks.tell(tally, ((HttpData) data).getByteBuf());
+                ByteBufChunks.add(tally, ((HttpData) data).getByteBuf());
                 tally.endPart(data.getName(), file == null ? null : file.getFilename());
             }
         }
@@ -88,7 +88,7 @@ public final class NettyDecoding implements Decoding {
             return new MemoryFileUpload(name, filename, contentType, transferEncoding, charset, size) {
                 @Override
                 public void addContent(ByteBuf content, boolean last) throws IOException {
-                    ByteBufChunks.tell(tally, content);
+                    ByteBufChunks.add(tally, content);
                     content.release();
                     if (last) {
                         setCompleted();

@@ -7,15 +7,15 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
- * Counts the records that leak detection makes at PARANOID, exactly. Must be installed before netty's buffer classes are
- * initialised, which is why each count runs on a {@link dev.sluice.bench.peer.NettyIsland} of its own.
+ * A leak detector that counts the records at level PARANOID. It must be installed before Netty's buffer classes are initialized, so each
+ * count uses a separate {@link dev.sluice.bench.peer.NettyIsland}.
  */
 public final class RecordCounter extends ResourceLeakDetectorFactory {
     private final LongAdder records = new LongAdder();
 
     private RecordCounter() {}
 
-    /** Installs a counter in this netty and gives back its reading: records made since the start. */
+    /** Installs a counter and returns a supplier of the number of records so far. */
     public static LongSupplier install() {
         RecordCounter counter = new RecordCounter();
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);

@@ -10,7 +10,7 @@ import dev.sluice.bench.peer.Tally;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
-/** One body through Sluice's decoder. */
+/** Sluice's push decoder. */
 public class SluiceDecoding implements Decoding {
     private static final int JUNK_LIMIT = 2 << 20;
 
@@ -19,7 +19,7 @@ public class SluiceDecoding implements Decoding {
     private @Nullable String name;
     private @Nullable String filename;
 
-    /** What Sluice is run with: its defaults, with every check on, unless the body itself asks for leniency. */
+    /** Returns the default options, or lenient options for a lenient body. */
     public static MultipartOptions options(Body body) {
         if (!body.lenient()) {
             return MultipartOptions.defaults();
@@ -48,7 +48,7 @@ public class SluiceDecoding implements Decoding {
         drain();
     }
 
-    /** Tells what was found up to now. */
+    /** Adds all events that are available to the tally. */
     protected void drain() throws MultipartException {
         for (; ; ) {
             switch (decoder.next()) {
@@ -65,9 +65,9 @@ public class SluiceDecoding implements Decoding {
         }
     }
 
-    /** @param content borrowed */
+    /** @param content <em>borrowed</em> */
     protected void data(ByteBuf content) {
-        ByteBufChunks.tell(tally, content);
+        ByteBufChunks.add(tally, content);
     }
 
     protected void endPart(@Nullable String itsName, @Nullable String itsFilename) {
