@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.Preset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -182,6 +183,36 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void publishedParts_areRetractedInReverseOrder() throws IOException {
+        List<String> retracted = new ArrayList<>();
+        PartSink[] sinks = new PartSink[3];
+        for (int i = 0; i < sinks.length; i++) {
+            String name = "part " + i;
+            boolean fails = i == 2;
+            sinks[i] = new IdleSink() {
+                @Override
+                public Readiness publish() throws IOException {
+                    if (fails) {
+                        throw new IOException("broken");
+                    }
+                    return Readiness.READY;
+                }
+
+                @Override
+                public void retract() {
+                    retracted.add(name);
+                }
+            };
+        }
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options(sinks));
+        byte[] body =
+                new Upload().field("a", "1").field("b", "2").field("c", "3").toBytes();
+        Upload.feed(form, body, 0, body.length, 1000);
+        assertThrows(IOException.class, form::finish);
+        assertEquals(List.of("part 1", "part 0"), retracted);
+    }
+
+    @Test
     void whatCannotBeTakenBackIsNamedInTheError() throws IOException {
         PartPipe told = PartPipe.create(100);
         Remote second = new Remote();
@@ -327,6 +358,45 @@ class FormIntakeTest extends SpooledTest {
         MultipartException full = assertThrows(MultipartException.class, () -> upload.read(options));
         assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
         assertEquals(0, Objects.requireNonNull(end.get()).spilledParts());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0})
+    void content_ofExactlyOneBlock_makesRoom(int more) throws IOException {
+        FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
+                .maxInMemoryBytes(6_000)
+                .build();
+        Upload upload = new Upload()
+                .file("f", "f", "v".repeat(SpoolDirectory.BLOCK + more))
+                .field("n".repeat(1_000), "");
+        if (more < 0) {
+            MultipartException full = assertThrows(MultipartException.class, () -> upload.read(options));
+            assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
+        } else {
+            try (MultipartForm form = upload.read(options)) {
+                assertFalse(form.parts().get(0).isInMemory());
+            }
+        }
+    }
+
+    @Test
+    void nestedBody_thatEnded_holdsNoMemoryForItsHeaders() throws IOException {
+        MemoryBudget small = MemoryBudget.of(48 << 10, 0, 0); // two header sections, and what 20 small parts take
+        Upload upload = new Upload();
+        for (int i = 0; i < 20; i++) {
+            upload.part(
+                    "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                    "--y\r\n\r\nA\r\n--y--");
+        }
+        FormOptions options =
+                FormOptions.inMemory(small).preset(Preset.COMPATIBLE).build();
+        byte[] body = upload.toBytes();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
+        Upload.feed(form, body, 0, body.length, 100);
+        try (MultipartForm whole = form.finish()) {
+            assertEquals(20, whole.parts().size());
+        }
+        assertEquals(0, small.used());
     }
 
     @Test
@@ -597,6 +667,20 @@ class FormIntakeTest extends SpooledTest {
         intake.checkPace(now.get());
         assertEquals(0, intake.demand());
         assertEquals(1, source.wanted, "who drops it is told that no more is");
+    }
+
+    @Test
+    void rejectedBody_whoseClientSendsABitAndStops_isNotAwaited() {
+        AtomicLong now = new AtomicLong();
+        FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
+        PushedForm source = new PushedForm(new FormHead("text/plain", 10_000, false));
+        FormIntake intake = Forms.of(options).receive(source, options);
+        intake.offer(Unpooled.wrappedBuffer(new byte[10]));
+        assertTrue(intake.demand() > 0);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        intake.checkPace(now.get());
+        assertEquals(0, intake.demand());
+        assertEquals(1, source.wanted);
     }
 
     @Test

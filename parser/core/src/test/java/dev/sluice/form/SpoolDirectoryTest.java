@@ -188,6 +188,20 @@ class SpoolDirectoryTest {
     }
 
     @Test
+    void close_thatFailed_isTriedAgain() throws IOException {
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        SpoolDirectory spool =
+                SpoolDirectory.builder(files.wrap(root)).keepFreeBytes(0).open();
+        store(spool, 5);
+        files.failAt(0);
+        assertThrows(IOException.class, spool::close);
+        assertNotEquals(List.of(), Upload.list(root));
+        files.failAt(-1);
+        spool.close();
+        assertEquals(List.of(), Upload.list(root));
+    }
+
+    @Test
     void twoSpoolsOfOneProcessShareADirectoryWithoutSweepingEachOther() throws IOException {
         try (SpoolDirectory one = spool().open();
                 PartContent content = store(one, 5);
