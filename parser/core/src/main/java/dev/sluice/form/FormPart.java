@@ -58,6 +58,11 @@ public final class FormPart {
         return head.filename() != null;
     }
 
+    /** {@return whether it is a file input for which no file was chosen: browsers send an empty file name and no content} */
+    boolean wasLeftEmpty() {
+        return "".equals(head.filename()) && size() == 0;
+    }
+
     /** {@return the {@code Content-Type} as the client sent it, or null} */
     public @Nullable String contentType() {
         return head.contentType();

@@ -55,14 +55,23 @@ public final class MultipartForm implements Closeable {
         return parts.stream().filter(part -> !part.isFile()).toList();
     }
 
-    /** {@return the parts with a file name, be it empty, in order} */
+    /**
+     * {@return the parts with a file name, in order, with the inputs that were left empty}. A browser sends an input that was
+     * left empty as a part with an empty file name and no content
+     */
     public List<FormPart> files() {
         return parts.stream().filter(FormPart::isFile).toList();
     }
 
-    /** {@return the first part called {@code name} with a file name, be it empty, or null} */
+    /**
+     * {@return the first file called {@code name}, or null if there is none}. Ignores inputs that were left empty: parts with
+     * an empty file name and no content. An empty file that has a name counts, and so does content without a file name
+     */
     public @Nullable FormPart file(String name) {
-        return parts(name).stream().filter(FormPart::isFile).findFirst().orElse(null);
+        return parts(name).stream()
+                .filter(part -> part.isFile() && !part.wasLeftEmpty())
+                .findFirst()
+                .orElse(null);
     }
 
     /**
@@ -94,7 +103,10 @@ public final class MultipartForm implements Closeable {
         return List.copyOf(texts);
     }
 
-    /** {@return the parts that the application refused while the rest went on; unmodifiable} */
+    /**
+     * {@return the parts that the application skipped with {@link PartDecision#refuse}, unmodifiable}. The form does not have
+     * their content. Look at this list before you answer that the upload succeeded
+     */
     public List<RefusedPart> refused() {
         return refused;
     }

@@ -58,7 +58,8 @@ public final class PartDecision {
     }
 
     /**
-     * {@return a decision to skip the part and list it in {@link MultipartForm#refused()}; the rest of the form goes on}
+     * {@return a decision to skip the part and list it in {@link MultipartForm#refused()}}. The form succeeds without the part:
+     * the application looks at that list and answers. To reject the upload, use {@link #refuseForm}.
      *
      * @param status the HTTP status to answer, 400 to 599
      * @param message why, for the answer; of the application, not of the client

@@ -62,6 +62,27 @@ class FormTest extends SpooledTest {
     }
 
     @Test
+    void file_ofAnInputThatWasLeftEmpty_isIgnored() throws IOException {
+        Upload upload = new Upload()
+                .file("none", "", "")
+                .file("second", "", "")
+                .file("second", "b.txt", "b")
+                .file("empty", "empty.txt", "")
+                .file("unnamed", "", "content")
+                .field("text", "");
+        try (MultipartForm form = upload.read(options().build())) {
+            assertNull(form.file("none"));
+            assertEquals("b.txt", form.file("second").filename());
+            assertEquals(0, form.file("empty").size());
+            assertEquals("content", form.file("unnamed").text());
+            assertNull(form.file("text"));
+            assertEquals("", form.part("none").filename());
+            assertEquals(5, form.files().size());
+            assertEquals(6, form.parts().size());
+        }
+    }
+
+    @Test
     void aFileAboveTheThresholdGoesToTheSpoolAndAFieldAboveTheGreaterOfThatAndTheDefault() throws IOException {
         String at = "a".repeat(1000);
         String most = "a".repeat(64 << 10);

@@ -38,7 +38,7 @@ final class FileUploadEndpoint implements MigrationTest.UploadEndpoint {
                 title = item.isFormField() ? item.getString("UTF-8") : title;
             }
             for (FileItem item : items.values().stream().flatMap(List::stream).toList()) {
-                if (!item.isFormField()) {
+                if (!item.isFormField() && !item.getName().isEmpty()) { // empty if no file was chosen
                     try (InputStream in = item.getInputStream()) {
                         bytes += Files.copy(in, store.resolve(UUID.randomUUID().toString()));
                     }

@@ -45,6 +45,9 @@ class MigrationTest {
                         + "Content-Disposition: form-data; name=\"file\"; filename=\"b.txt\"\r\n"
                         + "Content-Type: text/plain\r\n\r\n"
                         + large
+                        + "\r\n--x\r\n"
+                        + "Content-Disposition: form-data; name=\"other\"; filename=\"\"\r\n"
+                        + "Content-Type: application/octet-stream\r\n\r\n"
                         + "\r\n--x--\r\n")
                 .getBytes(StandardCharsets.UTF_8);
     }
@@ -63,6 +66,9 @@ class MigrationTest {
                 UploadEndpoint.Receipt receipt = endpoint.getValue()
                         .receive(new ByteArrayInputStream(body()), "multipart/form-data; boundary=x", store);
                 assertEquals(new UploadEndpoint.Receipt("A title: \u20AC", 2, 200_005), receipt, endpoint.getKey());
+                try (Stream<Path> stored = Files.list(store)) {
+                    assertEquals(2, stored.count(), endpoint.getKey());
+                }
                 try (Stream<Path> stored = Files.list(store)) {
                     assertEquals(
                             200_005,

@@ -26,12 +26,16 @@ final class SluiceEndpoint implements MigrationTest.UploadEndpoint {
     public Receipt receive(InputStream body, String contentType, Path store) throws IOException {
         try (MultipartForm form = forms.read(body, contentType)) {
             String title = Objects.requireNonNullElse(form.text("title"), "");
+            int files = 0;
             long bytes = 0;
             for (FormPart file : form.files()) {
-                file.moveTo(store.resolve(UUID.randomUUID().toString()));
-                bytes += file.size();
+                if (!file.filename().isEmpty()) { // empty if no file was chosen
+                    file.moveTo(store.resolve(UUID.randomUUID().toString()));
+                    bytes += file.size();
+                    files++;
+                }
             }
-            return new Receipt(title, form.files().size(), bytes);
+            return new Receipt(title, files, bytes);
         }
     }
     // end::endpoint[]

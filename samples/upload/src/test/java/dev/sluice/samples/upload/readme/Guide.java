@@ -44,7 +44,7 @@ final class Guide {
         // @start region="form"
         try (MultipartForm form = forms.read(in, contentType)) {
             String title = form.text("title"); // null where there is none
-            FormPart photo = form.file("photo");
+            FormPart photo = form.file("photo"); // null if none was chosen
             if (photo != null) {
                 photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // or it is deleted with the form
             }
@@ -55,11 +55,17 @@ final class Guide {
 
     static PartDecider onlyPdf() {
         // @start region="decider"
-        PartDecider decider = part -> part.filename() == null
-                ? PartDecision.memory()
-                : "application/pdf".equals(part.contentType())
-                        ? PartDecision.spill()
-                        : PartDecision.refuse(415, "only PDF files are taken");
+        PartDecision rejection = PartDecision.refuseForm(415, "only PDF files are accepted");
+        PartDecider decider = part -> {
+            if (part.filename() == null) {
+                return PartDecision.memory(); // a field
+            } else if ("application/pdf".equals(part.mediaType())) {
+                return PartDecision.spill();
+            } else if (part.filename().isEmpty()) { // no file was chosen, unless content follows
+                return PartDecision.look(1, first -> first.length == 0 ? PartDecision.skip() : rejection);
+            }
+            return rejection;
+        };
         // @end
         return decider;
     }

@@ -20,6 +20,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,15 +111,68 @@ class GuideTest {
     }
 
     @Test
-    void aDeciderAndAPresetTakeWhatTheySay() throws IOException {
+    void inputLeftEmpty_isNotStored() throws Exception {
+        TestForm none = new TestForm().file("photo", "", new byte[0]);
+        HttpServer server = WholeServer.start(0, directory);
+        try (Forms forms = Forms.open()) {
+            URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
+            assertEquals(
+                    201,
+                    status(HttpRequest.newBuilder(uri)
+                            .POST(BodyPublishers.ofByteArray(none.body()))
+                            .header("Content-Type", TestForm.CONTENT_TYPE)));
+            assertNull(new Guide(forms, directory).stream(body(none), TestForm.CONTENT_TYPE));
+            try (Stream<Path> files = Files.list(directory)) {
+                assertEquals(0, files.count());
+            }
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    private static TestForm fileOfType(String type, String filename, String content) {
+        return new TestForm()
+                .part(
+                        "Content-Disposition: form-data; name=\"f\"; filename=\"" + filename + "\"\r\nContent-Type: "
+                                + type,
+                        content.getBytes(UTF_8));
+    }
+
+    @Test
+    void onlyPdf_rejectsOtherFiles_andAcceptsEveryFormOfThePdfType() throws IOException {
+        try (Forms forms = Forms.open(directory, options -> options.decider(Guide.onlyPdf()))) {
+            for (String type : List.of("application/pdf", "Application/PDF", "application/pdf; version=1.7")) {
+                try (MultipartForm form =
+                        forms.read(body(fileOfType(type, "a.pdf", "%PDF")), TestForm.CONTENT_TYPE)) {
+                    assertEquals("%PDF", form.file("f").text());
+                }
+            }
+            for (TestForm other : List.of(
+                    fileOfType("text/plain", "a.txt", "a"),
+                    fileOfType("text/plain", "a.txt", ""),
+                    fileOfType("text/plain", "", "a"),
+                    new TestForm().part("Content-Disposition: form-data; name=f; filename=a", new byte[1]))) {
+                MultipartException rejected = assertThrows(
+                        MultipartException.class, () -> forms.read(body(other), TestForm.CONTENT_TYPE));
+                assertEquals(415, rejected.httpStatus());
+            }
+            TestForm optional =
+                    fileOfType("application/octet-stream", "", "").field("title", "Sea");
+            try (MultipartForm form = forms.read(body(optional), TestForm.CONTENT_TYPE)) {
+                assertNull(form.file("f"));
+                assertEquals("Sea", form.text("title"));
+                assertEquals(List.of(), form.refused());
+            }
+        }
+    }
+
+    @Test
+    void aPresetTakesWhatItSays() throws IOException {
         String lines = new String(new TestForm().field("a", "1").body(), UTF_8).replace("\r\n", "\n");
-        try (Forms forms = Forms.open(
-                        directory, options -> options.decider(Guide.onlyPdf()).preset(Guide.oneOldClient()));
-                MultipartForm old = forms.read(new ByteArrayInputStream(lines.getBytes(UTF_8)), TestForm.CONTENT_TYPE);
-                MultipartForm refused =
-                        forms.read(body(new TestForm().file("f", "f.txt", new byte[1])), TestForm.CONTENT_TYPE)) {
+        try (Forms forms = Forms.open(directory, options -> options.preset(Guide.oneOldClient()));
+                MultipartForm old =
+                        forms.read(new ByteArrayInputStream(lines.getBytes(UTF_8)), TestForm.CONTENT_TYPE)) {
             assertEquals("1", old.text("a"));
-            assertEquals(415, refused.refused().get(0).httpStatus());
         }
     }
 }

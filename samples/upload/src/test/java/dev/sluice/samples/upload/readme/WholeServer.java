@@ -24,7 +24,7 @@ final class WholeServer {
             int status = 201;
             String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // or null: 415
             try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
-                FormPart photo = form.file("photo"); // null where there is none
+                FormPart photo = form.file("photo"); // null if none was chosen
                 if (photo != null) {
                     photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // or it is deleted with the form
                 }
