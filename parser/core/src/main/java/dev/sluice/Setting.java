@@ -46,6 +46,7 @@ public enum Setting {
     /** In nanoseconds. */
     MAX_SINK_WAIT(Scope.FORM, Kind.TIME, 60_000_000_000L),
     DIRECTORY(Scope.SPOOL, Kind.PATH, 0),
+    /** By default 16 times the largest {@code maxBodyBytes}, and this at least. */
     MAX_SPOOL_BYTES(Scope.SPOOL, Kind.BYTES, 1 << 30, 1 << 30, "unlimitedSpoolBytes()"),
     MAX_SPOOL_FILES(Scope.SPOOL, Kind.COUNT, 10_000, 10_000, "unlimitedSpoolFiles()"),
     KEEP_FREE_BYTES(Scope.SPOOL, Kind.BYTES, 256 << 20),

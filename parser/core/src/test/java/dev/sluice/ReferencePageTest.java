@@ -97,7 +97,12 @@ class ReferencePageTest {
             return "unlimited";
         }
         return switch (setting.kind()) {
-            case BYTES -> setting == Setting.MEMORY_BUDGET_BYTES ? "a quarter of the heap" : size(value);
+            case BYTES ->
+                switch (setting) {
+                    case MEMORY_BUDGET_BYTES -> "a quarter of the heap";
+                    case MAX_SPOOL_BYTES -> "16 × `maxBodyBytes`, at least " + size(value);
+                    default -> size(value);
+                };
             case COUNT -> String.valueOf(value);
             case TIME -> value / 1_000_000_000 + " s";
             case FLAG -> value < 0 ? "by preset" : String.valueOf(value == 1);

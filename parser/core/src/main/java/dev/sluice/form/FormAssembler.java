@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FormAssembler {
     /** What is held for a part besides its header section, its names and its content. */
-    private static final int PART_OVERHEAD = 512;
+    static final int PART_OVERHEAD = 512;
 
     /** Below, a file takes as much of the disk as it gives room in memory, or more. */
     private static final int WORTH_A_FILE = SpoolDirectory.BLOCK;
@@ -62,12 +62,9 @@ final class FormAssembler {
         this.rules = new TextRules(limits.maxFieldBytes());
         this.tally = new FormTally(options, memory, decoder, expected);
         try {
-            if (!boundary.isFormData()) {
-                throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
-            }
             memory.reserveForProcess(headerReserve());
         } catch (MultipartException e) {
-            fail(e, false); // refused, but not overlooked by the metrics
+            fail(e, false); // rejected, and reported to the metrics
             throw e;
         }
     }

@@ -94,6 +94,20 @@ public final class FormIntake {
 
     private FormAssembler assemble() throws IOException {
         FormHead head = source.head();
+        Boundary boundary;
+        try {
+            boundary = accepted(head);
+        } catch (IOException e) { // there is no assembler that could report it
+            Reason reason = e instanceof MultipartException known ? known.reason() : null;
+            FormTally.rejected(options, reason, FormSummary.Outcome.of(reason));
+            throw e;
+        }
+        long expected = head.contentLength();
+        return new FormAssembler(boundary, options, expected);
+    }
+
+    /** {@return the boundary of a body that the head of the request does not rule out} */
+    private Boundary accepted(FormHead head) throws IOException {
         long expected = head.contentLength();
         long max = options.multipart().maxBodyBytes();
         if (expected > max) { // need not be sent; a body that does not say so is counted as it comes
@@ -104,7 +118,14 @@ public final class FormIntake {
                     .build();
         }
         Boundary boundary = head.boundary(options.multipart().preset());
-        return new FormAssembler(boundary, options, expected);
+        if (!boundary.isFormData()) {
+            throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
+        }
+        SpoolDirectory spool = options.spool();
+        if (spool != null) {
+            spool.requireRoom(options.leastOnDisk(expected, boundary));
+        }
+        return boundary;
     }
 
     private void admit() throws IOException {

@@ -9,7 +9,10 @@ package dev.sluice.form;
  */
 @FunctionalInterface
 public interface FormMetrics {
-    /** A form has started; one call of {@link #formEnded} follows, whatever becomes of it. */
+    /**
+     * A form has started, or was rejected by the head of its request. One call of {@link #formEnded} follows, whatever becomes of
+     * it.
+     */
     default void formStarted() {}
 
     /**
@@ -19,6 +22,6 @@ public interface FormMetrics {
      */
     default void bodyReceived(int bytes) {}
 
-    /** A form has ended, well or not. */
+    /** A form has ended, well or not; a form that was rejected by the head of its request has ended, too. */
     void formEnded(FormSummary summary);
 }

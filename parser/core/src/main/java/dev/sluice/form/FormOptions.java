@@ -1,6 +1,7 @@
 package dev.sluice.form;
 
 import dev.sluice.BodySettings;
+import dev.sluice.Boundary;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Setting;
 import java.time.Duration;
@@ -12,6 +13,11 @@ import org.jspecify.annotations.Nullable;
  * How forms are taken. Immutable, and thread-safe if what was put into it is: make one for the process and share it.
  */
 public final class FormOptions {
+    /** The most that stands around a boundary: two line ends, two dashes, and transport padding. */
+    private static final int AROUND_BOUNDARY = 6 + 256;
+
+    private static final PartDecider SPILL_ALL = part -> PartDecision.spill();
+
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
@@ -32,6 +38,9 @@ public final class FormOptions {
         this.progressNanos = builder.progressNanos;
         this.metrics = builder.metrics;
         this.clock = builder.clock;
+        if (spool != null) {
+            spool.fit(multipart.maxBodyBytes());
+        }
     }
 
     /** {@return a builder of options that spill to {@code spool} and charge {@code memory}: both of the process, not closed} */
@@ -75,8 +84,8 @@ public final class FormOptions {
     }
 
     /**
-     * {@return the most that one form may hold in memory, in bytes, with names, headers, 512 bytes for each part and 16 for
-     * each header field}
+     * {@return the most that one form may hold in memory, in bytes: contents, and for each part 512 bytes, its header section, and
+     * 2 bytes for each character of its name and file name}
      */
     public long maxInMemoryBytes() {
         return multipart.number(Setting.MAX_IN_MEMORY_BYTES);
@@ -125,11 +134,27 @@ public final class FormOptions {
         return clock.getAsLong();
     }
 
+    /**
+     * {@return how many bytes a body of {@code length} bytes is certain to write to the spool; 0 if that is not certain}. With a
+     * decider, all of it may go to sinks. A transfer encoding or a nested body may have any size and little content. Otherwise
+     * memory holds at most {@link #maxInMemoryBytes()} of contents and headers, with an overhead for each part that bounds the
+     * number of delimiters.
+     */
+    long leastOnDisk(long length, Boundary boundary) {
+        long rest = length - maxInMemoryBytes();
+        if (rest <= 0 || decider != SPILL_ALL || expandNested() || multipart.decodeTransferEncodings()) {
+            return 0;
+        }
+        long parts = Math.min(multipart.maxParts(), maxInMemoryBytes() / FormAssembler.PART_OVERHEAD);
+        long delimiters = (parts + 1) * (boundary.value().length() + AROUND_BOUNDARY);
+        return Math.max(rest - delimiters - multipart.maxPreambleBytes() - multipart.maxEpilogueBytes(), 0);
+    }
+
     /** Collects options, those of a body too; 64 MiB for the body and 100 files by default. Not thread-safe. */
     public static final class Builder extends BodySettings<Builder> {
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
-        private PartDecider decider = part -> PartDecision.spill();
+        private PartDecider decider = SPILL_ALL;
         private FormAdmission admission = () -> Readiness.READY;
         private @Nullable ProgressListener progress;
         private long progressNanos;
@@ -152,9 +177,9 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder; one form holds at most {@code value} bytes in memory, 0 or more; 1 MiB by default. Names,
-         * header sections, 512 bytes for each part and 16 for each header field count too. A part that does not fit goes to a
-         * file; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413)}
+         * {@return this builder; one form holds at most {@code value} bytes in memory, 0 or more; 1 MiB by default. Each part
+         * also counts with 512 bytes, its header section, and 2 bytes for each character of its name and file name. A part that
+         * does not fit goes to a file; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413)}
          */
         public Builder maxInMemoryBytes(long value) {
             return put(Setting.MAX_IN_MEMORY_BYTES, value);

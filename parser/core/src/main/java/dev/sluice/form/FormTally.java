@@ -42,7 +42,7 @@ final class FormTally {
         this.expectedBytes = expectedBytes;
         this.started = options.now();
         this.lastProgress = started - options.progressNanos;
-        tell(FormMetrics::formStarted);
+        tell(options, FormMetrics::formStarted);
     }
 
     void nested(List<ReportedDeviation> deviations) {
@@ -58,7 +58,7 @@ final class FormTally {
 
     void fed(int count) {
         if (options.metrics != null) { // once per chunk: nothing is made for nobody
-            tell(metrics -> metrics.bodyReceived(count));
+            tell(options, metrics -> metrics.bodyReceived(count));
         }
     }
 
@@ -133,22 +133,31 @@ final class FormTally {
 
     // ---- metrics
 
-    void ended(FormSummary.Outcome outcome, @Nullable Reason reason) {
-        tell(metrics -> metrics.formEnded(new FormSummary(
-                outcome,
-                reason,
-                decoder.offset(),
-                completed,
-                files,
-                spilledParts,
-                spilledBytes,
-                memory.peak(),
-                decoder.deviationCount() + nestedCount,
-                deviations(),
-                options.now() - started)));
+    /** Reports a form that was rejected at the head of its request. */
+    static void rejected(FormOptions options, @Nullable Reason reason, FormSummary.Outcome outcome) {
+        FormSummary summary = new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
+        tell(options, FormMetrics::formStarted);
+        tell(options, metrics -> metrics.formEnded(summary));
     }
 
-    private void tell(Consumer<FormMetrics> event) {
+    void ended(FormSummary.Outcome outcome, @Nullable Reason reason) {
+        tell(
+                options,
+                metrics -> metrics.formEnded(new FormSummary(
+                        outcome,
+                        reason,
+                        decoder.offset(),
+                        completed,
+                        files,
+                        spilledParts,
+                        spilledBytes,
+                        memory.peak(),
+                        decoder.deviationCount() + nestedCount,
+                        deviations(),
+                        options.now() - started)));
+    }
+
+    private static void tell(FormOptions options, Consumer<FormMetrics> event) {
         FormMetrics metrics = options.metrics;
         if (metrics != null) {
             call(() -> event.accept(metrics));

@@ -124,6 +124,18 @@ public final class Forms implements Closeable {
     }
 
     /**
+     * Reports to the {@linkplain FormOptions.Builder#metrics metrics} a form that an adapter rejected by the head of its request,
+     * without {@link #receive}. Forms that were received report themselves.
+     *
+     * @param options of the form
+     * @param reason why it was rejected, or null if the library has no reason for it
+     */
+    public static void reportRejected(FormOptions options, MultipartException.@Nullable Reason reason) {
+        FormTally.rejected(
+                options, reason, reason == null ? FormSummary.Outcome.REFUSED : FormSummary.Outcome.of(reason));
+    }
+
+    /**
      * Removes the spool that {@link #open} made; forms that are still there lose their files.
      *
      * @throws IOException if a file could not be deleted; the next spool there sweeps it

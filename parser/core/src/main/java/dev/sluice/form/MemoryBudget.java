@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * How much memory all uploads of the process may hold together. Make one, share it; thread-safe, without locks.
  *
- * <p>What is charged: parts kept in memory (their buffers, not only their bytes), 512 bytes for each part, 16 for each
- * header field, names and header sections, the header section being read, and the chunk being decoded. Chunks that wait to
+ * <p>What is charged: parts kept in memory (their buffers, not only their bytes); for each part 512 bytes, its header section,
+ * and 2 bytes for each character of its name and file name; the header section being read; and the chunk being decoded. Chunks that wait to
  * be decoded belong to whoever feeds them, who can charge them to an account; but where those of all forms are more than an
  * eighth of the budget, and than 1 MiB, each form asks for no more before its own are decoded. Up to 1 MiB that was given back stays at hand, uncharged: to
  * take memory that is in the cache is cheaper than new memory.

@@ -40,9 +40,15 @@ public final class SpoolDirectory implements Closeable {
 
     private static final long CHECK_EVERY = 1 << 20;
 
+    /** How many of the largest forms fit into a quota that is not set. */
+    private static final int FORMS = 16;
+
+    private static final long NOT_SET = -1;
+
     private final Path root;
     private final Supplier<String> names;
-    private final long maxSpoolBytes;
+    private final boolean quotaIsSet;
+    private final AtomicLong quota;
     private final long maxSpoolFiles;
     private final long keepFreeBytes;
     private final ReentrantLock homeLock = new ReentrantLock();
@@ -60,7 +66,8 @@ public final class SpoolDirectory implements Closeable {
     private SpoolDirectory(Builder builder) throws IOException {
         this.root = builder.root;
         this.names = builder.names;
-        this.maxSpoolBytes = builder.maxSpoolBytes;
+        this.quotaIsSet = builder.maxSpoolBytes != NOT_SET;
+        this.quota = new AtomicLong(quotaIsSet ? builder.maxSpoolBytes : Setting.MAX_SPOOL_BYTES.formDefault());
         this.maxSpoolFiles = builder.maxSpoolFiles;
         this.keepFreeBytes = builder.keepFreeBytes;
         SpoolHome made = SpoolHome.create(root, names);
@@ -75,8 +82,8 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Opens a spool with a quota of 1 GiB and of 10,000 files that keeps 256 MiB of the disk free, and deletes what killed
-     * processes left.
+     * Opens a spool that holds at most 10,000 files and keeps 256 MiB of the disk free, and deletes what killed processes left.
+     * Its quota follows from the limits of the forms: see {@link Builder#maxSpoolBytes}.
      *
      * @param directory created if missing; best on the file system where the files go in the end, so that they are renamed,
      *     not copied
@@ -111,9 +118,17 @@ public final class SpoolDirectory implements Closeable {
         return written.get();
     }
 
-    /** {@return the quota, in bytes} */
+    /** {@return the quota, in bytes; {@link Long#MAX_VALUE} if unlimited. See {@link Builder#maxSpoolBytes}} */
     public long maxSpoolBytes() {
-        return maxSpoolBytes;
+        return quota.get();
+    }
+
+    /** Raises the quota for forms of up to {@code maxBodyBytes}, unless it was set. */
+    void fit(long maxBodyBytes) {
+        long wanted = maxBodyBytes > Long.MAX_VALUE / FORMS ? Long.MAX_VALUE : FORMS * maxBodyBytes;
+        if (!quotaIsSet && wanted > quota.get()) {
+            quota.accumulateAndGet(wanted, Math::max);
+        }
     }
 
     /** {@return how many files there may be at a time} */
@@ -189,11 +204,7 @@ public final class SpoolDirectory implements Closeable {
     void reserve(long count) throws IOException {
         for (; ; ) {
             long before = bytes.get();
-            if (count > maxSpoolBytes - before) {
-                throw MultipartException.because(Reason.SPOOL_FULL)
-                        .limit(maxSpoolBytes)
-                        .build();
-            }
+            checkQuota(count, before);
             if (bytes.compareAndSet(before, before + count)) {
                 break;
             }
@@ -206,6 +217,25 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
+    private void checkQuota(long count, long used) throws MultipartException {
+        long max = quota.get();
+        if (count > max - used) {
+            throw MultipartException.because(Reason.SPOOL_FULL).limit(max).build();
+        }
+    }
+
+    /**
+     * Reserves nothing.
+     *
+     * @throws MultipartException if there is no room for {@code count} bytes now
+     */
+    void requireRoom(long count) throws IOException {
+        checkQuota(count, bytes.get());
+        if (keepFreeBytes > 0 && count >= CHECK_EVERY) {
+            checkUsable(count);
+        }
+    }
+
     /**
      * Asks the file system once per {@value #CHECK_EVERY} bytes charged to all requests, which is once per 256 small files, and
      * always after a refusal.
@@ -214,12 +244,16 @@ public final class SpoolDirectory implements Closeable {
         if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
             return;
         }
+        checkUsable(count);
+        unchecked.set(0);
+    }
+
+    private void checkUsable(long count) throws IOException {
         if (fileStore().getUsableSpace() - count < keepFreeBytes) {
             throw MultipartException.because(Reason.DISK_FULL)
                     .limit(keepFreeBytes)
                     .build();
         }
-        unchecked.set(0);
     }
 
     /** {@return where the root is, or would be: something may have removed it since the file at hand was made} */
@@ -286,7 +320,7 @@ public final class SpoolDirectory implements Closeable {
     /** Collects settings; not thread-safe. */
     public static final class Builder {
         private Path root;
-        private long maxSpoolBytes = Setting.MAX_SPOOL_BYTES.formDefault();
+        private long maxSpoolBytes = NOT_SET;
         private long maxSpoolFiles = Setting.MAX_SPOOL_FILES.formDefault();
         private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
         private Supplier<String> names = () -> SpoolHome.random(16);
@@ -297,7 +331,8 @@ public final class SpoolDirectory implements Closeable {
 
         /**
          * {@return this builder; all files together have at most {@code value} bytes, 0 or more, each counted as whole blocks
-         * of 4 KiB and one at least; 1 GiB by default}
+         * of 4 KiB and one at least}. By default there is room for 16 forms of {@code maxBodyBytes}, and 1 GiB at least: building
+         * {@link FormOptions} with this spool and a larger limit raises the quota
          */
         public Builder maxSpoolBytes(long value) {
             this.maxSpoolBytes = Setting.MAX_SPOOL_BYTES.check(value);

@@ -59,6 +59,20 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
+    void headerFields_areChargedWithTheirBytesOnly() throws IOException {
+        String fields = "X: y\r\n".repeat(31);
+        String headers = "Content-Disposition: form-data; name=\"abc\"; filename=\"de\"\r\n" + fields;
+        Upload upload = new Upload().part(headers, "value");
+        long charge = 512 + headers.length() + 2 + 2 * ("abc".length() + "de".length()) + "value".length();
+        FormOptions.Builder inMemory = FormOptions.inMemory(budget);
+        passes(upload, inMemory.maxInMemoryBytes(charge).build());
+        fails(
+                Reason.IN_MEMORY_TOO_LARGE,
+                upload,
+                inMemory.maxInMemoryBytes(charge - 1).build());
+    }
+
+    @Test
     void whatIsHeldForAPartThatIsNotInTheFormIsGivenBackAtItsEnd() throws IOException {
         Upload upload = new Upload().field("abc", "1").field("abc", "2").field("abc", "3");
         long one = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6;

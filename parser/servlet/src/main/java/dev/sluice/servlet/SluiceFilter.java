@@ -67,8 +67,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>{@code directory}, where the filter makes its {@link SpoolDirectory} (default: the temporary directory that the
- *       container gives the web application), {@code maxSpoolBytes} 1 GiB, {@code maxSpoolFiles} 10,000,
- *       {@code keepFreeBytes} 256 MiB
+ *       container gives the web application), {@code maxSpoolBytes} 16 times {@code maxBodyBytes} and 1 GiB at least, {@code
+ *       maxSpoolFiles} 10,000, {@code keepFreeBytes} 256 MiB
  *   <li>{@code memoryBudgetBytes} for all requests of the filter together (default: a quarter of the heap)
  *   <li>{@code location}, for {@code Part.write} (default: {@code directory})
  *   <li>{@code parse}: {@code lazy} (default: when parts or parameters are first asked for) or {@code eager} (before the
