@@ -11,12 +11,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.Readiness;
+import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -48,11 +51,14 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -192,6 +198,13 @@ class MultipartHandlerTest {
         return request.uri().equals("/upload") ? upload : null;
     }
 
+    /** {@return a receiver whose form is stored as usual} */
+    private FormReceiver plain(HttpRequest request) {
+        return request.uri().equals("/upload")
+                ? (form, trailers) -> CompletableFuture.failedStage(new AssertionError("a form was received"))
+                : null;
+    }
+
     private void open(MultipartHandlers.Builder by, ChannelHandler... before) {
         handlers = by.build();
         reads = new Reads();
@@ -225,6 +238,58 @@ class MultipartHandlerTest {
 
     private static HttpContent content(byte[] bytes) {
         return content(bytes, 0, bytes.length);
+    }
+
+    @Test
+    void rejectedHead_isReportedOnce() throws IOException {
+        List<String> reported = new ArrayList<>();
+        FormMetrics metrics = new FormMetrics() {
+            @Override
+            public void formStarted() {
+                reported.add("started");
+            }
+
+            @Override
+            public void formEnded(FormSummary summary) {
+                reported.add(summary.outcome() + " " + summary.reason());
+            }
+        };
+        Path directory = Files.createTempDirectory("sluice");
+        try (SpoolDirectory small =
+                SpoolDirectory.builder(directory).maxSpoolBytes(0).open()) {
+            Forms counted = Forms.of(FormOptions.builder(small, memory)
+                    .maxBodyBytes(100 << 20)
+                    .metrics(metrics)
+                    .build());
+            String[] tooLarge = {"Content-Length", String.valueOf(200 << 20)};
+            String[] noRoom = {"Content-Length", String.valueOf(50 << 20)};
+            String[] noBoundary = {"Content-Type", "multipart/form-data"};
+            String[] noForm = {"Content-Type", "application/json"};
+            Map<String, String[]> heads = Map.of(
+                    "413 LIMIT_EXCEEDED BODY_TOO_LARGE", tooLarge,
+                    "507 OVERLOADED SPOOL_FULL", noRoom,
+                    "400 MALFORMED MISSING_BOUNDARY", noBoundary,
+                    "415 MALFORMED UNSUPPORTED_MEDIA_TYPE", noForm);
+            heads.forEach((expected, fields) -> {
+                reported.clear();
+                open(MultipartHandlers.builder(counted, this::plain, workers));
+                channel.writeInbound(head("/upload", fields));
+                channel.runPendingTasks();
+                FullHttpResponse response = channel.readOutbound();
+                assertNotNull(response, expected);
+                assertEquals(expected, response.status().code() + " " + reported.get(1));
+                response.release();
+                channel.finishAndReleaseAll();
+                assertEquals(2, reported.size(), reported.toString());
+            });
+            reported.clear();
+            open(MultipartHandlers.builder(counted, this::plain, workers));
+            channel.writeInbound(head("/other", noForm));
+            channel.finishAndReleaseAll();
+            assertEquals(List.of(), reported);
+        } finally {
+            Files.delete(directory);
+        }
     }
 
     /** Sees an answer, which is read and released. */

@@ -4,6 +4,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormHead;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
@@ -123,6 +124,7 @@ final class RequestForm {
     /** Gives the body to nobody: {@code refusal} is what whoever asks for the form gets. */
     void refuse(MultipartRequestException refusal) {
         use.set(Use.REFUSED);
+        Forms.reportRejected(options, refusal.getCause() instanceof MultipartException known ? known.reason() : null);
         future.completeExceptionally(refusal);
     }
 

@@ -678,6 +678,31 @@ class StarterTest {
     }
 
     @Test
+    void rejectedHeads_areCountedOnce() throws Exception {
+        start(List.of(Uploads.class), "--sluice.max-body-bytes=1KiB");
+        assertEquals(413, post("/upload", form("one", 2000)).statusCode());
+        for (String type : List.of("multipart/form-data", "multipart/mixed; boundary=x")) {
+            send(
+                    HttpRequest.newBuilder()
+                            .header("Content-Type", type)
+                            .POST(HttpRequest.BodyPublishers.ofString(form("one", 10))),
+                    "/upload");
+        }
+        send(
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString("{}")),
+                "/upload");
+        String one = "\"statistic\":\"COUNT\",\"value\":1.0";
+        for (String reason : List.of("body_too_large", "missing_boundary", "unsupported_media_type")) {
+            String meter = get("/actuator/metrics/sluice.forms?tag=reason:" + reason);
+            assertTrue(meter.contains(one), meter);
+        }
+        String all = get("/actuator/metrics/sluice.forms");
+        assertTrue(all.contains("\"value\":3.0"), all);
+    }
+
+    @Test
     void metersOfTheApplicationTakeThePlaceOfOurs() throws Exception {
         start(List.of(Uploads.class, Counted.class));
         post("/upload", form("one", 10));

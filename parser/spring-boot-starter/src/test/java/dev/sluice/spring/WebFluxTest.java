@@ -398,6 +398,25 @@ class WebFluxTest {
         }
     }
 
+    @Test
+    void rejectedHeads_areCountedOnce() throws Exception {
+        start("--sluice.max-body-bytes=1KiB");
+        for (String path : List.of("/upload", "/parts", "/events")) {
+            String tooLarge = post(path, form("more", 2000));
+            assertTrue(tooLarge.startsWith("HTTP/1.1 413 "), tooLarge);
+        }
+        try (Socket socket = connect()) {
+            send(socket, "/parts", "multipart/mixed", form("", 10).length(), form("", 10));
+            assertTrue(answer(socket).startsWith("HTTP/1.1 415 "));
+        }
+        try (Socket socket = connect()) {
+            socket.getOutputStream()
+                    .write("GET /actuator/metrics/sluice.forms HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            String meters = answer(socket);
+            assertTrue(meters.contains("\"statistic\":\"COUNT\",\"value\":4.0"), meters);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
     void whatTheServerLacksIsAProblemToo(int status, String property, String limit) throws Exception {

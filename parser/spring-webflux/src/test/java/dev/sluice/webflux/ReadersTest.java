@@ -551,6 +551,59 @@ class ReadersTest {
     }
 
     @Test
+    void rejectedHead_isReportedOnce() throws IOException {
+        List<String> reported = new ArrayList<>();
+        FormMetrics metrics = new FormMetrics() {
+            @Override
+            public void formStarted() {
+                reported.add("started");
+            }
+
+            @Override
+            public void formEnded(FormSummary summary) {
+                reported.add(summary.outcome() + " " + summary.reason());
+            }
+        };
+        try (SpoolDirectory small = SpoolDirectory.builder(directory.resolve("small"))
+                .maxSpoolBytes(0)
+                .open()) {
+            SluiceWebFlux counted = SluiceWebFlux.of(FormOptions.builder(small, memory)
+                    .maxBodyBytes(100 << 20)
+                    .metrics(metrics)
+                    .build());
+            for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
+                assertRejected("LIMIT_EXCEEDED BODY_TOO_LARGE", counted, type, FORM_DATA, 200 << 20, reported);
+                assertRejected("MALFORMED MISSING_BOUNDARY", counted, type, "multipart/form-data", 50 << 20, reported);
+                assertRejected(
+                        "MALFORMED UNSUPPORTED_MEDIA_TYPE",
+                        counted,
+                        type,
+                        "multipart/mixed; boundary=B",
+                        50 << 20,
+                        reported);
+                if (type != EVENT) { // events are not stored
+                    assertRejected("OVERLOADED SPOOL_FULL", counted, type, FORM_DATA, 50 << 20, reported);
+                }
+            }
+        }
+    }
+
+    private static void assertRejected(
+            String outcome,
+            SluiceWebFlux counted,
+            ResolvableType type,
+            String contentType,
+            long length,
+            List<String> reported) {
+        reported.clear();
+        Request request = new Request(contentType, Flux.never());
+        request.getHeaders().setContentLength(length);
+        Flux<?> read = reader(counted, type, contentType).read(type, request, Map.of());
+        assertThrows(ResponseStatusException.class, () -> read.blockLast(LONG));
+        assertEquals(List.of("started", outcome), reported, type.toString());
+    }
+
+    @Test
     void theTextOfAnEventIsChargedWhileItComes() {
         byte[] start = ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + "x".repeat(100_000))
                 .getBytes(StandardCharsets.UTF_8);

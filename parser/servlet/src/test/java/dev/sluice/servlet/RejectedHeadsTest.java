@@ -1,0 +1,111 @@
+package dev.sluice.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.container.WithApp;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Forms that are rejected by the head of their request are answered before the body comes, and reported once. */
+@Timeout(60)
+class RejectedHeadsTest extends WithApp {
+    private static final int LARGE = 100 << 20;
+
+    private final List<String> reported = new CopyOnWriteArrayList<>();
+    private SpoolDirectory small;
+
+    @BeforeEach
+    void start() throws Exception {
+        small = SpoolDirectory.builder(directory.resolve("small"))
+                .maxSpoolBytes(1 << 20)
+                .open();
+        FormOptions options = FormOptions.builder(small, app.memory)
+                .unlimitedBodyBytes()
+                .noMinimumRate()
+                .metrics(new FormMetrics() {
+                    @Override
+                    public void formStarted() {
+                        reported.add("started");
+                    }
+
+                    @Override
+                    public void formEnded(FormSummary summary) {
+                        reported.add(summary.outcome() + " " + summary.reason());
+                    }
+                })
+                .build();
+        app.on((request, response) -> {
+            switch (String.valueOf(request.getQueryString())) {
+                case "receive" -> receive(request, response);
+                case "pass" -> response.getWriter().print("passed");
+                default -> request.getParts();
+            }
+        });
+        app.errorPage((request, response) -> response.getWriter().print(request.getParameter("a")));
+        app.start(SluiceFilter.builder(options)
+                .path("/limited", limited -> limited.maxBodyBytes(1000))
+                .build());
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        small.close();
+    }
+
+    private static void receive(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        AsyncForm form = MultipartRequests.receive(request);
+        AsyncContext context = request.getAsyncContext();
+        form.completion().whenComplete((whole, failure) -> {
+            try {
+                MultipartRequests.sendError(response, failure);
+            } catch (IOException e) {
+                failure.addSuppressed(e);
+            } finally {
+                context.complete();
+            }
+        });
+    }
+
+    /** Sends the head only. */
+    private void assertRejected(int status, String outcome, String method, String target, String type, int length)
+            throws IOException {
+        reported.clear();
+        byte[] head = Form.head(method, target, "Content-Type: " + type, "Content-Length: " + length);
+        assertEquals(status, app.send(head).status(), target);
+        assertEquals(List.of("started", outcome), reported, target);
+    }
+
+    @Test
+    void rejectedHead_isReportedOnce() throws IOException {
+        String form = Form.CONTENT_TYPE;
+        for (String api : new String[] {"", "?receive"}) {
+            assertRejected(413, "LIMIT_EXCEEDED BODY_TOO_LARGE", "POST", "/limited" + api, form, LARGE);
+            assertRejected(507, "OVERLOADED SPOOL_FULL", "POST", "/" + api, form, LARGE);
+            assertRejected(400, "MALFORMED MISSING_BOUNDARY", "POST", "/" + api, "multipart/form-data", LARGE);
+        }
+        String mixed = "multipart/mixed; boundary=x";
+        assertRejected(415, "MALFORMED UNSUPPORTED_MEDIA_TYPE", "POST", "/", mixed, LARGE);
+        assertRejected(405, "REFUSED null", "DELETE", "/", form, LARGE);
+    }
+
+    @Test
+    void requestThatIsNoForm_isNotReported() throws IOException {
+        byte[] json = Form.request("POST", "/?pass", "application/json", new byte[] {'{', '}'});
+        assertEquals("passed", app.send(json).body());
+        assertEquals("passed", app.send(Form.head("GET", "/?pass")).body());
+        assertEquals("passed", app.post("/?pass", new Form().field("a", "1")).body());
+        assertEquals(List.of(), reported);
+    }
+}
