@@ -67,7 +67,7 @@ public final class Bench implements AutoCloseable {
                         .pathStyle(true)
                         .credentials(Weed.CREDENTIALS)
                         .pauseMillis(20)
-                        .attemptTimeout(Duration.ofSeconds(20)))
+                        .attemptTimeout(Duration.ofMinutes(2)))
                 .build();
         sinks = ofSinks.apply(S3Sinks.builder(store, budget).prefix(prefix)).build();
         forms = Forms.of(FormOptions.inMemory(budget)
@@ -91,7 +91,7 @@ public final class Bench implements AutoCloseable {
     /** Sends a form of these files. {@return its objects, which are as they were sent} */
     S3Form stored(List<File> files) throws Exception {
         S3Form objects = sinks.newForm();
-        send(objects, files).form().get(2, TimeUnit.MINUTES).close();
+        send(objects, files).form().get(5, TimeUnit.MINUTES).close();
         assertStored(objects, files);
         assertNothingLeft();
         return objects;
@@ -100,7 +100,7 @@ public final class Bench implements AutoCloseable {
     /** {@return why a form failed, which has left nothing but maybe objects} */
     Throwable failure(Uploads.Sending sending) throws Exception {
         ExecutionException failure =
-                assertThrows(ExecutionException.class, () -> sending.form().get(2, TimeUnit.MINUTES));
+                assertThrows(ExecutionException.class, () -> sending.form().get(5, TimeUnit.MINUTES));
         assertNothingLeft();
         return failure.getCause();
     }
@@ -113,6 +113,14 @@ public final class Bench implements AutoCloseable {
     public long count(String pattern) {
         return proxy.requests().stream()
                 .filter(request -> request.matches(pattern))
+                .count();
+    }
+
+    /** {@return the number of different requests of that pattern: a retry is not counted again} */
+    long distinct(String pattern) {
+        return proxy.requests().stream()
+                .filter(request -> request.matches(pattern))
+                .distinct()
                 .count();
     }
 
@@ -156,7 +164,7 @@ public final class Bench implements AutoCloseable {
 
     /** No upload in the store, nothing charged, no buffer held. */
     public void assertNothingLeft() throws Exception {
-        sinks.whenIdle().get(30, TimeUnit.SECONDS);
+        sinks.whenIdle().get(5, TimeUnit.MINUTES);
         Weed.await(
                 () -> { // who sends may hold a chunk that is no longer wanted
                     assertEquals(List.of(), uploads());

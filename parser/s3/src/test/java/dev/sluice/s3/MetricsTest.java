@@ -77,7 +77,7 @@ class MetricsTest {
                 MemoryBudget.of(64 * MIB),
                 store -> store.attempts(9)
                         .pauseMillis(5)
-                        .attemptTimeout(Duration.ofSeconds(3))
+                        .attemptTimeout(Duration.ofSeconds(15))
                         .metrics(metrics),
                 sinks -> sinks.maxWait(Duration.ofMillis(500)));
     }

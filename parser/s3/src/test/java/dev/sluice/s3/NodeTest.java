@@ -17,6 +17,7 @@ import java.io.PipedOutputStream;
 import java.io.SequenceInputStream;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -85,7 +86,7 @@ class NodeTest {
     void whatAKilledNodeLeavesIsSwept() throws Exception {
         try (Bench bench = new Bench()) {
             Process node = node(bench);
-            Weed.await(() -> assertEquals(2, bench.count(".*partNumber.*")));
+            Weed.await(() -> assertTrue(bench.distinct(".*partNumber.*") >= 2));
             node.destroyForcibly().waitFor();
             assertEquals(1, bench.uploads().size());
             bench.impatient().sweep().get();
@@ -126,12 +127,12 @@ class NodeTest {
                     Weed weed = Weed.running();
                     try (Bench bench = new Bench(
                             MemoryBudget.of(128 << 20),
-                            store -> store.attempts(12).pauseMillis(100),
+                            store -> store.attempts(12).pauseMillis(100).attemptTimeout(Duration.ofSeconds(20)),
                             sinks -> sinks)) {
                         List<File> files = List.of(new File("a", 24 * MIB), new File("b", 10));
                         S3Form objects = bench.sinks.newForm();
                         Uploads.Sending sending = bench.send(objects, files);
-                        Weed.await(() -> assertEquals(2, bench.count(".*partNumber.*")));
+                        Weed.await(() -> assertTrue(bench.distinct(".*partNumber.*") >= 2));
                         weed.kill(name);
                         weed.start(name);
                         sending.form().get().close();

@@ -36,7 +36,7 @@ public final class FaultProxy implements Closeable {
 
     private record Answer(int status, String body, boolean forwarded) implements Fault {}
 
-    private record Late(CompletableFuture<?> until, boolean isDone) implements Fault {}
+    private record Late(CompletableFuture<?> until, boolean isDone, boolean isAbandoned) implements Fault {}
 
     /** Cut off when half of the body has gone to the server. */
     public static final Fault RESET = Simple.RESET;
@@ -63,7 +63,7 @@ public final class FaultProxy implements Closeable {
      * @param until completed when the answer may go on
      */
     public static Fault lateAnswer(CompletableFuture<?> until) {
-        return new Late(until, true);
+        return new Late(until, true, false);
     }
 
     /**
@@ -72,7 +72,25 @@ public final class FaultProxy implements Closeable {
      * @param until completed when the request may go on
      */
     public static Fault lateRequest(CompletableFuture<?> until) {
-        return new Late(until, false);
+        return new Late(until, false, false);
+    }
+
+    /**
+     * {@return cut off from the client once the server has done it; under way until its answer is discarded}
+     *
+     * @param until completed when the answer may be discarded
+     */
+    public static Fault abandonedAnswer(CompletableFuture<?> until) {
+        return new Late(until, true, true);
+    }
+
+    /**
+     * {@return cut off from the client once all of it was sent; the server sees it later}
+     *
+     * @param until completed when the request may go to the server
+     */
+    public static Fault abandonedRequest(CompletableFuture<?> until) {
+        return new Late(until, false, true);
     }
 
     private record Rule(Predicate<String> which, AtomicInteger calls, int first, int last, Fault fault) {}
@@ -203,6 +221,7 @@ public final class FaultProxy implements Closeable {
         request.write(closing(head));
         copy(in, request, length);
         if (!late.isDone) {
+            cut(client, late);
             CompletableFuture.anyOf(late.until, closed).join();
         }
         byte[] answer;
@@ -210,8 +229,16 @@ public final class FaultProxy implements Closeable {
             request.writeTo(server.getOutputStream());
             answer = server.getInputStream().readAllBytes();
         }
+        cut(client, late);
         CompletableFuture.anyOf(late.until, closed).join();
         client.getOutputStream().write(answer);
+    }
+
+    private static void cut(Socket client, Late late) throws IOException {
+        if (late.isAbandoned && !client.isClosed()) {
+            client.setSoLinger(true, 0);
+            client.close();
+        }
     }
 
     private static byte[] closing(String head) {

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 
 /** A connection on which HTTP is spoken by hand, for what no client library would do. */
 public final class RawHttp implements AutoCloseable {
-    private static final int PATIENCE_MILLIS = 60_000;
+    private static final int PATIENCE_MILLIS = 180_000;
 
     private final SocketChannel channel;
     private final Socket socket;
