@@ -587,7 +587,7 @@ class MultipartReaderTest {
     // ---- threads
 
     @Test
-    @Timeout(60)
+    @Timeout(300)
     void aReaderWorksOnAThreadOfItsOwnAndOnAVirtualOne() throws Exception {
         for (boolean virtual : List.of(false, true)) {
             Pipe pipe = Pipe.open();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(120)
+@Timeout(300)
 class EndToEndTest {
     @Test
     void endToEnd_everyVariantIsMeasured() throws IOException, InterruptedException {

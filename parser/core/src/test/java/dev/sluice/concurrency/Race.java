@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Race implements AutoCloseable {
     private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
-    private static final int PATIENCE_SECONDS = 60;
+    private static final int PATIENCE_SECONDS = 180;
 
     private final CyclicBarrier start;
     private final ExecutorService threads;

@@ -816,7 +816,7 @@ class FormIntakeTest extends SpooledTest {
 
         /** Ends when all that was to be done is done, unless an error has killed the thread. */
         void end() throws Exception {
-            worker.submit(() -> {}).get(10, TimeUnit.SECONDS);
+            worker.submit(() -> {}).get(2, TimeUnit.MINUTES);
             worker.shutdown();
         }
     }
@@ -868,16 +868,16 @@ class FormIntakeTest extends SpooledTest {
         int close = Upload.BOUNDARY.value().length() + 8;
         intake.offer(Unpooled.copiedBuffer(body, 0, body.length - close));
         long offered = source.fill(intake);
-        assertTrue(sink.blocks.await(10, TimeUnit.SECONDS));
+        assertTrue(sink.blocks.await(2, TimeUnit.MINUTES));
         assertTrue(offered <= (512 << 10) + CHUNK, () -> "offered: " + offered);
         IOException broken = new IOException("broken");
         if (then.equals("goes on")) {
             sink.go.countDown();
-            assertTrue(source.wanted.tryAcquire(10, TimeUnit.SECONDS));
+            assertTrue(source.wanted.tryAcquire(2, TimeUnit.MINUTES));
             assertTrue(intake.demand() > 0);
             intake.offer(Unpooled.copiedBuffer(body, body.length - close, close));
             intake.finish();
-            intake.completion.get(10, TimeUnit.SECONDS).close();
+            intake.completion.get(2, TimeUnit.MINUTES).close();
             assertEquals(offered, sink.written);
         } else {
             sink.fault = then.equals("fails") ? broken : then.equals("dies") ? new NoClassDefFoundError() : null;
@@ -886,7 +886,7 @@ class FormIntakeTest extends SpooledTest {
             }
             sink.go.countDown();
             ExecutionException failure =
-                    assertThrows(ExecutionException.class, () -> intake.completion.get(10, TimeUnit.SECONDS));
+                    assertThrows(ExecutionException.class, () -> intake.completion.get(2, TimeUnit.MINUTES));
             assertSame(sink.fault == null ? broken : sink.fault, failure.getCause());
             assertTrue(sink.written <= CHUNK, () -> "written: " + sink.written);
         }
@@ -917,10 +917,10 @@ class FormIntakeTest extends SpooledTest {
         assertTrue(offered <= most, "offered: " + offered);
         sink.go.countDown();
         for (int i = 0; i < forms; i++) {
-            assertTrue(sources.get(i).wanted.tryAcquire(10, TimeUnit.SECONDS), "form " + i);
+            assertTrue(sources.get(i).wanted.tryAcquire(2, TimeUnit.MINUTES), "form " + i);
             intakes.get(i).offer(Unpooled.copiedBuffer(body, body.length - close, close));
             intakes.get(i).finish();
-            intakes.get(i).completion.get(10, TimeUnit.SECONDS).close();
+            intakes.get(i).completion.get(2, TimeUnit.MINUTES).close();
             sources.get(i).end();
         }
         assertEquals(0, budget.waiting());
@@ -993,7 +993,7 @@ class FormIntakeTest extends SpooledTest {
         FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
         byte[] body = new Upload().file("f", "f", "x".repeat(2000)).toBytes();
         intake.offer(Unpooled.copiedBuffer(body, 0, 1000));
-        assertTrue(sink.blocks.await(10, TimeUnit.SECONDS));
+        assertTrue(sink.blocks.await(2, TimeUnit.MINUTES));
         int at = 1000;
         while (intake.demand() > 0 && at < 1900) {
             int next = at++;
@@ -1079,7 +1079,7 @@ class FormIntakeTest extends SpooledTest {
                     intake.offer(Unpooled.wrappedBuffer(body, at, Math.min(100, body.length - at)));
                 }
                 intake.finish();
-                intake.completion.get(10, TimeUnit.SECONDS).close();
+                intake.completion.get(2, TimeUnit.MINUTES).close();
                 assertEquals(RACERS, sinks.size());
                 for (Racer sink : sinks) {
                     assertEquals(List.of("x", "complete", "publish"), sink.calls);

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handlers behind real sockets of HTTP/1.1. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
 @ParameterizedClass
 @MethodSource("transports")
 class ConnectionTest {
@@ -85,7 +85,7 @@ class ConnectionTest {
     void nothingIsLeft() throws InterruptedException {
         server.close();
         workers.shutdown();
-        assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
+        assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
         assertEquals(0, memory.used());
         assertEquals(List.of(), buffers.unreleased());
     }
@@ -103,7 +103,7 @@ class ConnectionTest {
     }
 
     private Throwable failure() throws Exception {
-        return upload.failure.get(20, TimeUnit.SECONDS);
+        return upload.failure.get(2, TimeUnit.MINUTES);
     }
 
     @Test
@@ -276,7 +276,7 @@ class ConnectionTest {
                 socket.setSoLinger(true, 0);
             }
         }
-        Throwable found = upload.failure.get(20, TimeUnit.SECONDS);
+        Throwable found = upload.failure.get(2, TimeUnit.MINUTES);
         assertEquals(
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, found).reason());
@@ -291,9 +291,9 @@ class ConnectionTest {
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
             socket.getOutputStream().write(body);
-            upload.trailers.get(20, TimeUnit.SECONDS);
+            upload.trailers.get(2, TimeUnit.MINUTES);
         }
-        handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(20, TimeUnit.SECONDS);
+        handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(2, TimeUnit.MINUTES);
         upload.answer.complete(Upload.text(200, "for nobody"));
     }
 
@@ -306,7 +306,7 @@ class ConnectionTest {
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
             socket.getOutputStream().write(body);
-            upload.trailers.get(20, TimeUnit.SECONDS);
+            upload.trailers.get(2, TimeUnit.MINUTES);
             server.close();
             upload.answer.complete(late);
         }
@@ -333,7 +333,7 @@ class ConnectionTest {
             assertStatus(200, socket);
             assertEquals(2_000_000, upload.bytes.get());
             assertEquals(-1, socket.getInputStream().read());
-            sent.get(20, TimeUnit.SECONDS);
+            sent.get(2, TimeUnit.MINUTES);
         }
     }
 
@@ -345,7 +345,7 @@ class ConnectionTest {
         byte[] body = Upload.body(100_000);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
-            sendAndHalfClose(socket, body).get(20, TimeUnit.SECONDS);
+            sendAndHalfClose(socket, body).get(2, TimeUnit.MINUTES);
             upload.awaitMoreThan(0);
             assertFalse(upload.failure
                     .handle((failure, none) -> true)
@@ -401,7 +401,7 @@ class ConnectionTest {
             socket.getOutputStream().write(body, 500_000, body.length - 500_000);
             assertAnswer(200, true, socket);
             socket.shutdownOutput();
-            done.get(20, TimeUnit.SECONDS);
+            done.get(2, TimeUnit.MINUTES);
         }
     }
 
@@ -412,7 +412,7 @@ class ConnectionTest {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n");
             NettyServer.send(socket, new String(Arrays.copyOf(Upload.body(100), 100), StandardCharsets.ISO_8859_1));
             upload.awaitMoreThan(0);
-            handlers.shutdown(Duration.ofMillis(200)).toCompletableFuture().get(10, TimeUnit.SECONDS);
+            handlers.shutdown(Duration.ofMillis(200)).toCompletableFuture().get(2, TimeUnit.MINUTES);
             assertNotNull(failure());
             InputStream in = socket.getInputStream();
             assertEquals(-1, in.read());

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Handlers behind streams of HTTP/2, one for each, on NIO; the client is Netty's, frame by frame. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
 class Http2Test {
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
@@ -115,7 +115,7 @@ class Http2Test {
     void nothingIsLeft() throws InterruptedException {
         server.close();
         workers.shutdown();
-        assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
+        assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
         assertEquals(0, memory.used());
         assertEquals(List.of(), buffers.unreleased());
     }
@@ -168,7 +168,7 @@ class Http2Test {
         }
 
         void assertNext(String event) throws InterruptedException {
-            assertEquals(event, events.poll(20, TimeUnit.SECONDS));
+            assertEquals(event, events.poll(2, TimeUnit.MINUTES));
         }
     }
 
@@ -230,7 +230,7 @@ class Http2Test {
         Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
         upload.awaitMoreThan(0);
         stream.channel.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.CANCEL));
-        Throwable failure = upload.failure.get(20, TimeUnit.SECONDS);
+        Throwable failure = upload.failure.get(2, TimeUnit.MINUTES);
         assertEquals(
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, failure).reason());
@@ -244,12 +244,12 @@ class Http2Test {
         for (int frames = 0; frames * frame < body.length; frames++) {
             Upload upload = new Upload();
             Stream stream = new Stream(upload);
-            upload.asked.get(20, TimeUnit.SECONDS); // what is reset sooner is no request yet
+            upload.asked.get(2, TimeUnit.MINUTES); // what is reset sooner is no request yet
             for (int i = 0; i < frames; i++) {
                 stream.send(Arrays.copyOfRange(body, i * frame, (i + 1) * frame), false);
             }
             stream.channel.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.CANCEL));
-            assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
+            assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.MINUTES));
             assertEquals(0, upload.published);
         }
         new Stream(new Upload()).send(body, true).assertNext("status 200");
@@ -263,7 +263,7 @@ class Http2Test {
         upload.awaitMoreThan(0);
         stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // nobody reads it
         client.close();
-        assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
+        assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.MINUTES));
     }
 
     // ---- shutdown
@@ -292,7 +292,7 @@ class Http2Test {
             stream.assertNext("status 200");
             stream.assertNext("end");
         }
-        done.get(20, TimeUnit.SECONDS);
+        done.get(2, TimeUnit.MINUTES);
         assertFalse(late.asked.isDone());
         uploads.forEach(upload -> assertEquals(1, upload.published));
         assertTrue(accepted.isActive(), "the connection is the application's");
@@ -303,12 +303,12 @@ class Http2Test {
         Upload stopped = new Upload();
         Upload stuck = new Upload().shut();
         List<Stream> streams = List.of(begun(stopped), begun(stuck));
-        shutdown(Duration.ofMillis(200)).get(20, TimeUnit.SECONDS);
+        shutdown(Duration.ofMillis(200)).get(2, TimeUnit.MINUTES);
         for (Stream stream : streams) {
             stream.assertNext("reset " + Http2Error.CANCEL.code());
         }
         for (Upload upload : List.of(stopped, stuck)) {
-            assertInstanceOf(MultipartException.class, upload.failure.get(20, TimeUnit.SECONDS));
+            assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.MINUTES));
             assertEquals(0, upload.published);
             assertEquals(1, upload.closed);
         }
@@ -322,7 +322,7 @@ class Http2Test {
         stream.send(Arrays.copyOfRange(Upload.body(30_000), 20_000, Upload.body(30_000).length), true);
         stream.assertNext("status 200");
         stream.assertNext("end");
-        done.get(20, TimeUnit.SECONDS);
-        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+        done.get(2, TimeUnit.MINUTES);
+        assertTrue(client.closeFuture().await(2, TimeUnit.MINUTES));
     }
 }

@@ -79,7 +79,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One handler in a channel without a network, message by message. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(LeakCheck.class)
 class MultipartHandlerTest {
     /** Runs what it is given when it is told to. */

@@ -63,7 +63,7 @@ final class NettyServer implements AutoCloseable {
 
     Socket connect() throws IOException {
         Socket socket = new Socket(address().getAddress(), address().getPort());
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(120_000);
         return socket;
     }
 

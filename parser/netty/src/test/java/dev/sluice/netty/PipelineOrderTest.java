@@ -51,7 +51,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Netty's own HTTP handlers before and after the form handler: the behavior that {@link MultipartHandlers} documents. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a blocked socket write ignores interrupts
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a blocked socket write ignores interrupts
 @ParameterizedClass
 @MethodSource("transports")
 class PipelineOrderTest {
@@ -140,7 +140,7 @@ class PipelineOrderTest {
         socket.close();
         server.close();
         workers.shutdown();
-        assertTrue(workers.awaitTermination(20, TimeUnit.SECONDS));
+        assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
         assertEquals(0, memory.used());
         assertEquals(List.of(), buffers.unreleased());
     }

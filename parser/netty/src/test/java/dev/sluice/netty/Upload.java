@@ -69,7 +69,7 @@ final class Upload implements FormReceiver, PartSink {
 
     /** {@return how many bytes have come, once they are more than {@code before}} */
     long awaitMoreThan(long before) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         for (long now; System.nanoTime() < deadline; LockSupport.parkNanos(10_000)) {
             if ((now = bytes.get()) > before) {
                 return now;

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What the container, a sink or the virtual machine may do to an asynchronous form. */
-@Timeout(30)
+@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class AsyncFormMishapsTest extends WithApp {
     private static final Duration GRACE = Duration.ofMillis(200);
@@ -86,7 +86,7 @@ class AsyncFormMishapsTest extends WithApp {
     private Throwable failureOf(UnaryOperator<FormOptions.Builder> change) throws Exception {
         serve(change);
         app.post("/", FORM);
-        return failure.get(10, TimeUnit.SECONDS);
+        return failure.get(2, TimeUnit.MINUTES);
     }
 
     /** Receives forms, and completes their requests without another word. */
@@ -146,8 +146,8 @@ class AsyncFormMishapsTest extends WithApp {
         serve(options ->
                 options.decider(part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(sink)));
         try (RawHttp client = app.begin(FORM)) {
-            written.get(10, TimeUnit.SECONDS);
-            received.get(10, TimeUnit.SECONDS).cancel();
+            written.get(2, TimeUnit.MINUTES);
+            received.get(2, TimeUnit.MINUTES).cancel();
             assertEquals(200, client.answer().status());
         }
     }
@@ -160,7 +160,7 @@ class AsyncFormMishapsTest extends WithApp {
                 options.spillThreshold(0).minBytesPerSecond(1_000_000).minRateGrace(GRACE));
         serve(options -> options);
         try (RawHttp client = app.begin(FORM)) {
-            dropped.get(10, TimeUnit.SECONDS); // the form was found too slow
+            dropped.get(2, TimeUnit.MINUTES); // the form was found too slow
             assertEquals(1, app.filter().live());
             assertTrue(client.channel().isOpen());
             context.get().complete();
@@ -176,7 +176,7 @@ class AsyncFormMishapsTest extends WithApp {
         try (RawHttp client = app.begin(FORM)) {
             awaitPause(gate);
             gate.open();
-            dropped.get(10, TimeUnit.SECONDS);
+            dropped.get(2, TimeUnit.MINUTES);
             assertTrue(client.channel().isOpen());
             context.get().complete();
             app.assertNothingLeft("a request whose worker was dropped");
@@ -197,7 +197,7 @@ class AsyncFormMishapsTest extends WithApp {
         assertFalse(failure.isDone(), "the request would be completed under its worker");
         worker.run();
         assertInstanceOf(
-                CancellationException.class, failure.get(10, TimeUnit.SECONDS).getCause());
+                CancellationException.class, failure.get(2, TimeUnit.MINUTES).getCause());
         app.assertNothingLeft("a form that was cancelled");
     }
 
@@ -205,7 +205,7 @@ class AsyncFormMishapsTest extends WithApp {
     void aFormEndsThoughItsWorkerIsDroppedAndItsRequestGoesOn() throws Exception {
         cancelledWhileItsWorkerIsHeld();
         assertInstanceOf(
-                CancellationException.class, failure.get(10, TimeUnit.SECONDS).getCause());
+                CancellationException.class, failure.get(2, TimeUnit.MINUTES).getCause());
         app.assertNothingLeft("a form that was cancelled");
     }
 
@@ -216,8 +216,8 @@ class AsyncFormMishapsTest extends WithApp {
                 options.spillThreshold(0).minBytesPerSecond(1_000_000).minRateGrace(GRACE));
         serve(options -> options);
         try (RawHttp client = app.begin(FORM)) {
-            Runnable worker = workers.poll(10, TimeUnit.SECONDS);
-            received.get(10, TimeUnit.SECONDS).cancel();
+            Runnable worker = workers.poll(2, TimeUnit.MINUTES);
+            received.get(2, TimeUnit.MINUTES).cancel();
             assertEquals(0, app.memory.used());
             assertEquals(0, app.spool.files());
             assertTrue(client.channel().isOpen());
@@ -236,7 +236,7 @@ class AsyncFormMishapsTest extends WithApp {
             client.send(request, 0, request.length / 2);
             awaitPause(gate);
             gate.open();
-            Objects.requireNonNull(workers.poll(10, TimeUnit.SECONDS)).run();
+            Objects.requireNonNull(workers.poll(2, TimeUnit.MINUTES)).run();
             assertEquals(List.of(), List.copyOf(workers));
             client.send(request, request.length / 2, request.length);
             assertEquals(200, client.answer().status());
@@ -271,7 +271,7 @@ class AsyncFormMishapsTest extends WithApp {
         try (RawHttp client = app.begin(FORM)) {
             client.reset();
         }
-        assertNotNull(failure.get(10, TimeUnit.SECONDS));
+        assertNotNull(failure.get(2, TimeUnit.MINUTES));
         app.assertNothingLeft("a request that has not ended");
     }
 
@@ -374,7 +374,7 @@ class AsyncFormMishapsTest extends WithApp {
                     client.send(Form.head(each == first ? "/?1" : "/?2", 1000));
                     MultipartException slow = assertInstanceOf(
                             MultipartException.class,
-                            each.get(10, TimeUnit.SECONDS).getCause());
+                            each.get(2, TimeUnit.MINUTES).getCause());
                     assertEquals(Reason.CLIENT_TOO_SLOW, slow.reason());
                 }
             }

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /** Waits for what another thread does without telling, and only as long as it takes. */
 public final class Eventually {
-    private static final long MOST = TimeUnit.SECONDS.toNanos(20);
+    private static final long MOST = TimeUnit.MINUTES.toNanos(2);
     private static final long BETWEEN = TimeUnit.MICROSECONDS.toNanos(100);
 
     private Eventually() {}

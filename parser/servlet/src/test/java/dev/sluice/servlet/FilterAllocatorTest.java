@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The Nth allocation behind the filter fails, for all N: the request is answered with 500, the application sees the whole form or none,
  * and nothing is left of it, which {@link WithApp} looks at after each.
  */
-@Timeout(120)
+@Timeout(300)
 class FilterAllocatorTest extends WithApp {
     private static final int PARTS = 5;
     private static final Form FORM = new Form()

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Options of one path hold for its forms, however they are asked for. */
-@Timeout(60)
+@Timeout(300)
 class FilterPathsTest extends WithApp {
     @BeforeEach
     void serve() {

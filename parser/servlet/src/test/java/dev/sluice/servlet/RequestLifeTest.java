@@ -26,7 +26,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** When files and memory of a request go: {@link WithApp} sees to it that they do. */
-@Timeout(30)
+@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class RequestLifeTest extends WithApp {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
@@ -38,7 +38,7 @@ class RequestLifeTest extends WithApp {
                 detached.complete(MultipartRequests.form(request).part("f").detach()));
         app.start();
         assertEquals(200, app.post("/", FORM).status());
-        try (PartContent content = detached.get(10, TimeUnit.SECONDS)) {
+        try (PartContent content = detached.get(2, TimeUnit.MINUTES)) {
             Eventually.isTrue(() -> app.filter().live() == 0, "the request is not over");
             assertEquals(100_000, content.toByteArray().length);
         }
@@ -62,7 +62,7 @@ class RequestLifeTest extends WithApp {
         });
         app.start();
         assertEquals(200, app.post("/", FORM).status());
-        assertEquals(100_000, seen.get(20, TimeUnit.SECONDS));
+        assertEquals(100_000, seen.get(2, TimeUnit.MINUTES));
         assertEquals(1, app.spool.files());
         app.assertNothingLeft("the grace of the container");
     }
@@ -94,13 +94,13 @@ class RequestLifeTest extends WithApp {
         });
         app.start();
         assertEquals(409, app.post("/", FORM).status());
-        assertEquals("1", page.get(10, TimeUnit.SECONDS));
+        assertEquals("1", page.get(2, TimeUnit.MINUTES));
         app.assertNothingLeft("the grace of the container");
     }
 
     /** However long the dispatch takes, and whatever it starts then. */
     @Test
-    @Timeout(120)
+    @Timeout(300)
     void aDispatchAfterTheTimeKeepsTheForm() throws Exception {
         CompletableFuture<AsyncContext> again = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -211,7 +211,7 @@ class RequestLifeTest extends WithApp {
         });
         app.start();
         assertEquals(200, app.post("/", FORM).status());
-        done.get(10, TimeUnit.SECONDS);
+        done.get(2, TimeUnit.MINUTES);
     }
 
     @Test
@@ -310,7 +310,7 @@ class RequestLifeTest extends WithApp {
         });
         app.start();
         assertEquals(200, app.post("/", FORM).status());
-        Throwable cause = assertThrows(ExecutionException.class, () -> seen.get(10, TimeUnit.SECONDS))
+        Throwable cause = assertThrows(ExecutionException.class, () -> seen.get(2, TimeUnit.MINUTES))
                 .getCause();
         assertInstanceOf(IllegalStateException.class, cause);
         assertTrue(cause.getMessage().contains("its body was not read"), cause::toString);

@@ -81,7 +81,7 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
 /** The readers as WebFlux asks for them, over pooled buffers of which each is tracked; nothing may be left of any form. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(LeakCheck.class)
 class ReadersTest {
     private static final String FORM_DATA = "multipart/form-data; boundary=B";
@@ -90,7 +90,7 @@ class ReadersTest {
     private static final ResolvableType BY_NAME =
             ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
     private static final DataBufferFactory POOLED = new NettyDataBufferFactory(PooledByteBufAllocator.DEFAULT);
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofMinutes(2);
 
     @TempDir
     private Path directory;

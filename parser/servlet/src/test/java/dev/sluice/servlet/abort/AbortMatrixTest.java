@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * build ends each case at every fourth byte, another one of the four in the next; {@code -Dsluice.abort.stride=1} at
  * every byte.
  */
-@Timeout(30)
+@Timeout(300)
 @Tag("sized")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AbortMatrixTest {

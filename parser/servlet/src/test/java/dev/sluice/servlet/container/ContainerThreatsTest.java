@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Attacks of {@code parser/docs/threats.md} that go for the adapter: through the filter, in each container. A test is
  * named after its row, and fails if the defence is removed.
  */
-@Timeout(120)
+@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ContainerThreatsTest extends WithApp {
     /** The size of the chunk that is none, and ends a body. */
@@ -60,7 +60,7 @@ class ContainerThreatsTest extends WithApp {
     private final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
 
     private String next() throws InterruptedException {
-        String next = seen.poll(20, TimeUnit.SECONDS);
+        String next = seen.poll(2, TimeUnit.MINUTES);
         assertNotNull(next, "the servlet was not called");
         return next;
     }

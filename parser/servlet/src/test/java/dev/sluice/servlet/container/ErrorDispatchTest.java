@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Errors of requests with forms look as they do without the filter, and leave nothing, asynchronous or not. */
-@Timeout(60)
+@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ErrorDispatchTest {
     private static final byte[] CONTENT = Form.noise(20_000, 3);
@@ -210,7 +210,7 @@ class ErrorDispatchTest {
             try (RunningContainer container = kind.start(app);
                     RawHttp connection = container.connect()) {
                 connection.send(FORM.post("/app/work"));
-                assertEquals(how, called.poll(20, TimeUnit.SECONDS));
+                assertEquals(how, called.poll(2, TimeUnit.MINUTES));
                 store.assertEmpty(kind);
             }
         }

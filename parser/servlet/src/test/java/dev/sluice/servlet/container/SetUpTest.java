@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is wrong with the application, the container or the head of a request has the status that says whose fault it is. */
-@Timeout(60)
+@Timeout(300)
 class SetUpTest {
     private static final Logger LOGGER = Logger.getLogger(SluiceFilter.class.getPackageName());
     private static final Form FORM = new Form().field("a", "1").field("b", "2");

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the endpoints answer, and what is left when the server is closed. */
-@Timeout(60)
+@Timeout(300)
 class EndpointsTest {
     @TempDir
     Path directory;

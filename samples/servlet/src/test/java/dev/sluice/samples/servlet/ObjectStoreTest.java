@@ -132,7 +132,7 @@ class ObjectStoreTest {
             assertEquals("title", client.send(request(api)).answer().body());
             bench.assertStored(begun.remove(), FILES);
             bench.assertNothingLeft();
-            FormSummary told = ended.poll(30, TimeUnit.SECONDS);
+            FormSummary told = ended.poll(2, TimeUnit.MINUTES);
             assertEquals(FormSummary.Outcome.COMPLETED, told.outcome());
             assertEquals(FILES.size(), told.files());
         }
@@ -163,7 +163,7 @@ class ObjectStoreTest {
 
     private void assertNothingIsThere() throws Exception {
         assertNotEquals(
-                FormSummary.Outcome.COMPLETED, ended.poll(30, TimeUnit.SECONDS).outcome());
+                FormSummary.Outcome.COMPLETED, ended.poll(2, TimeUnit.MINUTES).outcome());
         assertEquals(List.of(), begun.remove().objects());
         bench.assertNothingLeft();
         assertEquals(List.of(), bench.keys());

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The program as it is handed out: {@code java -jar sluice-servlet.jar}. */
-@Timeout(60)
+@Timeout(300)
 class RunnableJarTest {
     @TempDir
     Path directory;
@@ -76,14 +76,14 @@ class RunnableJarTest {
             connection
                     .send(TestForm.head("/parts", 10_000_000))
                     .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
-            assertNotNull(watch.poll(20, TimeUnit.SECONDS), "a file is being written");
+            assertNotNull(watch.poll(2, TimeUnit.MINUTES), "a file is being written");
         }
         return connection;
     }
 
     private static void end(Process process) throws InterruptedException {
         process.destroy();
-        assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(2, TimeUnit.MINUTES));
     }
 
     @ParameterizedTest

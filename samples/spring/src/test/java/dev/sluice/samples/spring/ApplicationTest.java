@@ -45,7 +45,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The application as it runs, asked over HTTP. */
-@Timeout(60)
+@Timeout(300)
 class ApplicationTest {
     private static final int MAX_BODY = 1 << 20;
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -82,7 +82,7 @@ class ApplicationTest {
     void nothingIsLeftOfARequest() {
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);
-        long deadline = System.nanoTime() + 30_000_000_000L;
+        long deadline = System.nanoTime() + 120_000_000_000L;
         while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
             // The answer is with the client a moment before the request is over.
             Thread.onSpinWait();
@@ -362,7 +362,7 @@ class ApplicationTest {
                         + Body.BOUNDARY + "\r\nContent-Length: " + body.length + "\r\n\r\n";
                 socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
                 socket.getOutputStream().write(body, 0, body.length / 2);
-                long deadline = System.nanoTime() + 30_000_000_000L;
+                long deadline = System.nanoTime() + 120_000_000_000L;
                 while (spool.files() == 0 && System.nanoTime() < deadline) {
                     Thread.sleep(10);
                 }

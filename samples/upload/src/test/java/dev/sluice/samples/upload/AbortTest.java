@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that go away. {@link UploadServer#close} returns when all is cleaned up: nothing here has to wait for it. */
-@Timeout(60)
+@Timeout(300)
 class AbortTest {
     @TempDir
     Path directory;

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that leave before they have sent a request, or speak another protocol, cost no descriptor and no line in the log. */
-@Timeout(30)
+@Timeout(300)
 class GoneClientTest {
     private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -43,7 +43,7 @@ class GoneClientTest {
 
     private static Socket connect(UploadServer server) throws IOException {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
-        socket.setSoTimeout(10_000);
+        socket.setSoTimeout(120_000);
         return socket;
     }
 

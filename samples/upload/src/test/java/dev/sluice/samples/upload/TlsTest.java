@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The server with the certificate that it makes for itself. */
-@Timeout(60)
+@Timeout(300)
 class TlsTest {
     /** Trusts who says to be localhost; the client looks at the name itself. */
     private static final class Localhost extends X509ExtendedTrustManager {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the README says of servlets is so. */
-@Timeout(60)
+@Timeout(300)
 class ReadmeServletTest {
     @TempDir
     Path directory;

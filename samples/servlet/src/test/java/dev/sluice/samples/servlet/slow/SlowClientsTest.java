@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Clients that send a byte a second, two thousand of them with {@code -Pfull}, have no thread each, and do not keep others from
  * uploading. How much slower these become depends on the machine: a 50th of the rate is enough.
  */
-@Timeout(240)
+@Timeout(300)
 @Tag("sized")
 class SlowClientsTest {
     /** {@code .ci/soak} sets more. */

@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 
 /** Waits for what a server stores in a directory, or is about to. */
 public final class DirectoryWatch implements AutoCloseable {
-    private static final long MAX_SECONDS = 30;
+    private static final long MAX_SECONDS = 120;
 
     private final Path directory;
     private final WatchService service;

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A program of the machine that the tests run on. */
 public final class Program {
-    private static final long MAX_SECONDS = 120;
+    private static final long MAX_SECONDS = 240;
 
     private final Path file;
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Very many clients at once, against a server with a heap and direct memory of 512 MiB together. */
 @Tag("sized")
-@Timeout(240)
+@Timeout(300)
 class ManyClientsTest {
     private static final List<String> MEMORY =
             List.of("-Xmx384m", "-XX:MaxDirectMemorySize=128m", "-XX:+ExitOnOutOfMemoryError");

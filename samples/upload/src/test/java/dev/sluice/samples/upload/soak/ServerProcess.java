@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  * its port and then, for each line that it reads, its {@link Vitals}, and ends with its input: with whoever started it.
  */
 public final class ServerProcess implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 60;
+    private static final long PATIENCE_SECONDS = 180;
     private static final int MOST_SHOWN = 4_000;
     private static final String COLLECT = "collect";
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The soak in short; the figures that it is run for are those of {@code .ci/soak}. */
-@Timeout(120)
+@Timeout(300)
 @Tag("sized")
 class SoakTest {
     /** A third of them warms up. */

@@ -26,7 +26,7 @@ final class StoringServer implements AutoCloseable {
             "-XX:+UseSerialGC",
             "-XX:+ExitOnOutOfMemoryError",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=off");
-    private static final long PATIENCE_SECONDS = 60;
+    private static final long PATIENCE_SECONDS = 180;
 
     private final Path directory;
     private final Path complaints = Files.createTempFile("sluice-soak", ".err");
