@@ -1,4 +1,4 @@
-/** Forms in a pipeline of Netty, over HTTP/1.1 and HTTP/2. */
+/** Receives forms in a Netty pipeline, over HTTP/1.1 and HTTP/2. */
 module dev.sluice.netty {
     requires transitive dev.sluice;
     requires transitive io.netty.transport;

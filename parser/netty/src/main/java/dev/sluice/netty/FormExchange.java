@@ -29,93 +29,100 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One form on its way in, and the answer to it on its way out. Called on the event loop, unless a method says otherwise. */
+/**
+ * One form request and the response to it: the source of the form's {@link FormIntake}, and the caller of its {@link
+ * FormReceiver}. Confined to the event loop, except for the methods that say otherwise.
+ */
 final class FormExchange implements FormSource {
     private final FormReceiver receiver;
     private final FormHead head;
-    /** Why no body follows; null where one does. */
+    /** The fault of a malformed request head, which no body follows; null if the head is well-formed. */
     private final @Nullable Throwable malformed;
 
-    private final Connections shared;
+    private final HandlerGroup group;
     private final Executor loop;
     private FormOptions options;
-    private boolean awaitsContinue;
+    private boolean continueExpected;
     private @Nullable FormIntake intake;
     private HttpHeaders trailers = EmptyHttpHeaders.INSTANCE;
-    private @Nullable Runnable due;
+    private @Nullable Runnable pendingWork;
     private boolean aborted;
     private long received;
     private int turnBytes;
 
-    /** @param loop the event loop; looks for demand behind each task */
-    FormExchange(FormReceiver receiver, HttpRequest request, Connections shared, Executor loop) {
+    /** @param loop the event loop; it checks the demand after each task */
+    FormExchange(FormReceiver receiver, HttpRequest request, HandlerGroup group, Executor loop) {
         this.receiver = receiver;
-        this.shared = shared;
+        this.group = group;
         this.loop = loop;
-        options = shared.forms().options();
+        options = group.forms().options();
         malformed = request.decoderResult().cause();
-        awaitsContinue = HttpUtil.is100ContinueExpected(request);
+        continueExpected = HttpUtil.is100ContinueExpected(request);
         List<String> codings = request.headers().getAll(HttpHeaderNames.CONTENT_ENCODING);
         head = new FormHead(
                 request.headers().getAll(HttpHeaderNames.CONTENT_TYPE),
                 codings.isEmpty() ? null : String.join(", ", codings),
                 malformed == null ? HttpUtil.getContentLength(request, -1L) : -1,
-                awaitsContinue);
+                continueExpected);
     }
 
-    /** @param answer takes the response, which is transferred, on the event loop */
-    void begin(Consumer<FullHttpResponse> answer) {
+    /** @param sender called once on the event loop with the response, which is <em>transferred</em> */
+    void begin(Consumer<FullHttpResponse> sender) {
         FormIntake opened;
         try {
             if (malformed != null) {
                 throw new CorruptedFrameException(malformed);
             }
-            options = Objects.requireNonNull(receiver.options(options), "options answers null");
-            opened = shared.forms().receive(this, options);
+            options = Objects.requireNonNull(receiver.options(options), "FormReceiver.options returned null");
+            opened = group.forms().receive(this, options);
         } catch (Throwable e) {
-            answer(answerTo(e), answer);
+            respond(responseTo(e), sender);
             return;
         }
         intake = opened;
-        opened.completion().whenComplete((form, failure) -> ended(form, failure, answer));
+        opened.completion().whenComplete((form, failure) -> onFormEnd(form, failure, sender));
     }
 
     /** Any thread. */
-    private void ended(@Nullable MultipartForm form, @Nullable Throwable failure, Consumer<FullHttpResponse> answer) {
+    private void onFormEnd(
+            @Nullable MultipartForm form, @Nullable Throwable failure, Consumer<FullHttpResponse> sender) {
         if (form == null) {
-            answer(answerTo(failure), answer);
+            respond(responseTo(failure), sender);
             return;
         }
         CompletionStage<FullHttpResponse> response;
         try {
-            response = Objects.requireNonNull(receiver.received(form, trailers), "received answers null");
+            response = Objects.requireNonNull(receiver.received(form, trailers), "FormReceiver.received returned null");
         } catch (Throwable e) {
             response = CompletableFuture.failedStage(e);
         }
         response.whenComplete((made, fault) -> {
             form.close();
-            answer(made != null ? made : answerTo(fault), answer);
+            respond(made != null ? made : responseTo(fault), sender);
         });
     }
 
     /** Any thread. */
-    private void answer(FullHttpResponse response, Consumer<FullHttpResponse> answer) {
+    private void respond(FullHttpResponse response, Consumer<FullHttpResponse> sender) {
         if (!HttpUtil.isContentLengthSet(response)) {
             HttpUtil.setContentLength(response, response.content().readableBytes());
         }
         try {
-            loop.execute(() -> answer.accept(response));
+            loop.execute(() -> sender.accept(response));
         } catch (RejectedExecutionException e) {
             response.release();
         }
     }
 
-    private FullHttpResponse answerTo(@Nullable Throwable failure) {
+    private FullHttpResponse responseTo(@Nullable Throwable failure) {
         Throwable cause = failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure;
         try {
             return Objects.requireNonNull(
-                    receiver.failed(cause != null ? cause : new NullPointerException("there is no answer")),
-                    "failed answers null");
+                    receiver.failed(
+                            cause != null
+                                    ? cause
+                                    : new NullPointerException("FormReceiver.received completed with null")),
+                    "FormReceiver.failed returned null");
         } catch (Throwable e) {
             FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(e);
             return plain.failed(e);
@@ -130,29 +137,29 @@ final class FormExchange implements FormSource {
         return intake == null || intake.isOver();
     }
 
-    /** {@return whether what still comes is for nobody: also while the abort is on its way, for something may be missing} */
-    boolean takesNoMore() {
+    /** {@return whether the rest of the body is discarded: the form has ended, or another thread is about to abort it} */
+    boolean discardsBody() {
         return aborted || isOver();
     }
 
-    /** {@return how many bytes may come now, in this turn of the event loop} */
+    /** {@return the number of bytes that may be offered in this turn of the event loop} */
     int demand() {
-        return intake == null || takesNoMore() ? 0 : (int) Math.min(intake.demand(), shared.bytesPerTurn() - turnBytes);
+        return intake == null || discardsBody() ? 0 : (int) Math.min(intake.demand(), group.bytesPerTurn() - turnBytes);
     }
 
-    /** {@return whether there may be a read without demand, to see whether the client is still there} */
+    /** {@return whether a read without demand is allowed, to find out whether the client is still connected} */
     boolean mayReadAhead() {
         return intake != null && intake.mayReadAhead();
     }
 
-    /** {@return whether the client has still to be told that it may send the body; once} */
-    boolean isContinueAwaited() {
-        boolean awaited = awaitsContinue;
-        awaitsContinue = false;
-        return awaited;
+    /** {@return whether the client expects 100 (Continue) before it sends the body; true only once} */
+    boolean takeContinueExpected() {
+        boolean expected = continueExpected;
+        continueExpected = false;
+        return expected;
     }
 
-    /** @param content the next of the body, of which no more is left than there is demand for: <em>transferred</em> */
+    /** @param content the next content of the body, not larger than the {@link #demand}: <em>transferred</em> */
     void offer(HttpContent content) {
         if (content.content().isReadable()) {
             offer(content.content());
@@ -171,25 +178,25 @@ final class FormExchange implements FormSource {
     void offer(ByteBuf chunk) {
         int size = chunk.readableBytes();
         if (turnBytes == 0) {
-            loop.execute(() -> turnBytes = 0); // when that has seen to what else there is to do now
+            loop.execute(() -> turnBytes = 0); // after everything else that is queued now
         }
         turnBytes += size;
         received += size;
-        awaitsContinue = false;
+        continueExpected = false;
         Objects.requireNonNull(intake).offer(chunk);
     }
 
-    /** Hands to the executor what {@link #offer} has caused: once, for all that a read has brought. */
-    void handOver() {
-        Runnable work = due;
-        due = null;
+    /** Gives the work that {@link #offer} has caused to the executor. */
+    void dispatch() {
+        Runnable work = pendingWork;
+        pendingWork = null;
         if (work != null) {
             Runnable once = once(work);
             try {
-                Objects.requireNonNull(shared.executor()).execute(once);
-            } catch (RuntimeException | Error e) { // there may be no thread to be had
+                Objects.requireNonNull(group.executor()).execute(once);
+            } catch (RuntimeException | Error e) { // such as an OutOfMemoryError for a new thread
                 Objects.requireNonNull(intake).abort(overloadedIfRejected(e));
-                once.run(); // ends it, and has nothing else to do
+                once.run(); // ends the form, and does nothing else
             }
         }
     }
@@ -204,7 +211,7 @@ final class FormExchange implements FormSource {
                 : failure;
     }
 
-    /** An executor may have put it into its queue before it fails, and run it later. */
+    /** {@return a task that runs only once} An executor that throws may have queued the task all the same. */
     private static Runnable once(Runnable work) {
         AtomicBoolean begun = new AtomicBoolean();
         return () -> {
@@ -224,8 +231,8 @@ final class FormExchange implements FormSource {
         FormIntake form = intake;
         aborted = true;
         if (form != null) {
-            Executor workers = shared.executor() == null ? Runnable::run : shared.executor();
-            Runnable once = once(() -> form.abort(reason)); // which deletes files
+            Executor workers = group.executor() == null ? Runnable::run : group.executor();
+            Runnable once = once(() -> form.abort(reason)); // deletes files
             try {
                 workers.execute(once);
             } catch (RuntimeException | Error e) {
@@ -234,18 +241,22 @@ final class FormExchange implements FormSource {
         }
     }
 
-    /** Ends it, for the client is gone; {@return complete when nothing of it is left but what is in the receiver's hands} */
-    CompletionStage<?> cutOff() {
+    /**
+     * Aborts the form because the connection has ended before the body.
+     *
+     * @return completed when the form has ended
+     */
+    CompletionStage<?> abortTruncated() {
         abort(MultipartException.because(Reason.TRUNCATED)
                 .saying("the connection ended before the request body did")
                 .at(received)
                 .cause(new ClosedChannelException())
                 .build());
-        handOver();
+        dispatch();
         return intake == null ? CompletableFuture.completedStage(null) : intake.completion();
     }
 
-    // ---- for the intake
+    // ---- called by the intake
 
     @Override
     public FormHead head() {
@@ -258,23 +269,23 @@ final class FormExchange implements FormSource {
         try {
             loop.execute(() -> {});
         } catch (RejectedExecutionException e) {
-            // the event loop has ended, and the connection with it
+            // the event loop has ended, and with it the connection
         }
     }
 
     @Override
     public void run(Runnable work) {
-        if (shared.executor() == null) {
+        if (group.executor() == null) {
             work.run();
         } else {
-            due = work;
+            pendingWork = work;
         }
     }
 
     /** Any thread. */
     @Override
     public void resume(Runnable work) {
-        Executor workers = shared.executor();
+        Executor workers = group.executor();
         if (workers == null) {
             loop.execute(work);
             return;
@@ -283,7 +294,7 @@ final class FormExchange implements FormSource {
             workers.execute(work);
         } catch (RejectedExecutionException e) {
             FormIntake form = intake;
-            if (form != null) { // otherwise the form ends with what this throws, before it has begun
+            if (form != null) { // otherwise the form ends at its head, with this exception
                 form.abort(overloadedIfRejected(e));
             }
             throw e;

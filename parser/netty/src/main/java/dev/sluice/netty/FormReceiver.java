@@ -15,39 +15,40 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 
-/** Takes the form of one request, and says what to answer. Exactly one of {@link #received} and {@link #failed} is called first. */
+/**
+ * The application's part in receiving the form of one request. Exactly one of {@link #received} and {@link #failed} is called
+ * first.
+ */
 @FunctionalInterface
 public interface FormReceiver {
     /**
-     * {@return how to take this form: {@code defaults}, or made of them by {@link FormOptions#toBuilder()}; its decider says
-     * which parts go to sinks}
-     * Called on the event loop, before any of the body is asked for.
+     * {@return the options for this form: {@code defaults}, or options derived from them by {@link FormOptions#toBuilder()}} The
+     * decider of the options selects the sinks of the parts. Called on the event loop, before any of the body is requested.
      *
-     * @throws IOException to refuse the form: {@link #failed} is then asked what to answer
+     * @throws IOException to reject the form: {@link #failed} then returns the response
      */
     default FormOptions options(FormOptions defaults) throws IOException {
         return defaults;
     }
 
     /**
-     * {@return what to answer, now or later; the response is <em>transferred</em>}
-     * Called where sinks are: on the executor, if there is one.
+     * {@return the response, as a stage that may be completed later; the response is <em>transferred</em>}
+     * Called on the thread that calls sinks: a thread of the executor if there is one.
      *
      * @param form closed once the stage is complete
-     * @param trailers the header fields behind the body; mostly none
-     * @throws Exception if that went wrong: {@link #failed} is then asked what to answer
+     * @param trailers the trailer fields of the request; usually empty
+     * @throws Exception if the form cannot be used: {@link #failed} then returns the response
      */
     CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) throws Exception;
 
     /**
-     * {@return what to answer where there is no form, with {@code Connection: close} to close in any case; by default the
-     * status of a {@link MultipartException} with its message, 400, or 500, which is logged; the response is
-     * <em>transferred</em>}
-     * Called on any thread: do not block.
+     * {@return the response if there is no form; it is <em>transferred</em>} If it has {@code Connection: close}, the connection
+     * is closed in any case. By default, the status is the one in the {@link MultipartException}, whose message is the body of
+     * the response, or 400 or 500. A response with the status 500 is logged. Called on any thread: do not block.
      *
-     * @param failure a {@link MultipartException}, a {@link DecoderException} where the request is not well-formed HTTP, or what a
-     *     sink or the application threw. If the executor rejects the form, {@link MultipartException.Reason#SINK_STALLED} with the
-     *     status 503. Where the client is gone, which will see no answer, {@link
+     * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an exception of
+     *     a sink or the application. If the executor rejects the form, {@link MultipartException.Reason#SINK_STALLED} with the
+     *     status 503. If the client has closed the connection, and no response can be sent, {@link
      *     MultipartException.Reason#TRUNCATED} with a {@link java.nio.channels.ClosedChannelException} as its cause
      */
     default FullHttpResponse failed(Throwable failure) {
@@ -58,13 +59,13 @@ public interface FormReceiver {
         int status = failure instanceof MultipartException e
                 ? e.httpStatus()
                 : failure instanceof DecoderException ? 400 : 500;
-        if (!(failure instanceof MultipartException) && status == 500) { // the client is not told why
+        if (!(failure instanceof MultipartException) && status == 500) { // the response does not say why
             System.getLogger(FormReceiver.class.getPackageName())
                     .log(System.Logger.Level.ERROR, "a form was answered with 500", failure);
         }
         String message = failure instanceof MultipartException
                 ? String.valueOf(failure.getMessage())
-                : status == 400 ? "the request is not well-formed HTTP" : "the server failed at this request";
+                : status == 400 ? "the request is malformed HTTP" : "the server failed to process the request";
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1,
                 HttpResponseStatus.valueOf(status),

@@ -3,16 +3,16 @@ package dev.sluice.netty;
 import io.netty.handler.codec.http.HttpRequest;
 import org.jspecify.annotations.Nullable;
 
-/** Says what becomes of a request. */
+/** A function that selects the requests whose forms are received. */
 @FunctionalInterface
 public interface FormRoute {
     /**
-     * {@return who takes the form that the body of {@code request} is, or null to leave the request to the handlers behind}
-     * Called on the event loop, once the head has come.
+     * {@return the receiver of the form in the body of {@code request}, or null to pass the request to the next handlers}
+     * Called on the event loop when the head of the request has been received.
      *
-     * @param request possibly malformed: see its {@link HttpRequest#decoderResult()}. If there is a receiver, it is only asked
-     *     for the response, which is 400 by default. Without one, the malformed request reaches the next handler as in any
-     *     pipeline of Netty, and the connection is closed after the response
+     * @param request possibly malformed: see its {@link HttpRequest#decoderResult()}. If there is a receiver, only its {@link
+     *     FormReceiver#failed} is called, which returns a response with the status 400 by default. Without one, the malformed
+     *     request reaches the next handler as in any Netty pipeline, and the connection is closed after the response
      */
     @Nullable
     FormReceiver route(HttpRequest request);

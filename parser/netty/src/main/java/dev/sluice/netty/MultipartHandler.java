@@ -24,228 +24,235 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Takes forms out of the requests of one connection, or of one stream of HTTP/2, and leaves the others to the handlers
- * behind: see {@link MultipartHandlers}, which makes it.
+ * The handler of one HTTP/1.1 connection or HTTP/2 stream, made by {@link MultipartHandlers}. It receives the forms, and passes
+ * all other requests to the next handlers.
+ *
+ * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is current at a
+ * time, and the next waits until the response to the current one was written, by this handler or by the next ones. {@code
+ * advance} runs after every read, every task and every event, and decides about the next step: read, wait or close. A message is
+ * never handled by a call that comes from the application. Such a call schedules a task, otherwise a pipeline of many requests
+ * would recurse.
  */
 public final class MultipartHandler extends ChannelDuplexHandler {
-    private final Connections shared;
-    private final Inflow inflow;
-    private final Closing closing;
-    private final CompletableFuture<Void> over = new CompletableFuture<>();
-    private CurrentRequest request;
+    private final HandlerGroup group;
+    private final InboundQueue inbound;
+    private final ConnectionCloser closer;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private RequestState request;
     private boolean autoRead;
-    private boolean working;
+    private boolean handlingQueue;
 
-    MultipartHandler(Connections shared) {
-        this.shared = shared;
-        inflow = new Inflow(shared);
-        closing = new Closing(shared, inflow);
-        request = new CurrentRequest(null, null, shared.maxDrainBytes());
+    MultipartHandler(HandlerGroup group) {
+        this.group = group;
+        inbound = new InboundQueue(group);
+        closer = new ConnectionCloser(group, inbound);
+        request = new RequestState(null, null, group.maxDrainBytes());
     }
 
-    // ---- life
+    // ---- life cycle
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         autoRead = ctx.channel().config().isAutoRead();
         ctx.channel().config().setAutoRead(false);
-        shared.add(ctx, over, () -> proceed(ctx), () -> closing.close(ctx));
-        long grace = shared.forms().options().minRateGrace().toNanos();
+        group.register(ctx, ended, () -> advance(ctx), () -> closer.close(ctx));
+        long grace = group.forms().options().minRateGrace().toNanos();
         long tick = Math.max(Math.min(grace / 4, TimeUnit.SECONDS.toNanos(1)), 1);
-        ScheduledFuture<?> clock =
-                ctx.executor().scheduleWithFixedDelay(() -> tick(ctx), tick, tick, TimeUnit.NANOSECONDS);
-        over.whenComplete((nothing, failure) -> clock.cancel(false)); // or it keeps the connection in memory
-        later(ctx, () -> {});
+        ScheduledFuture<?> timer =
+                ctx.executor().scheduleWithFixedDelay(() -> checkTimeouts(ctx), tick, tick, TimeUnit.NANOSECONDS);
+        ended.whenComplete((nothing, failure) -> timer.cancel(false)); // it would keep the connection reachable
+        executeLater(ctx, () -> {});
     }
 
-    /** Also when the connection has ended. */
+    /** Also called when the channel is closed. */
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
         if (ctx.channel().isActive()) {
             ctx.channel().config().setAutoRead(autoRead);
         }
         try {
-            while (inflow.first() != null) {
-                inflow.drop();
+            while (inbound.peek() != null) {
+                inbound.discard();
             }
         } finally {
-            inflow.tell();
+            inbound.reportBytes();
         }
         FormExchange form = request.form();
-        CompletionStage<?> end = form == null ? CompletableFuture.completedStage(null) : form.cutOff();
-        end.whenComplete((received, failure) -> over.complete(null));
+        CompletionStage<?> end = form == null ? CompletableFuture.completedStage(null) : form.abortTruncated();
+        end.whenComplete((received, failure) -> ended.complete(null));
     }
 
-    /** Not from here: what is called may call back, and so on for each of a hundred requests that came at once. */
-    private void later(ChannelHandlerContext ctx, Runnable task) {
+    /** Runs {@code task} in a later turn of the event loop: calls from here could recurse once per pipelined request. */
+    private void executeLater(ChannelHandlerContext ctx, Runnable task) {
         ctx.executor().execute(() -> {
             try {
                 task.run();
-                proceed(ctx);
+                advance(ctx);
             } catch (RuntimeException e) {
                 ctx.pipeline().fireExceptionCaught(e);
             }
         });
     }
 
-    // ---- what comes
+    // ---- inbound messages
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        inflow.add(message);
-        work(ctx);
+        inbound.add(message);
+        handleQueue(ctx);
         FormExchange form = request.form();
-        if (inflow.isTooMuch(ctx) && form != null && !request.isComplete()) {
+        if (inbound.exceedsLimit(ctx) && form != null && !request.isFullyReceived()) {
             form.abort(MultipartException.because(Reason.BODY_TOO_LARGE)
                     .saying("more than # bytes of the body came at once")
-                    .ownLimit(shared.bytesPerTurn())
+                    .ownLimit(group.bytesPerTurn())
                     .build());
-            for (Object next; (next = inflow.first()) != null && !request.isComplete(); ) {
-                drop(next);
+            for (Object next; (next = inbound.peek()) != null && !request.isFullyReceived(); ) {
+                discard(next);
             }
-        } else if (inflow.isTooMuch(ctx)) {
-            closing.close(ctx);
+        } else if (inbound.exceedsLimit(ctx)) {
+            closer.close(ctx);
         }
     }
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        inflow.readIsOver();
+        inbound.readCompleted();
         ctx.fireChannelReadComplete();
-        if (inflow.wasAskedWithin()) {
+        if (inbound.takeDeferredRead()) {
             read(ctx);
         }
-        proceed(ctx);
+        advance(ctx);
     }
 
+    /** Called by the next handlers. Their reads count only while they serve a request. */
     @Override
     public void read(ChannelHandlerContext ctx) {
-        if (!closing.hasBegun() && request.isWithOthers()) { // otherwise it is not for those behind to ask
-            inflow.readForOthers(ctx);
+        if (!closer.hasBegun() && request.isForNextHandlers()) {
+            inbound.readForNextHandlers(ctx);
         }
     }
 
-    /** When a read is over, or a turn, or something that was waited for has come. */
-    private void proceed(ChannelHandlerContext ctx) {
-        if (inflow.isExhausted()) {
-            request.last();
+    /** Takes the next step after a read, a task or an event. */
+    private void advance(ChannelHandlerContext ctx) {
+        if (inbound.isExhausted()) {
+            request.markLast();
         }
-        if (!closing.hasBegun() && request.wasLast()) {
-            closing.begin(ctx, request.maxDrainBytes());
+        if (!closer.hasBegun() && request.closesConnection()) {
+            closer.begin(ctx, request.maxDrainBytes());
         }
-        work(ctx);
-        inflow.tell();
+        handleQueue(ctx);
+        inbound.reportBytes();
         FormExchange form = request.form();
-        if (closing.hasBegun()) {
-            closing.goOn(ctx, request.isComplete(), inflow.isInputShutdown());
+        if (closer.hasBegun()) {
+            closer.drain(ctx, request.isFullyReceived());
         } else if (form != null) {
-            proceed(ctx, form);
-        } else if (request.isOver() && shared.isStopping()) {
-            closing.turnAway(ctx);
-        } else if (inflow.first() == null && (request.isOver() || autoRead && request.isWithOthers())) {
-            inflow.read(ctx);
+            advance(ctx, form);
+        } else if (request.isDone() && group.isShuttingDown()) {
+            closer.closeBeforeRequest(ctx);
+        } else if (inbound.peek() == null && (request.isDone() || autoRead && request.isForNextHandlers())) {
+            inbound.read(ctx);
         }
     }
 
-    private void proceed(ChannelHandlerContext ctx, FormExchange form) {
-        boolean isEmpty = inflow.first() == null;
-        if (inflow.isInputShutdown() && !request.isComplete() && !form.isOver() && !inflow.holdsEnd()) {
-            form.cutOff(); // answered: half of it may be open
+    private void advance(ChannelHandlerContext ctx, FormExchange form) {
+        boolean isEmpty = inbound.peek() == null;
+        if (inbound.isInputShutdown() && !request.isFullyReceived() && !form.isOver() && !inbound.containsEndOfBody()) {
+            form.abortTruncated(); // with a response: the client may have closed only its half of the connection
         }
-        form.handOver(); // once for all that has come: a worker is woken for it
+        form.dispatch(); // once for all that a read has brought, because it wakes a worker
         if (isEmpty && form.demand() > 0) {
-            if (form.isContinueAwaited()) {
+            if (form.takeContinueExpected()) {
                 ctx.writeAndFlush(new DefaultFullHttpResponse(
                         HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
             }
-            inflow.read(ctx);
+            inbound.read(ctx);
         } else if (form.mayReadAhead()) {
-            inflow.probe(ctx, false);
+            inbound.probe(ctx, false);
         }
     }
 
-    /** Does with what is held what can be done now. */
-    private void work(ChannelHandlerContext ctx) {
-        if (!working) {
-            working = true;
+    /** Handles queued messages until one must wait. */
+    private void handleQueue(ChannelHandlerContext ctx) {
+        if (!handlingQueue) {
+            handlingQueue = true;
             try {
-                for (Object message; (message = inflow.first()) != null && goOn(ctx, message); ) {}
+                for (Object message; (message = inbound.peek()) != null && handle(ctx, message); ) {}
             } finally {
-                working = false;
+                handlingQueue = false;
             }
         }
     }
 
-    /** {@return false if the message has to wait} */
-    private boolean goOn(ChannelHandlerContext ctx, Object message) {
+    /** {@return false if the message must wait} */
+    private boolean handle(ChannelHandlerContext ctx, Object message) {
         FormExchange form = request.form();
-        if (closing.hasBegun()) {
-            drop(message);
-        } else if (request.isOver() && message instanceof HttpRequest head) {
-            begin(ctx, head);
-        } else if (request.isOver()) {
-            ctx.fireChannelRead(inflow.take());
-        } else if (request.isWithOthers() && !(request.isComplete() && message instanceof HttpRequest)) {
-            request.comes(message);
-            closing.clientIsWaitedFor();
-            ctx.fireChannelRead(inflow.take());
-        } else if (request.isComplete() || !(message instanceof HttpContent content)) {
+        if (closer.hasBegun()) {
+            discard(message);
+        } else if (request.isDone() && message instanceof HttpRequest head) {
+            beginRequest(ctx, head);
+        } else if (request.isDone()) {
+            ctx.fireChannelRead(inbound.remove());
+        } else if (request.isForNextHandlers() && !(request.isFullyReceived() && message instanceof HttpRequest)) {
+            request.received(message);
+            closer.restartTimer();
+            ctx.fireChannelRead(inbound.remove());
+        } else if (request.isFullyReceived() || !(message instanceof HttpContent content)) {
             return false;
-        } else if (form == null || form.takesNoMore()) {
-            drop(message);
+        } else if (form == null || form.discardsBody()) {
+            discard(message);
         } else {
-            return onContent(form, content);
+            return offer(form, content);
         }
         return true;
     }
 
-    private boolean onContent(FormExchange form, HttpContent content) {
+    private boolean offer(FormExchange form, HttpContent content) {
         int demand = form.demand();
         if (content.content().readableBytes() <= demand) {
-            request.comes(inflow.take());
+            request.received(inbound.remove());
             form.offer(content);
         } else if (demand > 0) {
-            form.offer(inflow.take(content.content(), demand));
+            form.offer(inbound.removeBytes(content.content(), demand));
         } else {
             return false;
         }
         return true;
     }
 
-    private void drop(Object message) {
-        request.comes(message);
-        inflow.drop();
+    private void discard(Object message) {
+        request.received(message);
+        inbound.discard();
     }
 
-    // ---- requests and answers
+    // ---- requests and responses
 
-    private void begin(ChannelHandlerContext ctx, HttpRequest head) {
+    private void beginRequest(ChannelHandlerContext ctx, HttpRequest head) {
         FormReceiver receiver;
         try {
-            receiver = shared.route().route(head);
+            receiver = group.route().route(head);
         } catch (RuntimeException e) {
             ctx.fireExceptionCaught(e);
-            closing.close(ctx); // there is nobody to say what to answer
+            closer.close(ctx); // without a receiver there is nothing to respond with
             return;
         }
         FormExchange form =
-                receiver == null ? null : new FormExchange(receiver, head, shared, task -> later(ctx, task));
-        request = new CurrentRequest(head, form, shared.maxDrainBytes());
+                receiver == null ? null : new FormExchange(receiver, head, group, task -> executeLater(ctx, task));
+        request = new RequestState(head, form, group.maxDrainBytes());
         if (form != null) {
             if (!(head instanceof HttpContent)) {
-                inflow.take();
+                inbound.remove();
             }
-            form.begin(response -> answer(ctx, response));
+            form.begin(response -> respond(ctx, response));
         }
     }
 
-    private void answer(ChannelHandlerContext ctx, FullHttpResponse response) {
+    private void respond(ChannelHandlerContext ctx, FullHttpResponse response) {
         if (ctx.isRemoved()) {
-            response.release(); // the client is gone
+            response.release(); // the connection is closed
         } else {
-            work(ctx); // what has come of a refused body need not be waited for
-            request.answer(response, shared.isStopping() || inflow.isExhausted());
-            closing.clientIsWaitedFor();
+            handleQueue(ctx); // discards the queued rest of a rejected body, so that the connection may stay open
+            request.responseBegins(response, group.isShuttingDown() || inbound.isExhausted());
+            closer.restartTimer();
             ctx.writeAndFlush(response).addListener(whenSent(ctx));
         }
     }
@@ -253,43 +260,43 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     @Override
     public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
         boolean interim = message instanceof HttpResponse head && head.status().code() < 200;
-        boolean answers = !interim && request.isWithOthers();
-        if (answers && message instanceof HttpResponse head) {
-            request.answer(head, shared.isStopping() || inflow.isExhausted());
+        boolean responds = !interim && request.isForNextHandlers();
+        if (responds && message instanceof HttpResponse head) {
+            request.responseBegins(head, group.isShuttingDown() || inbound.isExhausted());
         }
-        boolean last = answers && (message instanceof LastHttpContent || message instanceof HttpChunkedInput);
+        boolean last = responds && (message instanceof LastHttpContent || message instanceof HttpChunkedInput);
         ctx.write(message, last ? promise.unvoid().addListener(whenSent(ctx)) : promise);
     }
 
     private ChannelFutureListener whenSent(ChannelHandlerContext ctx) {
-        CurrentRequest to = request;
-        return sent -> later(ctx, () -> {
-            to.answered(sent.isSuccess());
-            closing.clientIsWaitedFor();
+        RequestState answered = request;
+        return sent -> executeLater(ctx, () -> {
+            answered.responseSent(sent.isSuccess());
+            closer.restartTimer();
         });
     }
 
-    // ---- trouble
+    // ---- timeouts, events and exceptions
 
-    private void tick(ChannelHandlerContext ctx) {
+    private void checkTimeouts(ChannelHandlerContext ctx) {
         FormExchange form = request.form();
         if (form != null) {
             form.checkPace();
             if (form.mayReadAhead()) {
-                inflow.probe(ctx, true);
+                inbound.probe(ctx, true);
             }
-        } else if (closing.hasBegun() || !request.isWithOthers()) {
-            closing.check(ctx);
+        } else if (closer.hasBegun() || !request.isForNextHandlers()) {
+            closer.closeIfTimedOut(ctx);
         }
     }
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof ChannelInputShutdownEvent) {
-            inflow.inputShutdown();
-            later(ctx, () -> {});
-        } else if (Closing.isReset(ctx, event)) {
-            closing.close(ctx);
+            inbound.onInputShutdown();
+            executeLater(ctx, () -> {});
+        } else if (ConnectionCloser.isStreamReset(ctx, event)) {
+            closer.close(ctx);
         }
         ctx.fireUserEventTriggered(event);
     }
@@ -299,8 +306,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         FormExchange form = request.form();
         if (form != null && !form.isOver() && !(cause instanceof IOException)) {
             form.abort(cause);
-        } else if (closing.hasBegun() || !request.isOver() && !request.isWithOthers()) {
-            closing.close(ctx);
+        } else if (closer.hasBegun() || !request.isDone() && !request.isForNextHandlers()) {
+            closer.close(ctx);
         } else {
             ctx.fireExceptionCaught(cause);
         }

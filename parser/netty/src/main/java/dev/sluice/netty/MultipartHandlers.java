@@ -14,19 +14,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the handlers that take forms, behind an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}:
- * one for each connection or stream. Make one of this for the process. Thread-safe.
+ * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. A handler is added after an
+ * {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Make one factory per process. Thread-safe.
  *
  * {@snippet file="UploadPipeline.java" region="pipeline"}
  *
- * <p>A handler reads by itself, as fast as sinks take what comes, and turns {@code autoRead} off. It hands on one request at
- * a time: the next waits until the one before was answered, by it or by the handlers behind it. Those who answer with
- * {@code Connection: close} need not close: the handler does, once the client has read the answer, or had the time.
+ * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It passes on
+ * one request at a time: the next waits until the response to the current one was written, by this handler or by the next ones.
+ * After a response with {@code Connection: close} the handler closes the connection, once the client has read the response or
+ * {@link Builder#drainTimeout} has passed. The next handlers need not close it.
  *
- * <p>While a sink makes a form wait, a client that is gone is found about a second later, unless more than some 64 KiB, or
- * 256 messages, lie before its end, or an eighth of the {@code MemoryBudget} is held for all connections: then once those
- * are read, or {@link FormOptions#maxSinkWait()} is over. In HTTP/2 a stream's reset is seen at once; give the connection
- * twice the window that its streams have together, for Netty gives it back by halves, or those that wait stop all.
+ * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are two
+ * exceptions: more than about 64 KiB or 256 messages precede the end of the connection, or all connections together hold more
+ * than an eighth of the {@code MemoryBudget}. Then the end is noticed when those are read, or {@link FormOptions#maxSinkWait()}
+ * has passed. The reset of an HTTP/2 stream is noticed at once. Give an HTTP/2 connection twice the window of all its streams
+ * together: Netty returns the window by halves, and streams that wait for their sinks would stop all others.
  *
  * <p><b>Order of handlers.</b> Put Netty's other HTTP handlers after this one. They then serve the other requests, and forms
  * are not affected. Before this handler they also act on forms:
@@ -47,54 +49,56 @@ import org.jspecify.annotations.Nullable;
  * Builder#bytesPerTurn}, unless all connections together hold more than an eighth of the {@code MemoryBudget}.
  */
 public final class MultipartHandlers {
-    private final Connections connections;
+    private final HandlerGroup group;
 
-    private MultipartHandlers(Connections connections) {
-        this.connections = connections;
+    private MultipartHandlers(HandlerGroup group) {
+        this.group = group;
     }
 
     /**
-     * {@return a builder of handlers that decode, call sinks and {@link FormReceiver#received} on {@code executor}, where they
-     * may block, say on files}
+     * {@return a builder of handlers that decode, call sinks and call {@link FormReceiver#received} on {@code executor}, where
+     * they may block, for example on files}
      *
-     * @param forms stays the caller's, who closes it after {@link #shutdown}
-     * @param route tells who receives the form of a request, on the event loop: it must not block
-     * @param executor shared by all forms, and stays the caller's; give it as many threads as sinks may block at once
+     * @param forms owned by the caller, who closes it after {@link #shutdown}
+     * @param route selects the receiver of a form, on the event loop: it must not block
+     * @param executor shared by all forms, and owned by the caller; give it as many threads as sinks may block at a time. If it
+     *     rejects a form, the client gets 503
      */
     public static Builder builder(Forms forms, FormRoute route, Executor executor) {
         return new Builder(forms, route, Objects.requireNonNull(executor, "executor"));
     }
 
     /**
-     * {@return a builder of handlers that do everything on the event loop, where no sink may block: nothing may go to files}
+     * {@return a builder of handlers that do everything on the event loop, where sinks must not block and parts must not be
+     * written to files}
      *
-     * @param forms stays the caller's, who closes it after {@link #shutdown}
+     * @param forms owned by the caller, who closes it after {@link #shutdown}
      * @param route as in {@link #builder}
      */
     public static Builder onEventLoop(Forms forms, FormRoute route) {
         return new Builder(forms, route, null);
     }
 
-    /** {@return a handler for one connection or stream, to be added behind the codec} */
+    /** {@return a handler for one connection or stream, added to the pipeline after the codec} */
     public ChannelHandler newHandler() {
-        return new MultipartHandler(connections);
+        return new MultipartHandler(group);
     }
 
     /**
-     * Ends all connections: those without a request at once, the others when theirs is answered, and what is under way after
-     * {@code deadline} is aborted. Close what accepts connections before.
+     * Closes all connections: connections without a request at once, the others after the response to their current request. A
+     * form that is not complete after {@code deadline} is aborted. Close the server channel first.
      *
-     * <p>Of HTTP/2 streams end, and new ones are refused ({@code REFUSED_STREAM}), so that clients may send those requests
-     * elsewhere. Connections are yours: {@code close()} tells the client (GOAWAY) and waits for the streams for as long as
-     * {@code gracefulShutdownTimeoutMillis} of the codec's builder says, which is 0 in an {@code Http2FrameCodecBuilder}.
+     * <p>In HTTP/2 this closes the streams. New streams are refused ({@code REFUSED_STREAM}), so that clients may repeat those
+     * requests on another connection. The application closes the connections: {@code close()} sends GOAWAY, and waits for the
+     * streams for {@code gracefulShutdownTimeoutMillis} of the codec's builder, which is 0 in an {@code Http2FrameCodecBuilder}.
      *
-     * @return complete when no handler and no form is left
+     * @return completed when no handler and no form is left
      */
     public CompletionStage<Void> shutdown(Duration deadline) {
-        return connections.stop(deadline);
+        return group.shutdown(deadline);
     }
 
-    /** Collects settings. Not thread-safe. */
+    /** A builder of {@link MultipartHandlers}. Not thread-safe. */
     public static final class Builder {
         private final Forms forms;
         private final FormRoute route;
@@ -110,9 +114,10 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; a connection hands on {@code value} bytes of bodies in a turn of the event loop, and others come
-         * before it goes on; 1 or more, 256 KiB by default. If more than that comes at once and has to wait, as a decompressor in
-         * front makes of a small body, the form is refused with 413: no less than what a read may give}
+         * {@return this builder; a connection handles at most {@code value} body bytes in a turn of the event loop, and continues
+         * after the other connections; at least 1, 256 KiB by default} If a read brings more than that and the excess must wait,
+         * for example because a decompressor before this handler expands a small body, the form is refused with 413. Set it to at
+         * least the size of a read.
          */
         public Builder bytesPerTurn(int value) {
             this.bytesPerTurn = (int) positive(value, "bytesPerTurn");
@@ -120,8 +125,8 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; a client may take {@code value}, more than 0, to send the next head, and to read an answer; 1
-         * minute by default}
+         * {@return this builder; the connection is closed if the client takes longer than {@code value}, more than 0, to send the
+         * next request head or to read a response; 1 minute by default}
          */
         public Builder idleTimeout(Duration value) {
             this.idleNanos = positive(value.toNanos(), "idleTimeout");
@@ -129,10 +134,10 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; after an answer that closes the connection what still comes is read and dropped for {@code
-         * value}, more than 0, so that the client reads the answer and meets no reset, but no more than {@link
-         * FormOptions#maxDrainBytes()} of the form, or of {@code forms} where it was none; a stream of HTTP/2 is reset then,
-         * without an error. 5 seconds by default}
+         * {@return this builder; after a response that closes the connection, received data is discarded for at most {@code value},
+         * more than 0; 5 seconds by default} So the client can read the response before the connection is reset. No more than {@link
+         * FormOptions#maxDrainBytes()} are discarded: the limit of the form, or of {@code forms} if the request has no form.
+         * Afterwards an HTTP/2 stream is reset with {@code NO_ERROR}.
          */
         public Builder drainTimeout(Duration value) {
             this.drainNanos = positive(value.toNanos(), "drainTimeout");
@@ -146,9 +151,9 @@ public final class MultipartHandlers {
             return value;
         }
 
-        /** {@return what makes the handlers} */
+        /** {@return the factory of handlers} */
         public MultipartHandlers build() {
-            return new MultipartHandlers(new Connections(
+            return new MultipartHandlers(new HandlerGroup(
                     forms,
                     route,
                     executor,

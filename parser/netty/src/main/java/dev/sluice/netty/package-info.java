@@ -1,6 +1,6 @@
 /**
- * Forms in a pipeline of Netty: {@link dev.sluice.netty.MultipartHandlers} makes one handler for each connection of HTTP/1.1,
- * and for each stream of HTTP/2. A {@link dev.sluice.netty.FormRoute} says which requests are forms.
+ * Forms in a Netty pipeline: {@link dev.sluice.netty.MultipartHandlers} makes one handler for each HTTP/1.1 connection and for
+ * each HTTP/2 stream. A {@link dev.sluice.netty.FormRoute} selects the requests whose forms are received.
  */
 @NullMarked
 package dev.sluice.netty;

@@ -40,8 +40,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Handlers behind real sockets of HTTP/1.1. */
-@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
+/** The form handler on HTTP/1.1 sockets. */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a blocked socket write ignores interrupts
 @ParameterizedClass
 @MethodSource("transports")
 class ConnectionTest {
@@ -62,7 +62,7 @@ class ConnectionTest {
     }
 
     static Transport[] transports() {
-        return Transport.asked();
+        return Transport.selected();
     }
 
     private void start(UnaryOperator<MultipartHandlers.Builder> change, UnaryOperator<FormOptions.Builder> options) {
@@ -82,7 +82,7 @@ class ConnectionTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws InterruptedException {
+    void assertNothingLeft() throws InterruptedException {
         server.close();
         workers.shutdown();
         assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
@@ -107,7 +107,7 @@ class ConnectionTest {
     }
 
     @Test
-    void sinksRunOnTheExecutorAndNeverOnTheEventLoop() throws Exception {
+    void sinks_withAnExecutor_runOnItsThreads() throws Exception {
         start();
         byte[] body = Upload.body(3_000_000);
         try (Socket socket = server.connect()) {
@@ -123,7 +123,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aSinkThatIsSlowerThanTheClientStopsIt() throws Exception {
+    void slowSink_stopsTheClient() throws Exception {
         start(handlers -> handlers, options -> options.maxBodyBytes(128 << 20));
         upload.shut();
         int size = 64 << 20;
@@ -151,7 +151,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aThousandFormsComeInAtOnce() throws Exception {
+    void thousandForms_atOnce_areReceived() throws Exception {
         start();
         byte[] body = Upload.body(2000);
         List<Socket> sockets = new ArrayList<>();
@@ -176,10 +176,10 @@ class ConnectionTest {
         }
     }
 
-    // ---- refusals
+    // ---- refused bodies
 
     @Test
-    void theAnswerToABadBodyIsReadAfterMegabytesThatFollowTheFault() throws Exception {
+    void malformedBody_withMegabytesAfterTheFault_responseIsReadable() throws Exception {
         start(handlers -> handlers.drainTimeout(Duration.ofMinutes(1)), options -> options.maxDrainBytes(16 << 20));
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + (12 << 20) + "\r\n\r\n--x\r\nbad\r\n\r\n");
@@ -187,13 +187,13 @@ class ConnectionTest {
                 socket.getOutputStream().write(new byte[1 << 20]);
             }
             assertAnswer(400, true, socket);
-            assertEquals(-1, socket.getInputStream().read(), "half is closed while the body still comes");
-            socket.getOutputStream().write(new byte[1 << 20]); // and read
+            assertEquals(-1, socket.getInputStream().read(), "the output is shut down while the body is drained");
+            socket.getOutputStream().write(new byte[1 << 20]); // the server reads it
         }
     }
 
     @Test
-    void aClientThatSendsOnForEverIsCutOff() throws Exception {
+    void refusedClient_sendsForever_isDisconnected() throws Exception {
         start(handlers -> handlers.drainTimeout(Duration.ofMinutes(1)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + (1L << 40) + "\r\nExpect: 100-continue\r\n\r\n");
@@ -207,18 +207,18 @@ class ConnectionTest {
     }
 
     @Test
-    void aClientThatSendsNothingMoreIsNotWaitedForAfterItsAnswer() throws Exception {
+    void refusedClient_sendsNothingMore_isDisconnectedAfterTheDrainTimeout() throws Exception {
         start(handlers -> handlers.drainTimeout(Duration.ofMillis(200)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\nbad\r\n\r\n");
             assertAnswer(400, true, socket);
             assertEquals(-1, socket.getInputStream().read());
-            assertCutOff(socket);
+            assertDisconnected(socket);
         }
     }
 
-    /** The end is not enough: it comes from half a connection, too. */
-    private static void assertCutOff(Socket socket) {
+    /** Writes until it fails: the end of the input may be that of a half-closed connection. */
+    private static void assertDisconnected(Socket socket) {
         assertThrows(IOException.class, () -> {
             for (int i = 0; i < 1000; i++) {
                 socket.getOutputStream().write('x');
@@ -227,10 +227,10 @@ class ConnectionTest {
         });
     }
 
-    // ---- clients that are slow, or gone
+    // ---- slow and disconnected clients
 
     @Test
-    void aClientThatIsTooSlowIsRefused() throws Exception {
+    void slowClient_isRefused() throws Exception {
         start(handlers -> handlers, options -> options.minRateGrace(Duration.ofMillis(300)));
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\n");
@@ -240,7 +240,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aSinkThatIsStuckIsNotWaitedForForEver() throws Exception {
+    void stuckSink_formEndsAfterMaxSinkWait() throws Exception {
         start(handlers -> handlers, options -> options.maxSinkWait(Duration.ofMillis(300)));
         upload.shut();
         byte[] body = Upload.body(1000);
@@ -252,7 +252,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aConnectionWithoutARequestIsClosedAfterAWhile() throws Exception {
+    void idleConnection_isClosedAfterTheIdleTimeout() throws Exception {
         start(
                 handlers -> handlers.idleTimeout(Duration.ofMillis(200)),
                 options -> options.minRateGrace(Duration.ofMillis(200)));
@@ -264,13 +264,13 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aClientThatGoesWhileTheFormIsPausedIsFound(boolean reset) throws Exception {
+    void disconnect_whileTheFormIsPaused_isNoticed(boolean reset) throws Exception {
         start();
         upload.shut();
         byte[] body = Upload.body(100_000);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + 2 * body.length + "\r\n\r\n");
-            socket.getOutputStream().write(body, 0, 60_000); // not more than is held while its end is looked for
+            socket.getOutputStream().write(body, 0, 60_000); // less than is read ahead
             upload.awaitMoreThan(0);
             if (reset) {
                 socket.setSoLinger(true, 0);
@@ -284,7 +284,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aClientThatGoesWhileItsAnswerIsMadeIsFound() throws Exception {
+    void disconnect_beforeTheResponse_isNoticed() throws Exception {
         start();
         upload.answer = new CompletableFuture<>();
         byte[] body = Upload.body(100);
@@ -294,7 +294,7 @@ class ConnectionTest {
             upload.trailers.get(2, TimeUnit.MINUTES);
         }
         handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(2, TimeUnit.MINUTES);
-        upload.answer.complete(Upload.text(200, "for nobody"));
+        upload.answer.complete(Upload.text(200, "too late"));
     }
 
     @Test
@@ -386,7 +386,7 @@ class ConnectionTest {
     // ---- shutdown
 
     @Test
-    void aShutdownLetsAFormEndWithinItsDeadline() throws Exception {
+    void shutdown_beforeItsDeadline_letsFormsEnd() throws Exception {
         start();
         byte[] body = Upload.body(1_000_000);
         try (Socket socket = server.connect();
@@ -406,7 +406,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aShutdownAbortsAFormAtItsDeadline() throws Exception {
+    void shutdown_atItsDeadline_abortsForms() throws Exception {
         start();
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n");

@@ -52,18 +52,18 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Handlers behind streams of HTTP/2, one for each, on NIO; the client is Netty's, frame by frame. */
-@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a write to a socket heeds no interrupt
+/** The form handler on HTTP/2 streams over NIO. The client sends single frames with Netty's codec. */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a blocked socket write ignores interrupts
 class Http2Test {
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
     private final CountingAllocator buffers = new CountingAllocator();
-    /** By the path, until they are asked for. */
+    /** The receivers by path. The route removes them. */
     private final Map<String, Upload> uploads = new ConcurrentHashMap<>();
 
     private MultipartHandlers handlers;
     private NettyServer server;
-    /** The server's side of the one connection. */
+    /** The server's side of the connection. */
     private volatile Channel accepted;
 
     private Channel client;
@@ -91,7 +91,7 @@ class Http2Test {
                                                     new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler());
                                 }
                             }));
-            // Or one stream that is not read takes the window of all.
+            // Otherwise one stream that is not read uses up the window of all.
             connection.eventLoop().execute(() -> connection.writeAndFlush(new DefaultHttp2WindowUpdateFrame(1 << 20)));
         });
         client = new Bootstrap()
@@ -112,7 +112,7 @@ class Http2Test {
     }
 
     @AfterEach
-    void nothingIsLeft() throws InterruptedException {
+    void assertNothingLeft() throws InterruptedException {
         server.close();
         workers.shutdown();
         assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
@@ -120,7 +120,7 @@ class Http2Test {
         assertEquals(List.of(), buffers.unreleased());
     }
 
-    /** A stream of the client, and what has come on it. */
+    /** A stream of the client, and the frames that it has received. */
     private final class Stream {
         private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
         private final Http2StreamChannel channel = new Http2StreamChannelBootstrap(client)
@@ -173,7 +173,7 @@ class Http2Test {
     }
 
     @Test
-    void aFormIsReceivedWithItsTrailers() throws Exception {
+    void form_isReceivedWithItsTrailers() throws Exception {
         Upload upload = new Upload();
         Stream stream = new Stream(upload, "expect", "100-continue");
         stream.assertNext("status 100");
@@ -187,7 +187,7 @@ class Http2Test {
     }
 
     @Test
-    void aFormThatIsRefusedWithinItsBodyIsAnsweredAndResetWithoutAnErrorAndTheConnectionGoesOn() throws Exception {
+    void malformedBody_isAnsweredThenStreamIsResetWithNoErrorAndConnectionStaysOpen() throws Exception {
         Stream bad = new Stream(new Upload()).send("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII), false);
         bad.assertNext("status 400");
         bad.assertNext("end");
@@ -198,19 +198,19 @@ class Http2Test {
     }
 
     @Test
-    void aClientThatSendsOnAfterARefusalIsReadSoThatItReadsTheAnswer() throws Exception {
+    void refusedClient_sendsOn_isReadToItsEnd() throws Exception {
         byte[] bad = Arrays.copyOf("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII), 800_000);
         Stream stream = new Stream(new Upload());
         stream.channel
                 .writeAndFlush(new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(bad), true))
-                .sync(); // all of it, through a window of 64 KiB
+                .sync(); // all of it, although the window has 64 KiB
         stream.assertNext("status 400");
         stream.assertNext("end");
         assertNull(stream.events.poll(3, TimeUnit.SECONDS), "no reset");
     }
 
     @Test
-    void aStreamThatIsPausedStopsItsOwnClientAndNoOther() throws Exception {
+    void pausedStream_stopsNoOtherStream() throws Exception {
         Upload slow = new Upload().shut();
         byte[] body = Upload.body(2_000_000);
         Stream paused = new Stream(slow).send(body, true);
@@ -225,7 +225,7 @@ class Http2Test {
     }
 
     @Test
-    void aClientThatResetsAPausedStreamIsFoundAtOnce() throws Exception {
+    void reset_ofAPausedStream_isNoticedAtOnce() throws Exception {
         Upload upload = new Upload().shut();
         Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
         upload.awaitMoreThan(0);
@@ -238,13 +238,13 @@ class Http2Test {
     }
 
     @Test
-    void aStreamThatIsResetAfterAnyFrameLeavesNothing() throws Exception {
+    void reset_afterAnyFrame_leavesNothing() throws Exception {
         byte[] body = Upload.body(30_000);
         int frame = 1000;
         for (int frames = 0; frames * frame < body.length; frames++) {
             Upload upload = new Upload();
             Stream stream = new Stream(upload);
-            upload.asked.get(2, TimeUnit.MINUTES); // what is reset sooner is no request yet
+            upload.optionsCalled.get(2, TimeUnit.MINUTES); // before that, the server has not seen the request
             for (int i = 0; i < frames; i++) {
                 stream.send(Arrays.copyOfRange(body, i * frame, (i + 1) * frame), false);
             }
@@ -256,19 +256,19 @@ class Http2Test {
     }
 
     @Test
-    void aConnectionThatEndsEndsItsFormsThoughAStreamOfItHasUnreadData() throws Exception {
+    void connectionClose_withUnreadDataOnAStream_endsItsForms() throws Exception {
         Upload upload = new Upload().shut();
         byte[] body = Upload.body(60_000);
         Stream stream = new Stream(upload).send(Arrays.copyOf(body, 20_000), false);
         upload.awaitMoreThan(0);
-        stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // nobody reads it
+        stream.send(Arrays.copyOfRange(body, 20_000, 50_000), false); // not read by the server
         client.close();
         assertInstanceOf(MultipartException.class, upload.failure.get(2, TimeUnit.MINUTES));
     }
 
     // ---- shutdown
 
-    /** A stream whose form is under way. */
+    /** {@return a stream of which a part of the form was received} */
     private Stream begun(Upload upload) {
         Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
         upload.awaitMoreThan(0);
@@ -280,7 +280,7 @@ class Http2Test {
     }
 
     @Test
-    void aShutdownLetsStreamsEndAndRefusesNewOnesSoThatTheClientMaySendThemElsewhere() throws Exception {
+    void shutdown_beforeItsDeadline_letsStreamsEndAndRefusesNewOnes() throws Exception {
         List<Upload> uploads = List.of(new Upload(), new Upload(), new Upload());
         List<Stream> streams = uploads.stream().map(this::begun).toList();
         CompletableFuture<Void> done = shutdown(Duration.ofSeconds(40));
@@ -293,13 +293,13 @@ class Http2Test {
             stream.assertNext("end");
         }
         done.get(2, TimeUnit.MINUTES);
-        assertFalse(late.asked.isDone());
+        assertFalse(late.optionsCalled.isDone());
         uploads.forEach(upload -> assertEquals(1, upload.published));
-        assertTrue(accepted.isActive(), "the connection is the application's");
+        assertTrue(accepted.isActive(), "the application closes the connection");
     }
 
     @Test
-    void aShutdownEndsTheStreamsThatAreUnderWayAtItsDeadlineBeThereASlowClientOrSink() throws Exception {
+    void shutdown_atItsDeadline_endsStreamsOfSlowClientsAndSlowSinks() throws Exception {
         Upload stopped = new Upload();
         Upload stuck = new Upload().shut();
         List<Stream> streams = List.of(begun(stopped), begun(stuck));
@@ -315,9 +315,9 @@ class Http2Test {
     }
 
     @Test
-    void aConnectionThatTheApplicationClosesEndsWithTheLastOfItsStreams() throws Exception {
+    void connection_closedByTheApplication_endsWithItsLastStream() throws Exception {
         Stream stream = begun(new Upload());
-        accepted.close(); // by GOAWAY
+        accepted.close(); // sends GOAWAY
         CompletableFuture<Void> done = shutdown(Duration.ofSeconds(40));
         stream.send(Arrays.copyOfRange(Upload.body(30_000), 20_000, Upload.body(30_000).length), true);
         stream.assertNext("status 200");

@@ -78,19 +78,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One handler in a channel without a network, message by message. */
+/** The form handler in an {@link EmbeddedChannel}, message by message. */
 @Timeout(300)
 @ExtendWith(LeakCheck.class)
 class MultipartHandlerTest {
-    /** Runs what it is given when it is told to. */
-    private static final class Workers implements Executor {
+    /** An executor whose tasks run when the test says so. */
+    private static final class ManualExecutor implements Executor {
         private final Deque<Runnable> tasks = new ArrayDeque<>();
-        private int handedOver;
+        private int submitted;
 
         @Override
         public void execute(Runnable task) {
             tasks.add(task);
-            handedOver++;
+            submitted++;
         }
 
         void run() {
@@ -99,7 +99,7 @@ class MultipartHandlerTest {
             }
         }
 
-        /** As a pool may whose first thread has to wait for the machine. */
+        /** Runs the tasks in reverse, as a pool may if its first thread is slow to start. */
         void runLastFirst() {
             for (Runnable task; (task = tasks.pollLast()) != null; ) {
                 task.run();
@@ -107,8 +107,8 @@ class MultipartHandlerTest {
         }
     }
 
-    /** Counts the reads that are asked for, and sees that none is asked for while a message is handed on. */
-    private static final class Reads extends ChannelOutboundHandlerAdapter {
+    /** Counts the requested reads. Fails if one is requested within {@code channelRead}. */
+    private static final class ReadCounter extends ChannelOutboundHandlerAdapter {
         private int count;
 
         @Override
@@ -117,13 +117,13 @@ class MultipartHandlerTest {
                     .walk(frames ->
                             frames.anyMatch(frame -> frame.getMethodName().equals("channelRead")
                                     && frame.getClassName().endsWith("MultipartHandler")));
-            assertFalse(withinRead, "a read was asked for while one was going on");
+            assertFalse(withinRead, "a read was requested during a read");
             count++;
             ctx.read();
         }
     }
 
-    /** Collects what the package logs, in place of the console. */
+    /** Captures the log of the package, which would otherwise be written to the console. */
     private static final class ErrorLog extends Handler implements AutoCloseable {
         private final Logger logger = Logger.getLogger("dev.sluice.netty");
         private final List<String> messages = new ArrayList<>();
@@ -148,9 +148,9 @@ class MultipartHandlerTest {
         }
     }
 
-    /** Says, as epoll does after the client's FIN, that the transport reads on without a request. */
-    private static final class ReadsOn extends FixedRecvByteBufAllocator {
-        ReadsOn() {
+    /** An allocator whose handles continue every read, as epoll does after the client's FIN. */
+    private static final class ExtendedReads extends FixedRecvByteBufAllocator {
+        ExtendedReads() {
             super(64 << 10);
         }
 
@@ -176,13 +176,13 @@ class MultipartHandlerTest {
             .allocator(PooledByteBufAllocator.DEFAULT)
             .build();
     private final Upload upload = new Upload();
-    private final Workers workers = new Workers();
-    private Reads reads = new Reads();
+    private final ManualExecutor workers = new ManualExecutor();
+    private ReadCounter reads = new ReadCounter();
     private MultipartHandlers handlers = onLoop().build();
     private EmbeddedChannel channel = new EmbeddedChannel();
 
     @BeforeAll
-    static void theCodecHasItsConstants() { // which are buffers
+    static void initializeTheConstantsOfTheCodec() { // they are buffers that the leak check would count
         new EmbeddedChannel(new HttpServerCodec()).finishAndReleaseAll();
     }
 
@@ -198,7 +198,7 @@ class MultipartHandlerTest {
         return request.uri().equals("/upload") ? upload : null;
     }
 
-    /** {@return a receiver whose form is stored as usual} */
+    /** {@return a receiver without options of its own, for forms that are rejected} */
     private FormReceiver plain(HttpRequest request) {
         return request.uri().equals("/upload")
                 ? (form, trailers) -> CompletableFuture.failedStage(new AssertionError("a form was received"))
@@ -207,15 +207,15 @@ class MultipartHandlerTest {
 
     private void open(MultipartHandlers.Builder by, ChannelHandler... before) {
         handlers = by.build();
-        reads = new Reads();
+        reads = new ReadCounter();
         channel = new EmbeddedChannel();
-        channel.freezeTime(); // or its clock asks for a read where this machine takes a second for a test
+        channel.freezeTime(); // otherwise a slow test may see the read of a timer
         channel.pipeline().addLast(reads).addLast(before).addLast(handlers.newHandler());
         channel.runPendingTasks();
     }
 
     @AfterEach
-    void nothingIsLeft() {
+    void assertNothingLeft() {
         workers.run();
         channel.finishAndReleaseAll();
         workers.run();
@@ -239,6 +239,352 @@ class MultipartHandlerTest {
     private static HttpContent content(byte[] bytes) {
         return content(bytes, 0, bytes.length);
     }
+
+    /** Checks the next response and releases it. */
+    private void assertAnswer(int status, boolean closes) {
+        channel.runPendingTasks();
+        FullHttpResponse response = channel.readOutbound();
+        assertNotNull(response, "no response");
+        String text = response.content().toString(StandardCharsets.US_ASCII);
+        assertEquals(status, response.status().code(), text);
+        assertEquals(closes ? "close" : null, response.headers().get("Connection"));
+        assertEquals(
+                String.valueOf(response.content().readableBytes()),
+                response.headers().get("Content-Length"));
+        response.release();
+    }
+
+    private Reason reason() {
+        return assertInstanceOf(MultipartException.class, upload.failure.getNow(null))
+                .reason();
+    }
+
+    // ---- routing and pipelining
+
+    @Test
+    void form_isReceivedAndConnectionIsKept() {
+        open(onLoop());
+        byte[] body = Upload.body(100_000);
+        channel.writeInbound(head("/upload"), content(body), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+        assertEquals(100_000, upload.bytes.get());
+        assertEquals(1, upload.published);
+        assertEquals(1, upload.closed);
+        assertNull(channel.readInbound());
+        assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void fullRequest_isReceived() {
+        open(onLoop());
+        channel.writeInbound(new DefaultFullHttpRequest(
+                HttpVersion.HTTP_1_1,
+                HttpMethod.POST,
+                "/upload",
+                Unpooled.wrappedBuffer(Upload.body(10)),
+                head("/upload").headers(),
+                new DefaultLastHttpContent().trailingHeaders()));
+        assertAnswer(200, false);
+        assertEquals(10, upload.bytes.get());
+    }
+
+    @Test
+    void otherRequest_isPassedOnUnchanged() {
+        open(onLoop());
+        HttpRequest head = head("/other");
+        HttpContent content = content(new byte[1 << 20]);
+        channel.writeInbound(head, content, LastHttpContent.EMPTY_LAST_CONTENT);
+        assertSame(head, channel.readInbound());
+        HttpContent same = channel.readInbound();
+        assertSame(content, same);
+        same.release();
+        assertSame(LastHttpContent.EMPTY_LAST_CONTENT, channel.readInbound());
+    }
+
+    @Test
+    void nextRequest_waitsForTheResponseToThePreviousOne() {
+        open(onLoop());
+        upload.answer = new CompletableFuture<>();
+        channel.writeInbound(
+                head("/first"),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/upload"),
+                content(Upload.body(10)),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/third"),
+                LastHttpContent.EMPTY_LAST_CONTENT);
+        assertEquals("/first", channel.<HttpRequest>readInbound().uri());
+        channel.<HttpContent>readInbound();
+        assertEquals(0, upload.bytes.get());
+
+        channel.writeOutbound(Upload.text(200, ""));
+        channel.<FullHttpResponse>readOutbound().release();
+        channel.runPendingTasks();
+        assertEquals(10, upload.bytes.get());
+        assertNull(channel.readInbound());
+
+        upload.answer.complete(Upload.text(201, ""));
+        assertAnswer(201, false);
+        channel.runPendingTasks();
+        assertEquals("/third", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void pipelinedRequests_needNoDeepStack() {
+        open(onLoop());
+        byte[] body = Upload.body(1);
+        for (int i = 0; i < 5000; i++) {
+            channel.pipeline().fireChannelRead(head("/upload"));
+            channel.pipeline().fireChannelRead(content(body));
+            channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+            if (i % 1000 == 999) {
+                channel.runPendingTasks();
+            }
+        }
+        for (int i = 0; i < 5000; i++) {
+            assertAnswer(200, false);
+        }
+    }
+
+    @Test
+    void route_throws_connectionIsClosed() {
+        open(MultipartHandlers.onEventLoop(Forms.of(options), request -> {
+            throw new IllegalStateException("on purpose");
+        }));
+        assertThrows(IllegalStateException.class, () -> channel.writeInbound(head("/upload"), content(new byte[10])));
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void trailers_arePassedToTheReceiver() {
+        open(onLoop());
+        LastHttpContent last = new DefaultLastHttpContent();
+        last.trailingHeaders().set("Digest", "abc");
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), last);
+        assertAnswer(200, false);
+        assertEquals("abc", upload.trailers.getNow(null).get("Digest"));
+    }
+
+    // ---- demand
+
+    @Test
+    void pausedSink_getsNoMoreThanTheWindowOfALargeMessage() {
+        open(onLoop().bytesPerTurn(4 << 20));
+        upload.shut();
+        channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)));
+        assertTrue(upload.bytes.get() <= 512 << 10, "bytes: " + upload.bytes);
+        assertTrue(memory.used() <= 544 << 10, "memory: " + memory.used());
+        upload.open();
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+        assertEquals(1 << 20, upload.bytes.get());
+    }
+
+    /** Proxies do so: they read from one side after the other side has written the data. */
+    @Test
+    void readByTheNextHandler_duringARead_isRequestedAfterIt() {
+        open(onLoop(), new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                ctx.channel().config().setAutoRead(false);
+            }
+        });
+        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ReferenceCountUtil.release(message);
+                ctx.read();
+            }
+        });
+        channel.writeInbound(head("/other"));
+        int before = reads.count;
+        for (int i = 1; i <= 3; i++) {
+            channel.writeInbound(content(new byte[50]));
+            assertEquals(before + i, reads.count);
+        }
+    }
+
+    @Test
+    void read_isRequestedOnlyWhileThereIsDemand() {
+        open(onWorkers(workers));
+        int before = reads.count;
+        channel.writeInbound(head("/upload"));
+        assertEquals(before + 1, reads.count);
+        byte[] body = Upload.body(600_000);
+        channel.writeInbound(content(body, 0, 250_000));
+        channel.runPendingTasks(); // ends the turn
+        channel.writeInbound(content(body, 250_000, 500_000));
+        channel.runPendingTasks();
+        assertEquals(before + 3, reads.count);
+        channel.writeInbound(content(body, 500_000, 530_000));
+        channel.runPendingTasks();
+        assertEquals(before + 3, reads.count, "the window is full");
+
+        workers.run();
+        channel.runPendingTasks();
+        assertEquals(before + 4, reads.count);
+    }
+
+    @Test
+    void messagesOfOneRead_areDispatchedOnce() {
+        open(onWorkers(workers));
+        byte[] body = Upload.body(64_000);
+        channel.pipeline().fireChannelRead(head("/upload"));
+        channel.runPendingTasks();
+        for (int at = 0; at < body.length; at += 8_000) {
+            channel.pipeline().fireChannelRead(content(body, at, Math.min(at + 8_000, body.length)));
+            workers.run(); // a fast worker
+        }
+        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.pipeline().fireChannelReadComplete();
+        assertEquals(1, workers.submitted);
+        workers.run();
+        assertAnswer(200, false);
+    }
+
+    @Test
+    void turn_handlesNoMoreThanBytesPerTurn() {
+        open(onLoop().bytesPerTurn(20_000));
+        byte[] body = Upload.body(30_000);
+        channel.pipeline().fireChannelRead(head("/upload"));
+        channel.pipeline().fireChannelRead(content(body));
+        assertTrue(upload.bytes.get() <= 20_000, "bytes: " + upload.bytes);
+        List<Long> seen = new ArrayList<>();
+        channel.eventLoop().execute(() -> seen.add(upload.bytes.get()));
+        channel.runPendingTasks();
+        assertTrue(seen.get(0) >= 20_000 - 100, "other tasks run in between: " + seen);
+        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+    }
+
+    @Test
+    @SuppressWarnings("deprecation") // the constructor is also in Netty 4.1.118
+    void decompressedBody_largerThanATurn_isRefusedAndNoMoreIsQueued() throws IOException {
+        ByteArrayOutputStream zipped = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(zipped)) {
+            byte[] body = Upload.body(0);
+            gzip.write(body, 0, body.length - "\r\n--x--\r\n".length());
+            gzip.write(new byte[32 << 20]);
+        }
+        List<ByteBuf> made = new ArrayList<>();
+        long[] most = {0};
+        open(onLoop(), new HttpContentDecompressor(), new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                if (message instanceof HttpContent content && content.content().isReadable()) {
+                    made.add(content.content());
+                }
+                ctx.fireChannelRead(message);
+                made.removeIf(buffer -> buffer.refCnt() == 0);
+                most[0] = Math.max(
+                        most[0], made.stream().mapToLong(ByteBuf::capacity).sum());
+            }
+        });
+        channel.pipeline().fireChannelRead(head("/upload", "Content-Encoding", "gzip"));
+        channel.pipeline().fireChannelRead(content(zipped.toByteArray()));
+        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(413, false); // the small body was fully received
+        assertEquals(Reason.BODY_TOO_LARGE, reason());
+        assertTrue(upload.bytes.get() <= 256 << 10, "bytes: " + upload.bytes);
+        assertTrue(most[0] <= (256 << 10) + (64 << 10), "queued bytes: " + most[0]);
+    }
+
+    @Test
+    void queuedBody_largerThanATurn_isRefusedAndNextRequestIsComplete() {
+        open(onLoop().bytesPerTurn(20_000));
+        upload.shut();
+        byte[] body = Upload.body(15_000);
+        channel.writeInbound(
+                head("/upload"),
+                content(body, 0, 1_000),
+                content(body, 1_000, body.length),
+                LastHttpContent.EMPTY_LAST_CONTENT,
+                head("/next"),
+                content(new byte[10_000]));
+        assertAnswer(413, false);
+        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void readAhead_whileTheBudgetIsCrowded_isNotRequested() {
+        MemoryBudget own = MemoryBudget.of(1 << 20);
+        upload.change = options -> FormOptions.inMemory(own).decider(part -> PartDecision.to(upload));
+        open(onWorkers(workers));
+        byte[] body = Upload.body(250_000);
+        List<EmbeddedChannel> others = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            others.add(new EmbeddedChannel(handlers.newHandler()));
+            others.get(i).writeInbound(head("/upload"), content(body));
+        }
+        channel.writeInbound(head("/upload"), content(body));
+        int before = reads.count;
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertEquals(before, reads.count);
+
+        others.forEach(EmbeddedChannel::close);
+        workers.run();
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertEquals(before + 1, reads.count);
+    }
+
+    @Test
+    void readAhead_ofPipelinedRequests_isBounded() {
+        open(onLoop());
+        upload.answer = new CompletableFuture<>();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.advanceTimeBy(5, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        int rounds = 0;
+        for (int before = -1; reads.count > before && rounds < 1000; rounds++) {
+            before = reads.count;
+            for (int i = 0; i < 20; i++) {
+                channel.pipeline().fireChannelRead(head("/next"));
+                channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
+            }
+            channel.pipeline().fireChannelReadComplete();
+            channel.runPendingTasks();
+        }
+        assertTrue(rounds <= 20, "queued requests: " + 20 * rounds);
+        upload.answer.complete(Upload.text(200, ""));
+        assertAnswer(200, false);
+        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
+    }
+
+    @Test
+    void readAhead_ofAllConnections_isBounded() {
+        upload.change = by -> by.admission(Readiness::pending);
+        open(onWorkers(workers));
+        List<EmbeddedChannel> paused = new ArrayList<>();
+        long held = 0;
+        for (int i = 0; i < 100; i++) {
+            ReadCounter counter = new ReadCounter();
+            EmbeddedChannel one = new EmbeddedChannel();
+            one.freezeTime();
+            one.pipeline().addLast(counter).addLast(handlers.newHandler());
+            one.writeInbound(head("/upload"));
+            int before = counter.count;
+            one.advanceTimeBy(2, TimeUnit.SECONDS);
+            one.runScheduledPendingTasks();
+            if (counter.count > before) {
+                one.writeInbound(content(new byte[60_000]));
+                held += 60_000;
+            }
+            paused.add(one);
+        }
+        assertTrue(held > 0 && held <= memory.capacity() / 8 + 60_000, "queued bytes: " + held);
+        paused.forEach(EmbeddedChannel::close);
+        workers.run();
+
+        channel.writeInbound(head("/upload"));
+        int before = reads.count;
+        channel.advanceTimeBy(2, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertEquals(before + 1, reads.count, "the queues are empty again");
+    }
+
+    // ---- refused bodies
 
     @Test
     void rejectedHead_isReportedOnce() throws IOException {
@@ -292,359 +638,13 @@ class MultipartHandlerTest {
         }
     }
 
-    /** Sees an answer, which is read and released. */
-    private void assertAnswer(int status, boolean closes) {
-        channel.runPendingTasks();
-        FullHttpResponse response = channel.readOutbound();
-        assertNotNull(response, "no answer");
-        String text = response.content().toString(StandardCharsets.US_ASCII);
-        assertEquals(status, response.status().code(), text);
-        assertEquals(closes ? "close" : null, response.headers().get("Connection"));
-        assertEquals(
-                String.valueOf(response.content().readableBytes()),
-                response.headers().get("Content-Length"));
-        response.release();
-    }
-
-    private Reason reason() {
-        return assertInstanceOf(MultipartException.class, upload.failure.getNow(null))
-                .reason();
-    }
-
-    // ---- routing and order
-
-    @Test
-    void aFormIsReceivedAndAnsweredAndTheConnectionKept() {
-        open(onLoop());
-        byte[] body = Upload.body(100_000);
-        channel.writeInbound(head("/upload"), content(body), LastHttpContent.EMPTY_LAST_CONTENT);
-        assertAnswer(200, false);
-        assertEquals(100_000, upload.bytes.get());
-        assertEquals(1, upload.published);
-        assertEquals(1, upload.closed);
-        assertNull(channel.readInbound());
-        assertTrue(channel.isOpen());
-    }
-
-    @Test
-    void aRequestThatIsAFullOneIsTaken() {
-        open(onLoop());
-        channel.writeInbound(new DefaultFullHttpRequest(
-                HttpVersion.HTTP_1_1,
-                HttpMethod.POST,
-                "/upload",
-                Unpooled.wrappedBuffer(Upload.body(10)),
-                head("/upload").headers(),
-                new DefaultLastHttpContent().trailingHeaders()));
-        assertAnswer(200, false);
-        assertEquals(10, upload.bytes.get());
-    }
-
-    @Test
-    void anotherRequestIsLeftUntouched() {
-        open(onLoop());
-        HttpRequest head = head("/other");
-        HttpContent content = content(new byte[1 << 20]);
-        channel.writeInbound(head, content, LastHttpContent.EMPTY_LAST_CONTENT);
-        assertSame(head, channel.readInbound());
-        HttpContent same = channel.readInbound();
-        assertSame(content, same);
-        same.release();
-        assertSame(LastHttpContent.EMPTY_LAST_CONTENT, channel.readInbound());
-    }
-
-    @Test
-    void theNextRequestWaitsForItsTurnWhoeverAnswers() {
-        open(onLoop());
-        upload.answer = new CompletableFuture<>();
-        channel.writeInbound(
-                head("/first"),
-                LastHttpContent.EMPTY_LAST_CONTENT,
-                head("/upload"),
-                content(Upload.body(10)),
-                LastHttpContent.EMPTY_LAST_CONTENT,
-                head("/third"),
-                LastHttpContent.EMPTY_LAST_CONTENT);
-        assertEquals("/first", channel.<HttpRequest>readInbound().uri());
-        channel.<HttpContent>readInbound();
-        assertEquals(0, upload.bytes.get());
-
-        channel.writeOutbound(Upload.text(200, ""));
-        channel.<FullHttpResponse>readOutbound().release();
-        channel.runPendingTasks();
-        assertEquals(10, upload.bytes.get());
-        assertNull(channel.readInbound());
-
-        upload.answer.complete(Upload.text(201, ""));
-        assertAnswer(201, false);
-        channel.runPendingTasks();
-        assertEquals("/third", channel.<HttpRequest>readInbound().uri());
-    }
-
-    @Test
-    void manyRequestsAtOnceNeedNoDeepStack() {
-        open(onLoop());
-        byte[] body = Upload.body(1);
-        for (int i = 0; i < 5000; i++) {
-            channel.pipeline().fireChannelRead(head("/upload"));
-            channel.pipeline().fireChannelRead(content(body));
-            channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
-            if (i % 1000 == 999) {
-                channel.runPendingTasks();
-            }
-        }
-        for (int i = 0; i < 5000; i++) {
-            assertAnswer(200, false);
-        }
-    }
-
-    @Test
-    void aRouteThatFailsClosesTheConnection() {
-        open(MultipartHandlers.onEventLoop(Forms.of(options), request -> {
-            throw new IllegalStateException("on purpose");
-        }));
-        assertThrows(IllegalStateException.class, () -> channel.writeInbound(head("/upload"), content(new byte[10])));
-        assertFalse(channel.isOpen());
-    }
-
-    @Test
-    void theTrailersAreTold() {
-        open(onLoop());
-        LastHttpContent last = new DefaultLastHttpContent();
-        last.trailingHeaders().set("Digest", "abc");
-        channel.writeInbound(head("/upload"), content(Upload.body(10)), last);
-        assertAnswer(200, false);
-        assertEquals("abc", upload.trailers.getNow(null).get("Digest"));
-    }
-
-    // ---- demand
-
-    @Test
-    void noMoreThanTheWindowIsHandedOnWhileASinkIsNotReadyHoweverLargeTheMessage() {
-        open(onLoop().bytesPerTurn(4 << 20));
-        upload.shut();
-        channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)));
-        assertTrue(upload.bytes.get() <= 512 << 10, "bytes: " + upload.bytes);
-        assertTrue(memory.used() <= 544 << 10, "memory: " + memory.used());
-        upload.open();
-        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
-        assertAnswer(200, false);
-        assertEquals(1 << 20, upload.bytes.get());
-    }
-
-    /** As proxies do, who read from one side when the other has taken what came. */
-    @Test
-    void whatTheHandlersBehindAskForWithinAReadIsReadAfterIt() {
-        open(onLoop(), new ChannelInboundHandlerAdapter() {
-            @Override
-            public void handlerAdded(ChannelHandlerContext ctx) {
-                ctx.channel().config().setAutoRead(false);
-            }
-        });
-        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRead(ChannelHandlerContext ctx, Object message) {
-                ReferenceCountUtil.release(message);
-                ctx.read();
-            }
-        });
-        channel.writeInbound(head("/other"));
-        int before = reads.count;
-        for (int i = 1; i <= 3; i++) {
-            channel.writeInbound(content(new byte[50]));
-            assertEquals(before + i, reads.count);
-        }
-    }
-
-    @Test
-    void noReadIsAskedForWhileThereIsNoDemandAndOneWhenThereIsAgain() {
-        open(onWorkers(workers));
-        int before = reads.count;
-        channel.writeInbound(head("/upload"));
-        assertEquals(before + 1, reads.count);
-        byte[] body = Upload.body(600_000);
-        channel.writeInbound(content(body, 0, 250_000));
-        channel.runPendingTasks(); // of another turn
-        channel.writeInbound(content(body, 250_000, 500_000));
-        channel.runPendingTasks();
-        assertEquals(before + 3, reads.count);
-        channel.writeInbound(content(body, 500_000, 530_000));
-        channel.runPendingTasks();
-        assertEquals(before + 3, reads.count, "the window is full");
-
-        workers.run();
-        channel.runPendingTasks();
-        assertEquals(before + 4, reads.count);
-    }
-
-    @Test
-    void whatOneReadBringsIsHandedOverOnce() {
-        open(onWorkers(workers));
-        byte[] body = Upload.body(64_000);
-        channel.pipeline().fireChannelRead(head("/upload"));
-        channel.runPendingTasks();
-        for (int at = 0; at < body.length; at += 8_000) {
-            channel.pipeline().fireChannelRead(content(body, at, Math.min(at + 8_000, body.length)));
-            workers.run(); // a fast one, which waits for the next
-        }
-        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
-        channel.pipeline().fireChannelReadComplete();
-        assertEquals(1, workers.handedOver);
-        workers.run();
-        assertAnswer(200, false);
-    }
-
-    @Test
-    void aTurnOfTheEventLoopTakesItsBudgetAndTheRestWaits() {
-        open(onLoop().bytesPerTurn(20_000));
-        byte[] body = Upload.body(30_000);
-        channel.pipeline().fireChannelRead(head("/upload"));
-        channel.pipeline().fireChannelRead(content(body));
-        assertTrue(upload.bytes.get() <= 20_000, "bytes: " + upload.bytes);
-        List<Long> seen = new ArrayList<>();
-        channel.eventLoop().execute(() -> seen.add(upload.bytes.get()));
-        channel.runPendingTasks();
-        assertTrue(seen.get(0) >= 20_000 - 100, "others come between: " + seen);
-        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
-        assertAnswer(200, false);
-    }
-
-    @Test
-    @SuppressWarnings("deprecation") // the constructor that Netty 4.1.118 has too
-    void aSmallBodyThatADecompressorMakesLargeIsRefusedAndNoMoreThanATurnIsHeld() throws IOException {
-        ByteArrayOutputStream zipped = new ByteArrayOutputStream();
-        try (GZIPOutputStream gzip = new GZIPOutputStream(zipped)) {
-            byte[] body = Upload.body(0);
-            gzip.write(body, 0, body.length - "\r\n--x--\r\n".length());
-            gzip.write(new byte[32 << 20]);
-        }
-        List<ByteBuf> made = new ArrayList<>();
-        long[] most = {0};
-        open(onLoop(), new HttpContentDecompressor(), new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRead(ChannelHandlerContext ctx, Object message) {
-                if (message instanceof HttpContent content && content.content().isReadable()) {
-                    made.add(content.content());
-                }
-                ctx.fireChannelRead(message);
-                made.removeIf(buffer -> buffer.refCnt() == 0);
-                most[0] = Math.max(
-                        most[0], made.stream().mapToLong(ByteBuf::capacity).sum());
-            }
-        });
-        channel.pipeline().fireChannelRead(head("/upload", "Content-Encoding", "gzip"));
-        channel.pipeline().fireChannelRead(content(zipped.toByteArray()));
-        channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
-        assertAnswer(413, false); // all of the small body has come
-        assertEquals(Reason.BODY_TOO_LARGE, reason());
-        assertTrue(upload.bytes.get() <= 256 << 10, "bytes: " + upload.bytes);
-        assertTrue(most[0] <= (256 << 10) + (64 << 10), "held: " + most[0]);
-    }
-
-    @Test
-    void whatWaitsBeyondATurnIsRefusedAndTheNextRequestIsLeftWhole() {
-        open(onLoop().bytesPerTurn(20_000));
-        upload.shut();
-        byte[] body = Upload.body(15_000);
-        channel.writeInbound(
-                head("/upload"),
-                content(body, 0, 1_000),
-                content(body, 1_000, body.length),
-                LastHttpContent.EMPTY_LAST_CONTENT,
-                head("/next"),
-                content(new byte[10_000]));
-        assertAnswer(413, false);
-        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
-    }
-
-    @Test
-    void nothingIsReadAheadWhereTheBudgetOfTheFormIsCrowded() {
-        MemoryBudget own = MemoryBudget.of(1 << 20);
-        upload.change = options -> FormOptions.inMemory(own).decider(part -> PartDecision.to(upload));
-        open(onWorkers(workers));
-        byte[] body = Upload.body(250_000);
-        List<EmbeddedChannel> others = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
-            others.add(new EmbeddedChannel(handlers.newHandler()));
-            others.get(i).writeInbound(head("/upload"), content(body));
-        }
-        channel.writeInbound(head("/upload"), content(body));
-        int before = reads.count;
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
-        assertEquals(before, reads.count);
-
-        others.forEach(EmbeddedChannel::close);
-        workers.run();
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
-        assertEquals(before + 1, reads.count);
-    }
-
-    @Test
-    void requestsThatAClientSendsAheadAreReadWithinABoundWhileAnAnswerIsMade() {
-        open(onLoop());
-        upload.answer = new CompletableFuture<>();
-        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
-        int rounds = 0;
-        for (int before = -1; reads.count > before && rounds < 1000; rounds++) {
-            before = reads.count;
-            for (int i = 0; i < 20; i++) {
-                channel.pipeline().fireChannelRead(head("/next"));
-                channel.pipeline().fireChannelRead(LastHttpContent.EMPTY_LAST_CONTENT);
-            }
-            channel.pipeline().fireChannelReadComplete();
-            channel.runPendingTasks();
-        }
-        assertTrue(rounds <= 20, "requests that are held: " + 20 * rounds);
-        upload.answer.complete(Upload.text(200, ""));
-        assertAnswer(200, false);
-        assertEquals("/next", channel.<HttpRequest>readInbound().uri());
-    }
-
-    @Test
-    void whatIsReadAheadIsBoundedForAllConnectionsTogether() {
-        upload.change = by -> by.admission(Readiness::pending);
-        open(onWorkers(workers));
-        List<EmbeddedChannel> paused = new ArrayList<>();
-        long held = 0;
-        for (int i = 0; i < 100; i++) {
-            Reads asked = new Reads();
-            EmbeddedChannel one = new EmbeddedChannel();
-            one.freezeTime();
-            one.pipeline().addLast(asked).addLast(handlers.newHandler());
-            one.writeInbound(head("/upload"));
-            int before = asked.count;
-            one.advanceTimeBy(2, TimeUnit.SECONDS);
-            one.runScheduledPendingTasks();
-            if (asked.count > before) {
-                one.writeInbound(content(new byte[60_000]));
-                held += 60_000;
-            }
-            paused.add(one);
-        }
-        assertTrue(held > 0 && held <= memory.capacity() / 8 + 60_000, "held: " + held);
-        paused.forEach(EmbeddedChannel::close);
-        workers.run();
-
-        channel.writeInbound(head("/upload"));
-        int before = reads.count;
-        channel.advanceTimeBy(2, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
-        assertEquals(before + 1, reads.count, "nothing is held any more");
-    }
-
-    // ---- refusals
-
     @ParameterizedTest
     @CsvSource({
         "Content-Length, 99999999999, 413, BODY_TOO_LARGE",
         "Content-Type, text/plain, 415, UNSUPPORTED_MEDIA_TYPE",
         "Content-Encoding, gzip, 415, UNSUPPORTED_MEDIA_TYPE"
     })
-    void aRefusalAtTheHeadCostsNoBody(String name, String value, int status, Reason reason) {
+    void refusalAtTheHead_requestsNoBody(String name, String value, int status, Reason reason) {
         open(onWorkers(workers));
         channel.writeInbound(head("/upload", "Expect", "100-continue", name, value));
         assertAnswer(status, true);
@@ -652,7 +652,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aRequestWithTwoContentTypesIsRefused() {
+    void contentType_twice_isRefused() {
         open(onWorkers(workers));
         HttpRequest twice = head("/upload", "Expect", "100-continue");
         twice.headers().add("Content-Type", Upload.TYPE);
@@ -662,7 +662,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void theClientIsToldToContinueOnceThereIsDemand() {
+    void continueExpected_isAnsweredWhenThereIsDemand() {
         open(onLoop());
         channel.writeInbound(head("/upload", "Expect", "100-continue", "Content-Encoding", "identity"));
         FullHttpResponse response = channel.readOutbound();
@@ -673,7 +673,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aClientThatSendsWithoutWaitingIsNotToldToContinue() {
+    void continueExpected_bodyIsSentAnyway_isNotAnswered() {
         open(onLoop());
         channel.writeInbound(
                 head("/upload", "Expect", "100-continue"),
@@ -683,7 +683,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aBadBodyIsRefusedAtOnceAndTheRestIsDroppedUpToALimit() {
+    void malformedBody_isRefusedAtOnceAndDrainedUpToALimit() {
         upload.change = by -> by.maxDrainBytes(100_000);
         open(onLoop().drainTimeout(Duration.ofMinutes(1)));
         channel.writeInbound(head("/upload"), content("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
@@ -692,14 +692,14 @@ class MultipartHandlerTest {
         channel.runPendingTasks();
         int before = reads.count;
         channel.writeInbound(content(new byte[90_000]));
-        assertEquals(before + 1, reads.count, "goes on reading");
+        assertEquals(before + 1, reads.count, "drains the body");
         channel.writeInbound(content(new byte[20_000]));
-        assertEquals(before + 1, reads.count, "and no more");
+        assertEquals(before + 1, reads.count, "the limit is reached");
         assertEquals(0, upload.bytes.get());
     }
 
     @Test
-    void aRefusalAfterWhichAllOfTheBodyHasComeKeepsTheConnection() {
+    void malformedBody_fullyReceived_connectionIsKept() {
         open(onLoop());
         channel.writeInbound(
                 head("/upload"),
@@ -712,26 +712,26 @@ class MultipartHandlerTest {
         assertEquals("/next", channel.<HttpRequest>readInbound().uri());
     }
 
-    /** Of which no body follows: who waits for it waits for nothing. */
+    /** The decoder passes on no body after a malformed head. */
     @ParameterizedTest
     @ValueSource(strings = {"Content-Length: abc", "Content-Length: 1\r\nContent-Length: 2", "no colon"})
-    void aHeadThatIsNotWellFormedIsABadRequestAtOnceThoughTheRouteDoesNotLook(String line) {
+    void malformedHead_isAnsweredWith400(String line) {
         open(onWorkers(workers), new HttpServerCodec());
         String head = "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE
                 + "\r\nExpect: 100-continue\r\n" + line + "\r\n\r\n";
         channel.writeInbound(Unpooled.copiedBuffer(head, StandardCharsets.US_ASCII));
         channel.runPendingTasks();
         ByteBuf answer = channel.readOutbound();
-        assertNotNull(answer, "no answer");
+        assertNotNull(answer, "no response");
         String text = answer.toString(StandardCharsets.US_ASCII);
         answer.release();
         assertTrue(text.startsWith("HTTP/1.1 400 ") && text.contains("connection: close"), text);
         assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
-        assertFalse(upload.asked.isDone());
+        assertFalse(upload.optionsCalled.isDone());
     }
 
     @Test
-    void aMalformedChunkIsABadRequest() {
+    void malformedChunk_isAnsweredWith400() {
         open(onLoop());
         LastHttpContent broken = new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER);
         broken.setDecoderResult(DecoderResult.failure(new NumberFormatException("xyz")));
@@ -740,18 +740,18 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aFaultOfTheServerIsAnsweredOnceAndTheSecondOneCloses() {
+    void exceptionCaught_isAnsweredOnceAndTheSecondOneCloses() {
         open(onLoop());
         channel.writeInbound(head("/upload"));
         channel.pipeline().fireExceptionCaught(new IllegalStateException("on purpose"));
         assertAnswer(500, true);
-        channel.pipeline().fireExceptionCaught(new IllegalStateException("once more"));
+        channel.pipeline().fireExceptionCaught(new IllegalStateException("again, on purpose"));
         assertNull(channel.readOutbound());
         assertFalse(channel.isOpen());
     }
 
     @Test
-    void aReceiverThatThrowsIsAnInternalErrorAndTheFormIsClosed() {
+    void receiver_throws_isAnsweredWith500AndFormIsClosed() {
         FormReceiver broken = new FormReceiver() {
             @Override
             public CompletableFuture<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers)
@@ -761,7 +761,7 @@ class MultipartHandlerTest {
 
             @Override
             public FullHttpResponse failed(Throwable failure) {
-                throw new IllegalStateException("and again");
+                throw new IllegalStateException("again, on purpose");
             }
         };
         open(MultipartHandlers.onEventLoop(Forms.of(options), request -> broken));
@@ -770,12 +770,12 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aFormOfWhichSomethingIsLostIsNotTakenThoughTheThreadThatAbortsItIsLate() {
+    void abort_onALateThread_formIsNotReceived() {
         open(onWorkers(workers));
         byte[] body = Upload.body(1000);
         channel.writeInbound(head("/upload"), content(body, 0, 300));
         workers.run();
-        channel.pipeline().fireExceptionCaught(new DecoderException("300 bytes are no gzip"));
+        channel.pipeline().fireExceptionCaught(new DecoderException("the gzip data is damaged"));
         channel.writeInbound(content(body, 600, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
         workers.runLastFirst();
         assertAnswer(400, false);
@@ -783,7 +783,7 @@ class MultipartHandlerTest {
         assertEquals(0, upload.published);
     }
 
-    /** A pool without threads may keep what it fails to start. */
+    /** An executor that cannot start a thread may keep the task in its queue. */
     @ParameterizedTest
     @ValueSource(classes = {RejectedExecutionException.class, IllegalStateException.class, OutOfMemoryError.class})
     void executor_takesNoTask_formEnds(Class<? extends Throwable> type) throws Exception {
@@ -844,7 +844,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void anAnswerOfTheHandlersBehindThatClosesIsFollowedByTheEndOfTheConnection() {
+    void nextHandlersResponse_withConnectionClose_connectionIsClosed() {
         open(onLoop());
         channel.writeInbound(head("/other"));
         FullHttpResponse no = Upload.text(403, "");
@@ -853,13 +853,13 @@ class MultipartHandlerTest {
         assertAnswer(403, true);
         channel.releaseInbound();
         channel.writeInbound(content(new byte[50]));
-        assertNull(channel.readInbound(), "what comes then is dropped");
+        assertNull(channel.readInbound(), "it is discarded");
     }
 
-    // ---- the end of clients
+    // ---- half-closed and closed connections
 
     @Test
-    void aClientThatClosesItsHalfWithinTheBodyIsAnswered() {
+    void inputShutdown_withinTheBody_isAnsweredWith400() {
         open(onLoop());
         byte[] body = Upload.body(1000);
         channel.writeInbound(head("/upload"), content(body, 0, 500));
@@ -874,7 +874,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aClientThatClosesItsHalfWhileTheFormIsPausedIsAnsweredThoughBytesAreHeld() {
+    void inputShutdown_withinAQueuedBody_isAnsweredWith400() {
         open(onLoop().bytesPerTurn(4 << 20));
         upload.shut();
         channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)));
@@ -886,7 +886,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aBodyThatIsHeldToItsEndIsTakenThoughItsClientHasClosedItsHalf() {
+    void inputShutdown_afterAQueuedBody_formIsReceived() {
         open(onLoop().bytesPerTurn(4 << 20));
         upload.shut();
         channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)), LastHttpContent.EMPTY_LAST_CONTENT);
@@ -931,7 +931,7 @@ class MultipartHandlerTest {
     @Test
     void transportReadsOn_beyondATurn_bodyIsKept() {
         open(onLoop().bytesPerTurn(20_000));
-        channel.config().setRecvByteBufAllocator(new ReadsOn());
+        channel.config().setRecvByteBufAllocator(new ExtendedReads());
         upload.shut();
         byte[] body = Upload.body(200_000);
         channel.pipeline().fireChannelRead(head("/upload"));
@@ -965,7 +965,7 @@ class MultipartHandlerTest {
     @Test
     void transportReadsOn_beyondTheShareOfAllConnections_bodyIsRejected() {
         open(onLoop());
-        channel.config().setRecvByteBufAllocator(new ReadsOn());
+        channel.config().setRecvByteBufAllocator(new ExtendedReads());
         upload.shut();
         int share = (int) memory.capacity() / 8;
         byte[] body = Upload.body(2 * share);
@@ -978,7 +978,7 @@ class MultipartHandlerTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aConnectionThatEndsAtAnyByteLeavesNothing(boolean onWorkers) {
+    void disconnect_atAnyByte_leavesNothing(boolean onWorkers) {
         byte[] body = Upload.body(300);
         ByteArrayOutputStream wire = new ByteArrayOutputStream();
         wire.writeBytes(("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE
@@ -1006,7 +1006,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aHandlerThatIsTakenOutAbortsItsFormAndGivesBackWhatItHolds() {
+    void handlerRemoved_abortsItsFormAndReleasesItsMessages() {
         open(onWorkers(workers));
         channel.writeInbound(head("/upload"), content(Upload.body(200_000)));
         channel.pipeline().removeLast();
@@ -1018,7 +1018,7 @@ class MultipartHandlerTest {
     // ---- shutdown
 
     @Test
-    void aShutdownEndsWhatIsIdleAtOnceAndTheRestWithItsAnswer() {
+    void shutdown_closesIdleConnectionsAtOnceAndOthersAfterTheirResponse() {
         open(onWorkers(workers));
         EmbeddedChannel idle = new EmbeddedChannel(handlers.newHandler());
         channel.writeInbound(head("/upload"), content(Upload.body(10)));
@@ -1036,7 +1036,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void aShutdownAbortsAtItsDeadline() {
+    void shutdown_atItsDeadline_abortsForms() {
         open(onLoop());
         upload.shut();
         channel.writeInbound(head("/upload"), content(Upload.body(10_000)));
@@ -1052,9 +1052,9 @@ class MultipartHandlerTest {
         assertEquals(0, upload.published);
     }
 
-    /** As one that comes while it is decided what it speaks, with its first bytes. */
+    /** A connection may add the handler late, for example after protocol detection, and receive its first bytes at once. */
     @Test
-    void aConnectionThatComesAfterAShutdownHasBegunIsWaitedForAndEndedWithTheOthers() {
+    void shutdown_lateConnection_isClosedAtTheDeadline() {
         open(onLoop());
         channel.writeInbound(head("/upload"), content(Upload.body(10)));
         CompletableFuture<Void> done = handlers.shutdown(Duration.ofMillis(1)).toCompletableFuture();
@@ -1079,17 +1079,17 @@ class MultipartHandlerTest {
     // ---- settings
 
     @Test
-    void settingsOutOfRangeAreRefused() {
+    void settings_outOfRange_areRejected() {
         assertThrows(IllegalArgumentException.class, () -> onLoop().bytesPerTurn(0));
         assertThrows(IllegalArgumentException.class, () -> onLoop().idleTimeout(Duration.ZERO));
         assertThrows(IllegalArgumentException.class, () -> onLoop().drainTimeout(Duration.ofSeconds(-1)));
         assertThrows(NullPointerException.class, () -> MultipartHandlers.builder(Forms.of(options), this::route, null));
     }
 
-    /** An application with a bug: no client waits for ever for it, and no form is kept. */
+    /** The client gets a response, and the form is closed, although the application has a bug. */
     @ParameterizedTest
     @ValueSource(strings = {"received", "failed", "value"})
-    void aReceiverThatAnswersNullIsAnsweredWith500AndLogged(String which) {
+    void receiver_returnsNull_isAnsweredWith500AndLogged(String which) {
         FormReceiver broken = new FormReceiver() {
             @Override
             public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders fields) {

@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** A server on one event loop. */
+/** A server with one event loop. */
 final class NettyServer implements AutoCloseable {
     static final String LOOP = "event-loop";
 
@@ -28,8 +28,8 @@ final class NettyServer implements AutoCloseable {
         NIO,
         EPOLL;
 
-        /** {@return NIO, and epoll if that is asked for, which fails where it is not there} */
-        static Transport[] asked() {
+        /** {@return NIO, and epoll if the {@code epoll} profile is active} Epoll fails on platforms that lack it. */
+        static Transport[] selected() {
             return Boolean.getBoolean("sluice.epoll") ? values() : new Transport[] {NIO};
         }
     }
@@ -38,7 +38,7 @@ final class NettyServer implements AutoCloseable {
 
     private final Channel acceptor;
 
-    @SuppressWarnings("deprecation") // what takes its place there is not in Netty 4.1
+    @SuppressWarnings("deprecation") // the replacement in Netty 4.2 is not in Netty 4.1
     NettyServer(Transport transport, Consumer<Channel> pipeline) {
         ThreadFactory threads = new DefaultThreadFactory(LOOP);
         boolean epoll = transport == Transport.EPOLL;

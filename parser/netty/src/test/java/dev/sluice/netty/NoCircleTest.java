@@ -12,7 +12,7 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
-/** A class can be read without those that use it, and none needs HTTP/2 before there is a stream. */
+/** The classes have no cyclic dependencies, and the optional HTTP/2 codec is loaded only for streams. */
 class NoCircleTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -28,21 +28,21 @@ class NoCircleTest {
 
         @Override
         public String getDescription() {
-            return "classes with those nested in them";
+            return "top-level classes with their nested classes";
         }
     };
 
     @Test
-    void noClassesDependOnEachOther() {
+    void classes_haveNoCyclicDependencies() {
         assertTrue(CLASSES.size() > 6, "classes: " + CLASSES.size());
         slices().assignedFrom(SOURCE_FILES).should().beFreeOfCycles().check(CLASSES);
     }
 
     @Test
-    void onlyOneClassNeedsTheCodecOfHttp2() {
+    void http2Codec_isUsedByOneClass() {
         ArchRuleDefinition.noClasses()
                 .that()
-                .doNotHaveSimpleName("Closing")
+                .doNotHaveSimpleName("ConnectionCloser")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.netty.handler.codec.http2..")

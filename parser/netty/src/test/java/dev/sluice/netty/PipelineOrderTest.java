@@ -111,7 +111,7 @@ class PipelineOrderTest {
     }
 
     static Transport[] transports() {
-        return Transport.asked();
+        return Transport.selected();
     }
 
     /** Connects to a server that has {@code other} before or after the form handler. */
@@ -136,7 +136,7 @@ class PipelineOrderTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException, InterruptedException {
+    void assertNothingLeft() throws IOException, InterruptedException {
         socket.close();
         server.close();
         workers.shutdown();

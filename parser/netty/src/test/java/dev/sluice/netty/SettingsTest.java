@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every setting of a form through the handler, be it set for all forms or by the receiver of one: it acts. */
+/** Every form setting takes effect in the handler, whether it is set for all forms or by the receiver of one. */
 @ExtendWith(LeakCheck.class)
 class SettingsTest {
     enum Entrance {
@@ -62,8 +62,8 @@ class SettingsTest {
         RECEIVER
     }
 
-    /** Those that the tests below see, for they show in no body. */
-    private static final Set<Setting> IN_TIME = EnumSet.of(
+    /** Settings without a visible effect on one body. They have their own tests below. */
+    private static final Set<Setting> TESTED_BELOW = EnumSet.of(
             Setting.MAX_DRAIN_BYTES,
             Setting.MIN_BYTES_PER_SECOND,
             Setting.MIN_RATE_GRACE,
@@ -77,7 +77,7 @@ class SettingsTest {
     private int reads;
     private @Nullable SpoolDirectory spool;
 
-    /** Says what is in the form, and why there is none. */
+    /** A receiver that responds with the parts of the form, or with the reason of its failure. */
     private record Receiver(UnaryOperator<FormOptions> change) implements FormReceiver {
         @Override
         public FormOptions options(FormOptions defaults) {
@@ -114,7 +114,7 @@ class SettingsTest {
         }
     }
 
-    /** Options of the given settings, each with its text. */
+    /** {@return options with the given settings: names and text values in turn} */
     private FormOptions options(String... settings) throws IOException {
         SpoolDirectory.Builder files = SpoolDirectory.builder(directory.resolve("spool"));
         MemoryBudget memory = MemoryBudget.of(1 << 20);
@@ -187,8 +187,8 @@ class SettingsTest {
     }
 
     @Test
-    void noSettingIsMissing() {
-        Set<Setting> seen = EnumSet.copyOf(IN_TIME);
+    void settings_allHaveACase() {
+        Set<Setting> seen = EnumSet.copyOf(TESTED_BELOW);
         SettingCase.all().forEach(at -> seen.add(Setting.of(at.setting())));
         Stream.of(Setting.values())
                 .filter(setting -> setting.scope() == Scope.FILTER)
@@ -198,7 +198,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @MethodSource("everySettingThroughBoth")
-    void aSettingActs(SettingCase at, Entrance entrance) throws IOException {
+    void setting_takesEffect(SettingCase at, Entrance entrance) throws IOException {
         open(entrance, options(at.setting(), at.text()), more -> more);
         channel.writeInbound(head(Upload.TYPE));
         send(at.bytes());
@@ -208,7 +208,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @MethodSource("everySettingThroughBoth")
-    void withoutItSomethingElseBecomesOfTheBody(SettingCase at, Entrance entrance) throws IOException {
+    void setting_absent_bodyHasAnotherResult(SettingCase at, Entrance entrance) throws IOException {
         open(entrance, options(), more -> more);
         channel.writeInbound(head(Upload.TYPE));
         send(at.bytes());
@@ -218,7 +218,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @EnumSource
-    void maxDrainBytesAreReadOfARefusedBodyAndThenNoMore(Entrance entrance) throws IOException {
+    void maxDrainBytes_boundsTheReadsAfterARefusal(Entrance entrance) throws IOException {
         open(entrance, options("maxDrainBytes", "99"), more -> more);
         channel.writeInbound(head("text/plain"));
         assertEquals("!UNSUPPORTED_MEDIA_TYPE", answer());
@@ -230,18 +230,18 @@ class SettingsTest {
         assertEquals(before + 1, reads);
     }
 
-    /** @param expected what a client is told that sends so many bytes, and then nothing for so many milliseconds */
+    /** @param expected the response to a client that sends {@code bytes}, and then nothing for {@code millis} */
     @ParameterizedTest
     @CsvSource({
         "'', 0, 20, false,",
         "minRateGrace 1ms, 0, 20, false, !CLIENT_TOO_SLOW",
         "minRateGrace 1ms minBytesPerSecond none, 0, 20, false,",
-        "minRateGrace 500ms, 2880, 600, false,", // which pay for 6 seconds
+        "minRateGrace 500ms, 2880, 600, false,", // enough for 6 seconds
         "minRateGrace 500ms minBytesPerSecond 1GiB, 2880, 600, false, !CLIENT_TOO_SLOW",
         "'', 100, 20, true,",
         "maxSinkWait 1ms, 100, 20, true, !SINK_STALLED"
     })
-    void theTimesAreHeeded(String settings, int bytes, int millis, boolean stalled, @Nullable String expected)
+    void timeouts_takeEffect(String settings, int bytes, int millis, boolean stalled, @Nullable String expected)
             throws IOException {
         String[] given = settings.isEmpty() ? new String[0] : settings.split(" ");
         for (Entrance entrance : Entrance.values()) {
@@ -251,10 +251,11 @@ class SettingsTest {
             send(("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" + "v".repeat(bytes))
                     .getBytes(StandardCharsets.US_ASCII));
             long start = System.nanoTime();
-            while (System.nanoTime() - start <= TimeUnit.MILLISECONDS.toNanos(millis)) { // the client's time
+            while (System.nanoTime() - start
+                    <= TimeUnit.MILLISECONDS.toNanos(millis)) { // the time of the client's pace
                 LockSupport.parkNanos(100_000);
             }
-            channel.advanceTimeBy(2, TimeUnit.SECONDS); // the handler's clock
+            channel.advanceTimeBy(2, TimeUnit.SECONDS); // the time of the handler's timer
             channel.runScheduledPendingTasks();
             assertEquals(expected, answer(), entrance.name());
             close();
@@ -263,7 +264,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @EnumSource
-    void filesGoToTheDirectory(Entrance entrance) throws IOException {
+    void files_areWrittenToTheDirectory(Entrance entrance) throws IOException {
         Path other = directory.resolve("other");
         open(entrance, options("directory", other.toString()), more -> more);
         channel.writeInbound(head(Upload.TYPE));

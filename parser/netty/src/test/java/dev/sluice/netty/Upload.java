@@ -23,13 +23,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** A receiver that says what it was told, whose parts go to one sink that can be shut. */
+/** A receiver that records its calls. All parts go to one sink, which a test can pause. */
 final class Upload implements FormReceiver, PartSink {
     static final String TYPE = "multipart/form-data; boundary=x";
 
     final AtomicLong bytes = new AtomicLong();
     final AtomicReference<Readiness> gate = new AtomicReference<>(Readiness.READY);
-    final CompletableFuture<Void> asked = new CompletableFuture<>();
+    final CompletableFuture<Void> optionsCalled = new CompletableFuture<>();
     final CompletableFuture<Throwable> failure = new CompletableFuture<>();
     final CompletableFuture<HttpHeaders> trailers = new CompletableFuture<>();
     UnaryOperator<FormOptions.Builder> change = options -> options;
@@ -67,7 +67,7 @@ final class Upload implements FormReceiver, PartSink {
         return this;
     }
 
-    /** {@return how many bytes have come, once they are more than {@code before}} */
+    /** {@return the number of received bytes, once it is greater than {@code before}} */
     long awaitMoreThan(long before) {
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         for (long now; System.nanoTime() < deadline; LockSupport.parkNanos(10_000)) {
@@ -75,10 +75,10 @@ final class Upload implements FormReceiver, PartSink {
                 return now;
             }
         }
-        throw new AssertionError("no more than " + before + " bytes have come", failure.getNow(null));
+        throw new AssertionError("no more than " + before + " bytes were received", failure.getNow(null));
     }
 
-    /** Takes one more piece. */
+    /** Resumes the sink for one write. */
     void openForOne() {
         gate.getAndSet(Readiness.pending()).ready();
     }
@@ -89,7 +89,7 @@ final class Upload implements FormReceiver, PartSink {
 
     @Override
     public FormOptions options(FormOptions defaults) {
-        asked.complete(null);
+        optionsCalled.complete(null);
         return change.apply(defaults.toBuilder().decider(part -> PartDecision.to(this)))
                 .build();
     }
@@ -109,7 +109,7 @@ final class Upload implements FormReceiver, PartSink {
 
     @Override
     public Readiness write(ByteBuf data) {
-        Readiness now = gate.get(); // first: who sees the bytes may open this one, and puts another in its place
+        Readiness now = gate.get(); // first: a test that sees the bytes may replace it
         thread = Thread.currentThread();
         bytes.addAndGet(data.readableBytes());
         return now;

@@ -1,0 +1,181 @@
+package dev.sluice.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue of received messages that are not handled yet, and the reads that fill it. Confined to the event loop.
+ *
+ * <p>A read is requested only if the queue is empty and its messages can be handled, so that a slow sink stops the client.
+ * There is one exception: while a form waits for a sink, {@link #probe} reads ahead a little to notice that the client has
+ * closed the connection. The queued bytes are bounded for each connection, and for all connections of the group together.
+ */
+final class InboundQueue {
+    /** A request without a body has no bytes, but is queued too. */
+    private static final int MAX_MESSAGES = 256;
+
+    /** The share of the memory budget that all queues together may take: one in so many. */
+    private static final int SHARE_OF_BUDGET = 8;
+
+    private static final long MIN_TOTAL_BYTES = 1 << 20;
+
+    private final Deque<Object> messages = new ArrayDeque<>();
+    private final int maxBytes;
+    private final long maxTotalBytes;
+    /** The bytes in the queues of all connections. */
+    private final AtomicLong totalBytes;
+
+    private long bytes;
+    /** The part of {@link #bytes} that is included in {@link #totalBytes}. */
+    private long reportedBytes;
+
+    private long receivedBytes;
+    private boolean reading;
+    private boolean readDeferred;
+    private boolean probing;
+    private boolean inputShutdown;
+
+    InboundQueue(HandlerGroup group) {
+        maxBytes = group.bytesPerTurn();
+        totalBytes = group.queuedBytes();
+        maxTotalBytes = Math.max(group.forms().options().memory().capacity() / SHARE_OF_BUDGET, MIN_TOTAL_BYTES);
+    }
+
+    /** Updates the total of all connections. Called after a read, when the queue is usually empty again. */
+    void reportBytes() {
+        if (bytes != reportedBytes) {
+            totalBytes.addAndGet(bytes - reportedBytes);
+            reportedBytes = bytes;
+        }
+    }
+
+    private static int size(Object message) {
+        return message instanceof HttpContent content ? content.content().readableBytes() : 0;
+    }
+
+    /** @param message <em>transferred</em> */
+    void add(Object message) {
+        messages.add(message);
+        bytes += size(message);
+        receivedBytes += size(message);
+    }
+
+    /** {@return the number of body bytes that the connection has received} */
+    long receivedBytes() {
+        return receivedBytes;
+    }
+
+    /**
+     * {@return whether more is queued than a connection may queue} A requested read brings a bounded number of bytes, but a
+     * decompressor may expand them. After the client's FIN, epoll reads all that the socket has buffered without a request: in
+     * repeated reads in Netty 4.1, in a single long one in 4.2. Those bytes exceed the limit only if all connections together
+     * queue more than their share.
+     */
+    boolean exceedsLimit(ChannelHandlerContext ctx) {
+        return bytes > maxBytes
+                && (totalBytes.get() - reportedBytes + bytes > maxTotalBytes || reading && !isReadExtended(ctx));
+    }
+
+    /** {@return whether the transport continues a read that it would otherwise end, because {@code autoRead} is off} */
+    @SuppressWarnings("deprecation") // the type that the method returns in Netty 4.1 and 4.2
+    private static boolean isReadExtended(ChannelHandlerContext ctx) {
+        RecvByteBufAllocator.Handle socketReads = ctx.channel().unsafe().recvBufAllocHandle();
+        return socketReads.attemptedBytesRead() > 0 && socketReads.continueReading();
+    }
+
+    /** Records that the input of the channel was shut down. No read is requested any more. */
+    void onInputShutdown() {
+        inputShutdown = true;
+    }
+
+    boolean isInputShutdown() {
+        return inputShutdown;
+    }
+
+    /** {@return whether the input was shut down and every message was handled} */
+    boolean isExhausted() {
+        return inputShutdown && messages.isEmpty();
+    }
+
+    /** {@return the first message, or null if the queue is empty} */
+    @Nullable
+    Object peek() {
+        return messages.peek();
+    }
+
+    /** {@return whether the end of a body is queued} */
+    boolean containsEndOfBody() {
+        return messages.stream().anyMatch(LastHttpContent.class::isInstance);
+    }
+
+    /** {@return the first message: <em>transferred</em>} */
+    Object remove() {
+        Object message = messages.remove();
+        bytes -= size(message);
+        return message;
+    }
+
+    /** {@return the next {@code count} bytes of {@code content}, the content of the first message: <em>transferred</em>} */
+    ByteBuf removeBytes(ByteBuf content, int count) {
+        bytes -= count;
+        return content.readRetainedSlice(count);
+    }
+
+    /** Removes and releases the first message. */
+    void discard() {
+        ReferenceCountUtil.release(remove());
+    }
+
+    // ---- reads
+
+    void read(ChannelHandlerContext ctx) {
+        probing = false;
+        requestRead(ctx);
+    }
+
+    /** Reads for the next handlers. If they request it during a read, {@link #takeDeferredRead} returns true afterwards. */
+    void readForNextHandlers(ChannelHandlerContext ctx) {
+        readDeferred |= reading;
+        read(ctx);
+    }
+
+    /** {@return whether the next handlers have requested a read during a read, since the last call} */
+    boolean takeDeferredRead() {
+        boolean deferred = readDeferred;
+        readDeferred = false;
+        return deferred;
+    }
+
+    private void requestRead(ChannelHandlerContext ctx) {
+        if (!reading && !inputShutdown) {
+            reading = true;
+            ctx.read();
+        }
+    }
+
+    void readCompleted() {
+        reading = false;
+    }
+
+    /**
+     * Reads ahead while the form waits for a sink. Without a read, the transport notices neither the end of the connection nor,
+     * on a stream with unread data, the end of the parent connection. The messages are queued, and reading ahead continues
+     * until little room is left in this queue or in the queues of all connections together.
+     *
+     * @param begin whether to begin; otherwise a probe that has begun is continued
+     */
+    void probe(ChannelHandlerContext ctx, boolean begin) {
+        probing |= begin && !reading;
+        if (probing && bytes <= maxBytes / 4 && messages.size() < MAX_MESSAGES && totalBytes.get() <= maxTotalBytes) {
+            requestRead(ctx);
+        }
+    }
+}
