@@ -27,42 +27,44 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts forms, while they stream and when they have ended, and shows what they hold of the memory and of the spool of
- * the process.
+ * Micrometer meters for forms: bytes while they stream, outcomes when they end, and the use of the memory budget and the
+ * spool.
  *
  * {@snippet file="dev/sluice/micrometer/FormMeterBinderTest.java" region="meters"}
  *
  * <table>
  * <caption>The meters</caption>
- * <tr><th>name</th><th>type, unit</th><th>what</th></tr>
- * <tr><td>{@code sluice.forms}</td><td>timer</td><td>forms that ended, and how long they took, by {@code outcome} and
- * {@code reason}</td></tr>
- * <tr><td>{@code sluice.forms.active}</td><td>gauge</td><td>forms that have started and not ended</td></tr>
- * <tr><td>{@code sluice.forms.received}</td><td>counter, bytes</td><td>bytes of bodies, counted as they come</td></tr>
- * <tr><td>{@code sluice.forms.body}</td><td>summary, bytes</td><td>the size of bodies, as far as they were read</td></tr>
+ * <tr><th>name</th><th>type, unit</th><th>meaning</th></tr>
+ * <tr><td>{@code sluice.forms}</td><td>timer</td><td>duration of ended forms, by {@code outcome} and {@code
+ * reason}</td></tr>
+ * <tr><td>{@code sluice.forms.active}</td><td>gauge</td><td>forms in progress</td></tr>
+ * <tr><td>{@code sluice.forms.received}</td><td>counter, bytes</td><td>bytes of bodies, counted on arrival</td></tr>
+ * <tr><td>{@code sluice.forms.body}</td><td>summary, bytes</td><td>bytes read of each body</td></tr>
  * <tr><td>{@code sluice.forms.parts}</td><td>counter</td><td>complete parts, by {@code type}: {@code file} or
  * {@code field}</td></tr>
- * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>oddities accepted and reported, by {@code
+ * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>accepted and reported deviations, by {@code
  * kind}</td></tr>
- * <tr><td>{@code sluice.forms.memory.peak}</td><td>summary, bytes</td><td>the most that each form held in memory</td></tr>
- * <tr><td>{@code sluice.forms.spilled}</td><td>summary, bytes</td><td>what each form that spilled kept in files</td></tr>
- * <tr><td>{@code sluice.forms.spilled.parts}</td><td>counter</td><td>parts that went to a file</td></tr>
- * <tr><td>{@code sluice.memory.used}, {@code .max}</td><td>gauges, bytes</td><td>the {@link MemoryBudget}</td></tr>
- * <tr><td>{@code sluice.memory.refusals}</td><td>counter</td><td>reservations that it refused</td></tr>
- * <tr><td>{@code sluice.spool.files}</td><td>gauge</td><td>files in the {@link SpoolDirectory} now</td></tr>
- * <tr><td>{@code sluice.spool.used}, {@code .max}</td><td>gauges, bytes</td><td>its bytes and its quota</td></tr>
- * <tr><td>{@code sluice.spool.written}</td><td>counter, bytes</td><td>bytes written in all</td></tr>
- * <tr><td>{@code sluice.spool.swept}</td><td>gauge</td><td>files of killed processes swept at its start</td></tr>
- * <tr><td>{@code sluice.spool.failed.deletes}</td><td>counter</td><td>deletes that failed and are tried again</td></tr>
+ * <tr><td>{@code sluice.forms.memory.peak}</td><td>summary, bytes</td><td>peak memory of each form</td></tr>
+ * <tr><td>{@code sluice.forms.spilled}</td><td>summary, bytes</td><td>bytes in files, for each form that used files</td></tr>
+ * <tr><td>{@code sluice.forms.spilled.parts}</td><td>counter</td><td>parts stored in files</td></tr>
+ * <tr><td>{@code sluice.memory.used}, {@code .max}</td><td>gauges, bytes</td><td>use and size of the {@link MemoryBudget}</td></tr>
+ * <tr><td>{@code sluice.memory.refusals}</td><td>counter</td><td>reservations that the budget refused</td></tr>
+ * <tr><td>{@code sluice.spool.files}</td><td>gauge</td><td>files in the {@link SpoolDirectory}</td></tr>
+ * <tr><td>{@code sluice.spool.used}, {@code .max}</td><td>gauges, bytes</td><td>use and quota of the spool</td></tr>
+ * <tr><td>{@code sluice.spool.written}</td><td>counter, bytes</td><td>bytes written since the start</td></tr>
+ * <tr><td>{@code sluice.spool.swept}</td><td>gauge</td><td>files of killed processes, removed at the start</td></tr>
+ * <tr><td>{@code sluice.spool.failed.deletes}</td><td>counter</td><td>failed deletes, which are retried</td></tr>
  * </table>
  *
- * <p>The values of {@code outcome} are those of {@link FormSummary.Outcome}, of {@code reason} those of {@link
- * dev.sluice.MultipartException.Reason} or {@code none}, of {@code kind} those of {@link dev.sluice.Deviation}, or {@code
- * further} for what a form has more of than 100, all in lower case: nothing in a tag comes from a client. What is
- * unlimited has a {@code max} of positive infinity. As with Micrometer's own binders a registry does not keep the
- * memory, the spool and this alive: the options of the forms do.
+ * <p>Tag values are constants in lower case and never come from a client. {@code outcome} is a {@link FormSummary.Outcome}.
+ * {@code reason} is a {@link dev.sluice.MultipartException.Reason} or {@code none}. {@code kind} is a {@link
+ * dev.sluice.Deviation}, or {@code further} for the deviations of a form after its first 100. If a limit is switched off,
+ * {@code .max} is positive infinity.
  *
- * <p>Thread-safe. What ends or comes before {@link #bindTo} is not counted, but for active forms.
+ * <p>Like Micrometer's own binders, this one is weakly referenced by the registry. The form options keep the binder, the budget
+ * and the spool reachable.
+ *
+ * <p>Thread-safe. Except for the gauge of active forms, events before {@link #bindTo} are not counted.
  */
 public final class FormMeterBinder implements MeterBinder, FormMetrics {
     private static final String BYTES = "bytes";
@@ -82,7 +84,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     /**
      * {@return a binder for forms that spill to {@code spool} and charge {@code memory}}
      *
-     * @param tags of all meters; what tells this binder from others at the same registry
+     * @param tags for all meters; use different tags for several binders in one registry
      */
     public static FormMeterBinder of(SpoolDirectory spool, MemoryBudget memory, Tag... tags) {
         return new FormMeterBinder(Objects.requireNonNull(spool, "spool"), memory, tags);
@@ -91,13 +93,13 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     /**
      * {@return a binder for forms without files}
      *
-     * @param tags of all meters; what tells this binder from others at the same registry
+     * @param tags for all meters; use different tags for several binders in one registry
      */
     public static FormMeterBinder inMemory(MemoryBudget memory, Tag... tags) {
         return new FormMeterBinder(null, memory, tags);
     }
 
-    /** What one registry is told. */
+    /** The meters of one registry. */
     private static final class Meters {
         private final MeterRegistry registry;
         private final Tags tags;
@@ -114,17 +116,17 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
         Meters(MeterRegistry registry, Tags tags) {
             this.registry = registry;
             this.tags = tags;
-            this.received = counter("sluice.forms.received", BYTES, "Bytes of bodies, counted as they come", tags);
+            this.received = counter("sluice.forms.received", BYTES, "Bytes of bodies, counted on arrival", tags);
             this.files = counter("sluice.forms.parts", null, "Complete parts", tags.and("type", "file"));
             this.fields = counter("sluice.forms.parts", null, "Complete parts", tags.and("type", "field"));
             for (Deviation kind : Deviation.values()) {
                 deviations.put(kind, deviations(kind.name().toLowerCase(Locale.ROOT)));
             }
             this.furtherDeviations = deviations("further");
-            this.spilledParts = counter("sluice.forms.spilled.parts", null, "Parts that went to a file", tags);
-            this.body = summary("sluice.forms.body", "Size of bodies, as far as they were read");
-            this.memoryPeak = summary("sluice.forms.memory.peak", "The most that each form held in memory");
-            this.spilled = summary("sluice.forms.spilled", "What each form that spilled kept in files");
+            this.spilledParts = counter("sluice.forms.spilled.parts", null, "Parts stored in files", tags);
+            this.body = summary("sluice.forms.body", "Bytes read of each body");
+            this.memoryPeak = summary("sluice.forms.memory.peak", "Peak memory of each form");
+            this.spilled = summary("sluice.forms.spilled", "Bytes in files, for each form that used files");
         }
 
         <T> void gauge(String name, @Nullable String unit, String description, T of, ToDoubleFunction<T> value) {
@@ -152,7 +154,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
         }
 
         private Counter deviations(String kind) {
-            return counter("sluice.forms.deviations", null, "Oddities accepted and reported", tags.and("kind", kind));
+            return counter("sluice.forms.deviations", null, "Accepted and reported deviations", tags.and("kind", kind));
         }
 
         private DistributionSummary summary(String name, String description) {
@@ -170,7 +172,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
         void ended(FormSummary form) {
             String reason = form.reason() == null ? "none" : form.reason().name();
             Timer.builder("sluice.forms")
-                    .description("Forms that ended, and how long they took")
+                    .description("Duration of ended forms")
                     .tags(tags)
                     .tag("outcome", form.outcome().name().toLowerCase(Locale.ROOT))
                     .tag("reason", reason.toLowerCase(Locale.ROOT))
@@ -191,11 +193,11 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
         }
     }
 
-    /** Registers the meters; once for each registry. */
+    /** Registers the meters. Call this once for each registry. */
     @Override
     public void bindTo(MeterRegistry registry) {
         Meters meters = new Meters(registry, tags);
-        meters.gauge("sluice.forms.active", null, "Forms that have started and not ended", active, AtomicLong::get);
+        meters.gauge("sluice.forms.active", null, "Forms in progress", active, AtomicLong::get);
         meters.gauge("sluice.memory.used", BYTES, "Bytes that forms hold", memory, MemoryBudget::used);
         meters.gauge("sluice.memory.max", BYTES, "Bytes that forms may hold", memory, of -> max(of.capacity()));
         meters.count("sluice.memory.refusals", null, "Refused reservations", memory, MemoryBudget::refusals);
@@ -209,8 +211,8 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
         meters.gauge("sluice.spool.files", null, "Files in the spool", of, SpoolDirectory::files);
         meters.gauge("sluice.spool.used", BYTES, "Bytes of the quota in use", of, SpoolDirectory::bytes);
         meters.gauge("sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxSpoolBytes()));
-        meters.count("sluice.spool.written", BYTES, "Bytes written in all", of, SpoolDirectory::writtenBytes);
-        meters.gauge("sluice.spool.swept", null, "Files of killed processes swept", of, SpoolDirectory::sweptFiles);
+        meters.count("sluice.spool.written", BYTES, "Bytes written since the start", of, SpoolDirectory::writtenBytes);
+        meters.gauge("sluice.spool.swept", null, "Files of killed processes, removed at the start", of, SpoolDirectory::sweptFiles);
         meters.count("sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);
     }
 

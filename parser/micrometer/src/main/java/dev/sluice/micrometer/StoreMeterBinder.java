@@ -18,24 +18,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Shows what sinks into a store on the network do: {@code S3ObjectStore.Builder.metrics} of {@code sluice-s3} takes it.
+ * Micrometer meters for sinks that write to an object store. Pass the binder to {@code S3ObjectStore.Builder.metrics} of
+ * {@code sluice-s3}.
  *
  * <table>
  * <caption>The meters</caption>
- * <tr><th>name</th><th>type, unit</th><th>what</th></tr>
- * <tr><td>{@code sluice.store.retries}</td><td>counter</td><td>requests made again, by {@code cause}: those of {@link
- * dev.sluice.form.StoreMetrics.Cause}, in lower case</td></tr>
- * <tr><td>{@code sluice.store.waits}</td><td>timer</td><td>how long forms waited for memory, by {@code admitted}: {@code
- * true} or {@code false}</td></tr>
- * <tr><td>{@code sluice.store.sending.segments}</td><td>gauge</td><td>bodies on their way to the store</td></tr>
- * <tr><td>{@code sluice.store.sending}</td><td>gauge, bytes</td><td>what they hold</td></tr>
- * <tr><td>{@code sluice.store.aborts}</td><td>counter</td><td>uploads that were ended, not to be objects</td></tr>
- * <tr><td>{@code sluice.store.swept}</td><td>counter</td><td>what sweeps removed, by {@code type}: {@code upload} or
- * {@code object}</td></tr>
+ * <tr><th>name</th><th>type, unit</th><th>meaning</th></tr>
+ * <tr><td>{@code sluice.store.retries}</td><td>counter</td><td>retried requests, by {@code cause}: a {@link
+ * dev.sluice.form.StoreMetrics.Cause} in lower case</td></tr>
+ * <tr><td>{@code sluice.store.waits}</td><td>timer</td><td>time that forms waited for memory, by {@code admitted}:
+ * {@code true} or {@code false}</td></tr>
+ * <tr><td>{@code sluice.store.sending.segments}</td><td>gauge</td><td>request bodies being sent</td></tr>
+ * <tr><td>{@code sluice.store.sending}</td><td>gauge, bytes</td><td>memory of the request bodies being sent</td></tr>
+ * <tr><td>{@code sluice.store.aborts}</td><td>counter</td><td>aborted multipart uploads</td></tr>
+ * <tr><td>{@code sluice.store.swept}</td><td>counter</td><td>uploads and objects removed by sweeps, by {@code type}:
+ * {@code upload} or {@code object}</td></tr>
  * </table>
  *
- * <p>Thread-safe. What happens before {@link #bindTo} is not counted, but for what is on its way. As with Micrometer's own
- * binders a registry does not keep this alive: the store does.
+ * <p>Like Micrometer's own binders, this one is weakly referenced by the registry. The store keeps it reachable.
+ *
+ * <p>Thread-safe. Except for the two gauges, events before {@link #bindTo} are not counted.
  */
 public final class StoreMeterBinder implements MeterBinder, StoreMetrics {
     private final Tags tags;
@@ -50,13 +52,13 @@ public final class StoreMeterBinder implements MeterBinder, StoreMetrics {
     /**
      * {@return a binder}
      *
-     * @param tags of all meters; what tells this binder from others at the same registry
+     * @param tags for all meters; use different tags for several binders in one registry
      */
     public static StoreMeterBinder of(Tag... tags) {
         return new StoreMeterBinder(tags);
     }
 
-    /** What one registry is told. */
+    /** The meters of one registry. */
     private static final class Meters {
         private final MeterRegistry registry;
         private final Tags tags;
@@ -72,25 +74,25 @@ public final class StoreMeterBinder implements MeterBinder, StoreMetrics {
             this.tags = tags;
             for (Cause cause : Cause.values()) {
                 String name = cause.name().toLowerCase(Locale.ROOT);
-                retries.put(cause, counter("sluice.store.retries", "Requests made again", tags.and("cause", name)));
+                retries.put(cause, counter("sluice.store.retries", "Retried requests", tags.and("cause", name)));
             }
             this.admitted = waits("true");
             this.refused = waits("false");
-            this.aborts = counter("sluice.store.aborts", "Uploads that were ended, not to be objects", tags);
+            this.aborts = counter("sluice.store.aborts", "Aborted multipart uploads", tags);
             this.uploads = swept("upload");
             this.objects = swept("object");
         }
 
         private Timer waits(String admitted) {
             return Timer.builder("sluice.store.waits")
-                    .description("How long forms waited for memory")
+                    .description("Time that forms waited for memory")
                     .tags(tags)
                     .tag("admitted", admitted)
                     .register(registry);
         }
 
         private Counter swept(String type) {
-            return counter("sluice.store.swept", "What sweeps removed", tags.and("type", type));
+            return counter("sluice.store.swept", "Uploads and objects removed by sweeps", tags.and("type", type));
         }
 
         private Counter counter(String name, String description, Tags tagged) {
@@ -98,15 +100,15 @@ public final class StoreMeterBinder implements MeterBinder, StoreMetrics {
         }
     }
 
-    /** Registers the meters; once for each registry. */
+    /** Registers the meters. Call this once for each registry. */
     @Override
     public void bindTo(MeterRegistry registry) {
         Gauge.builder("sluice.store.sending.segments", segments, AtomicLong::get)
-                .description("Bodies on their way to the store")
+                .description("Request bodies being sent")
                 .tags(tags)
                 .register(registry);
         Gauge.builder("sluice.store.sending", bytes, AtomicLong::get)
-                .description("What bodies on their way to the store hold")
+                .description("Memory of the request bodies being sent")
                 .baseUnit("bytes")
                 .tags(tags)
                 .register(registry);

@@ -1,6 +1,6 @@
 /**
- * {@link dev.sluice.micrometer.FormMeterBinder}: what forms do, as Micrometer's meters; {@link
- * dev.sluice.micrometer.StoreMeterBinder}: what sinks into an object store do.
+ * Micrometer meters: {@link dev.sluice.micrometer.FormMeterBinder} for forms, {@link dev.sluice.micrometer.StoreMeterBinder} for
+ * sinks that write to an object store.
  */
 @NullMarked
 package dev.sluice.micrometer;

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a registry says of forms. */
+/** The meters that forms record. */
 @ExtendWith(LeakCheck.class)
 class FormMeterBinderTest {
     private static final String TYPE = "multipart/form-data; boundary=x";
@@ -128,12 +128,12 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void allTheseTestsRunWithoutHdrHistogram() {
+    void hdrHistogram_isNotOnTheClassPath() {
         assertThrows(ClassNotFoundException.class, () -> Class.forName("org.HdrHistogram.Histogram"));
     }
 
     @Test
-    void aCompleteFormIsCountedWithItsPartsAndItsBytes() throws IOException {
+    void completeForm_recordsPartsAndBytes() throws IOException {
         byte[] body = body("1", "22", "f".repeat(50), "g".repeat(1000), "h".repeat(2000));
         try (MultipartForm form = read(body, options().build())) {
             assertEquals(5, form.parts().size());
@@ -157,14 +157,14 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void aFormThatSpillsNothingIsNotInTheDistributionOfWhatSpilled() throws IOException {
+    void formWithoutFiles_isNotInTheSpilledSummary() throws IOException {
         read(body("1"), options().build()).close();
         assertEquals(0, registry.get("sluice.forms.spilled").summary().count());
         assertEquals(1, registry.get("sluice.forms.body").summary().count());
     }
 
     @Test
-    void activeFormsAndTheirBytesAreSeenWhileTheyStream() throws IOException {
+    void activeForms_recordBytesWhileTheyStream() throws IOException {
         byte[] body = body("1");
         FormIntake first = Forms.of(options().build()).receive(SOURCE, options().build());
         FormIntake second =
@@ -186,7 +186,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void whatThePeerDidWrongIsTheReason() {
+    void clientError_isTheReason() {
         FormOptions options = options().maxPartBytes(2).build();
         assertThrows(MultipartException.class, () -> read(body("123"), options));
         assertThrows(MultipartException.class, () -> read(bytes("--x\r\n"), options));
@@ -201,7 +201,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void whatTheServerRefusedHasItsReasonAndWhatFailedHasNone() {
+    void serverRefusal_hasReason_failureHasNone() {
         FormOptions refusing =
                 options().decider(part -> PartDecision.refuseForm(403, "no")).build();
         assertThrows(MultipartException.class, () -> read(body("1"), refusing));
@@ -219,7 +219,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void aFormForWhichThereIsNoMemoryFromTheStartIsCountedToo() {
+    void formRefusedForMemoryAtItsHead_isCounted() {
         try (MemoryBudget.Account hog = memory.open()) {
             assertTrue(hog.tryReserve(70_000));
             for (int i = 0; i < 3; i++) {
@@ -232,7 +232,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void deviationsAreCounted() throws IOException {
+    void deviations_areCountedByKind() throws IOException {
         byte[] body = bytes("preamble\r\n" + new String(body("1"), StandardCharsets.ISO_8859_1));
         try (MultipartForm form = read(body, options().build())) {
             assertEquals(1, form.deviations().size());
@@ -242,7 +242,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void ofManyDeviationsTheFirstAreCountedByKind() throws IOException {
+    void deviationsAfterTheFirst100_areCountedAsFurther() throws IOException {
         StringBuilder body = new StringBuilder("preamble\r\n");
         for (int i = 0; i < 110; i++) {
             body.append("--x\r\nContent-Disposition: form-data;\r\n name=a\r\n\r\n\r\n");
@@ -257,7 +257,7 @@ class FormMeterBinderTest {
 
     @ParameterizedTest
     @EnumSource(Reason.class)
-    void everyReasonAndOutcomeIsATagValueInLowerCase(Reason reason) {
+    void reasonAndOutcome_areTagValuesInLowerCase(Reason reason) {
         for (FormSummary.Outcome outcome : FormSummary.Outcome.values()) {
             meters.formStarted();
             meters.formEnded(new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, List.of(), 1));
@@ -266,9 +266,9 @@ class FormMeterBinderTest {
         }
     }
 
-    /** The table of the class says these. */
+    /** The table in the class comment lists the same meters. */
     @Test
-    void theMetersAreNamedAsMicrometerNamesThings() throws IOException {
+    void meters_haveTheDocumentedNamesAndUnits() throws IOException {
         read(body("1"), options().build()).close();
         assertEquals(
                 List.of(
@@ -305,7 +305,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void aBinderWithoutSpoolHasNoMetersOfOneAndTagsTellBindersApart() throws IOException {
+    void inMemoryBinder_hasNoSpoolMeters_tagsSeparateBinders() throws IOException {
         MemoryBudget other = MemoryBudget.unlimited();
         FormMeterBinder inMemory = FormMeterBinder.inMemory(other, Tag.of("endpoint", "avatar"));
         inMemory.bindTo(registry);
@@ -327,7 +327,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void allBoundRegistriesAreTold() throws IOException {
+    void everyBoundRegistry_recordsForms() throws IOException {
         SimpleMeterRegistry second = new SimpleMeterRegistry();
         meters.bindTo(second);
         read(body("1"), options().build()).close();

@@ -13,7 +13,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a registry says of a store. */
+/** The meters that an object store records. */
 class StoreMeterBinderTest {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreMeterBinder meters = StoreMeterBinder.of(Tag.of("store", "one"));
@@ -37,7 +37,7 @@ class StoreMeterBinderTest {
     }
 
     @Test
-    void aRegistryShowsWhatSinksDoWithAStore() {
+    void boundRegistry_recordsEvents() {
         meters.sending(1, 100);
         meters.bindTo(registry);
         meters.retried(Cause.BUSY);
@@ -65,10 +65,10 @@ class StoreMeterBinderTest {
     }
 
     @Test
-    void nothingOfAStoreIsAtARegistryThatIsNotBound() {
+    void eventsBeforeBinding_areNotCounted() {
         meters.retried(Cause.SERVER);
         assertEquals(Set.of(), seen());
         meters.bindTo(registry);
-        assertEquals(Set.of(), seen(), "what came before is not counted");
+        assertEquals(Set.of(), seen(), "events before bindTo are not counted");
     }
 }
