@@ -1,8 +1,8 @@
-/** The media type of a part by its first bytes, through Apache Tika. */
+/** Detection of a part's media type from its first bytes, with Apache Tika. */
 module dev.sluice.tika {
     requires transitive dev.sluice;
     requires org.apache.tika.core;
-    requires java.sql; // as java.xml: what Tika uses, and cannot say because it is no named module
+    requires java.sql; // like java.xml, used by Tika, which is not a named module and cannot declare it
     requires java.xml;
     requires static transitive org.jspecify;
 

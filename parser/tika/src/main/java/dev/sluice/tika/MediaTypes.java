@@ -14,27 +14,28 @@ import org.apache.tika.mime.MimeTypes;
 import org.apache.tika.parser.ParseContext;
 
 /**
- * Deciders that look at the first bytes of a part and ask what they are.
+ * Deciders that choose by the media type detected in the first bytes of a part.
  *
  * {@snippet file="dev/sluice/tika/MediaTypesTest.java" region="pictures"}
  *
- * <p>The type is a guess at a format, not a promise: a file may be of two formats at once, and what follows the first
- * bytes is not looked at. {@code image/svg+xml} may hold scripts. Formats inside a ZIP archive ({@code .docx}, {@code .jar}) are told apart only by hints.
+ * <p>The detected type is a guess, not a guarantee. A file can be valid in two formats at once, and bytes after the first
+ * ones are not examined. {@code image/svg+xml} may contain scripts. Formats based on ZIP ({@code .docx}, {@code .jar}) are
+ * distinguished only with hints.
  *
- * <p>Deciders are immutable and thread-safe, if what was put into them is. The table of types is read when the first
- * decider is made.
+ * <p>Deciders are immutable, and thread-safe if the given {@link Decision} is. Tika's table of types is loaded when the first
+ * decider is created.
  */
 public final class MediaTypes {
-    /** Decides by the type that was found. */
+    /** A decision based on the detected type. */
     @FunctionalInterface
     public interface Decision {
         /**
          * {@return what to do with the part; not {@link PartDecision#look}}
          *
-         * @param part what its headers say
-         * @param type its media type in lower case, without parameters; {@code application/octet-stream} where nothing
-         *     is known, also for a part without content
-         * @throws IOException if it cannot be decided; the form has then failed
+         * @param part the head of the part
+         * @param type its media type in lower case, without parameters; {@code application/octet-stream} if it is unknown
+         *     or the part is empty
+         * @throws IOException if no decision is possible; the form then fails
          */
         PartDecision decide(PartHead part, String type) throws IOException;
     }
@@ -42,10 +43,10 @@ public final class MediaTypes {
     private MediaTypes() {}
 
     /**
-     * {@return a decider that goes by the bytes alone, whatever the client says of them}
+     * {@return a decider that uses only the bytes and ignores what the client declares}
      *
-     * @param bytes how many to look at, 1 to 8192; they are held in memory until then. 4096 tell nearly all formats, 64
-     *     those of pictures
+     * @param bytes the number of bytes to examine, 1 to 8192. They are held in memory until the decision. 4096 bytes are enough
+     *     for nearly all formats, 64 for images
      * @throws IllegalArgumentException if {@code bytes} is out of range
      */
     public static PartDecider sniff(int bytes, Decision decision) {
@@ -53,13 +54,14 @@ public final class MediaTypes {
     }
 
     /**
-     * {@return a decider that lets the {@code Content-Type} and the file name of the part, which are the client's, choose
-     * among the formats that its bytes allow}
+     * {@return a decider that also uses the {@code Content-Type} and the file name sent by the client, to choose among the
+     * formats that the bytes allow}
      *
-     * <p>A hint makes a type more special (a ZIP archive a {@code .docx}, text a {@code .csv}) and is believed where the
-     * bytes say nothing; it does not overrule them. A {@code Content-Type} that is not in the table of types is none.
+     * <p>A hint can make a type more specific (a ZIP archive becomes a {@code .docx}, text becomes a {@code .csv}), and it is
+     * used if the bytes are inconclusive. It never overrides the bytes. A {@code Content-Type} that Tika does not know is
+     * ignored.
      *
-     * @param bytes as {@link #sniff}
+     * @param bytes as for {@link #sniff}
      * @throws IllegalArgumentException if {@code bytes} is out of range
      */
     public static PartDecider sniffWithHints(int bytes, Decision decision) {
@@ -68,16 +70,16 @@ public final class MediaTypes {
 
     private static PartDecider decider(int bytes, boolean hints, Decision decision) {
         Objects.requireNonNull(decision, "decision");
-        PartDecision.look(bytes, first -> PartDecision.skip()); // refuses the number now, not with the first part
+        PartDecision.look(bytes, first -> PartDecision.skip()); // rejects an invalid number now, not at the first part
         MimeTypes types = MimeTypes.getDefaultMimeTypes();
         return part -> PartDecision.look(bytes, first -> decision.decide(part, type(types, first, part, hints)));
     }
 
     private static String type(MimeTypes types, byte[] first, PartHead part, boolean hints) throws IOException {
         Metadata metadata = new Metadata();
-        String said = part.mediaType();
-        if (hints && said != null && isKnown(types, said)) {
-            metadata.set(HttpHeaders.CONTENT_TYPE, said);
+        String declared = part.mediaType();
+        if (hints && declared != null && isKnown(types, declared)) {
+            metadata.set(HttpHeaders.CONTENT_TYPE, declared);
         }
         if (hints && part.filename() != null) {
             metadata.set(TikaCoreProperties.RESOURCE_NAME_KEY, part.filename());
@@ -87,7 +89,7 @@ public final class MediaTypes {
         }
     }
 
-    /** Others would be added to the table, for ever: as many as clients make up. */
+    /** Tika adds unknown types to its table permanently, so a client could make the table grow without limit. */
     private static boolean isKnown(MimeTypes types, String type) {
         try {
             return types.getRegisteredMimeType(type) != null;

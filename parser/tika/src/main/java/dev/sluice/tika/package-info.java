@@ -1,5 +1,5 @@
 /**
- * {@link dev.sluice.tika.MediaTypes}: decisions by what a part is, not by what the client calls it.
+ * {@link dev.sluice.tika.MediaTypes}: decisions based on a part's content, not on what the client declares.
  *
  * <p>Experimental: it may change in any release.
  */

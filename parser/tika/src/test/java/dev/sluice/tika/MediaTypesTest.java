@@ -13,10 +13,10 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
 import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.OneByteStream;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
@@ -36,12 +36,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a part is said to be, and what it is. */
+/** Detection of media types from content, with and without the client's hints. */
 @ExtendWith(LeakCheck.class)
 class MediaTypesTest {
     private static final String TYPE = "multipart/form-data; boundary=x";
 
-    /** A picture of one transparent pixel. */
+    /** An image of one transparent pixel. */
     private static final byte[] PNG = Base64.getDecoder()
             .decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==");
 
@@ -56,7 +56,7 @@ class MediaTypesTest {
     private final List<String> types = new ArrayList<>();
 
     @AfterEach
-    void nothingIsHeld() {
+    void memory_isReleased() {
         assertEquals(0, memory.used());
     }
 
@@ -107,15 +107,6 @@ class MediaTypesTest {
         return Forms.of(options(decider)).read(new ByteArrayInputStream(body), TYPE);
     }
 
-    private static InputStream byteByByte(byte[] body) {
-        return new ByteArrayInputStream(body) {
-            @Override
-            public synchronized int read(byte[] target, int offset, int length) {
-                return super.read(target, offset, Math.min(length, 1));
-            }
-        };
-    }
-
     private String typeOf(byte[] body, PartDecider decider) throws IOException {
         types.clear();
         read(body, decider).close();
@@ -132,29 +123,29 @@ class MediaTypesTest {
         "html, text/html",
         "text, text/plain"
     })
-    void theBytesSayWhatAPartIsHoweverTheyAreCutAndWhateverItIsCalled(String name, String type) throws IOException {
+    void sniff_ignoresNameDeclaredTypeAndChunks(String name, String type) throws IOException {
         byte[] content = sample(name);
         PartDecider decider = MediaTypes.sniff(64, (part, found) -> keep(found));
         for (String disguise : List.of("x.png image/png", "x.html text/html", "x.exe application/octet-stream")) {
             byte[] body = body(disguise.split(" ")[0], disguise.split(" ")[1], content);
             assertEquals(type, typeOf(body, decider), disguise);
             types.clear();
-            try (MultipartForm form = Forms.of(options(decider)).read(byteByByte(body), TYPE)) {
+            try (MultipartForm form = Forms.of(options(decider)).read(new OneByteStream(body), TYPE)) {
                 assertEquals(List.of(type), types);
-                assertArrayEquals(content, form.parts().get(0).inputStream().readAllBytes(), "nothing of it is lost");
+                assertArrayEquals(content, form.parts().get(0).inputStream().readAllBytes(), "content is complete");
             }
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 64, 8192})
-    void anEmptyPartIsOfNoKnownType(int bytes) throws IOException {
+    void sniff_emptyPart_isOctetStream(int bytes) throws IOException {
         PartDecider decider = MediaTypes.sniff(bytes, (part, type) -> keep(type));
         assertEquals("application/octet-stream", typeOf(body("x.png", "image/png", new byte[0]), decider));
     }
 
     @Test
-    void aPartThatIsShorterThanTheLookIsLookedAtAsAWhole() throws IOException {
+    void sniff_shortPart_isExaminedCompletely() throws IOException {
         byte[] eight = Arrays.copyOf(PNG, 8);
         PartDecider decider = MediaTypes.sniff(8192, (part, type) -> keep(type));
         assertEquals("image/png", typeOf(body("x", "text/plain", eight), decider));
@@ -162,14 +153,14 @@ class MediaTypesTest {
     }
 
     @Test
-    void noMoreIsLookedAtThanWasAskedFor() throws IOException {
+    void sniff_examinesOnlyRequestedBytes() throws IOException {
         PartDecider decider = MediaTypes.sniff(3, (part, type) -> keep(type));
         assertEquals("text/plain", typeOf(body("x", "application/pdf", bytes("%PD")), decider));
         assertEquals("text/plain", typeOf(body("x", "application/pdf", PDF), decider));
     }
 
     @Test
-    void htmlThatSaysItIsAPictureCanBeRefused() throws IOException {
+    void sniff_htmlDeclaredAsImage_canBeRejected() throws IOException {
         // @start region="pictures"
         PartDecider picturesOnly = MediaTypes.sniff(
                 512,
@@ -187,7 +178,7 @@ class MediaTypesTest {
     }
 
     @Test
-    void hintsChooseAmongWhatTheBytesAllowAndDoNotOverruleThem() throws IOException {
+    void hints_refineButDoNotOverrideContent() throws IOException {
         PartDecider hinted = MediaTypes.sniffWithHints(4096, (part, type) -> keep(type));
         PartDecider magic = MediaTypes.sniff(4096, (part, type) -> keep(type));
         byte[] csv = body("x.csv", "text/csv", bytes("a;b\n1;2\n"));
@@ -197,11 +188,14 @@ class MediaTypesTest {
         assertEquals(docx, typeOf(body("x.docx", docx, zip()), hinted));
         assertEquals("text/html", typeOf(body("x.png", "image/png", HTML), hinted));
         assertEquals("application/pdf", typeOf(body("x.png", "image/png", PDF), hinted));
-        assertEquals("image/png", typeOf(body("x.png", "image/png", new byte[0]), hinted), "the bytes say nothing");
+        assertEquals(
+                "image/png",
+                typeOf(body("x.png", "image/png", new byte[0]), hinted),
+                "an empty part has no content to detect");
     }
 
     @Test
-    void xmlIsToldByItsRootElementAndNothingItRefersToIsFetched() throws IOException {
+    void xml_isDetectedByRootElement_withoutFetchingReferences() throws IOException {
         PartDecider decider = MediaTypes.sniff(4096, (part, type) -> keep(type));
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String outside = "\"http://127.0.0.1:" + server.getLocalPort() + "/x.dtd\"";
@@ -214,15 +208,14 @@ class MediaTypesTest {
     }
 
     @Test
-    void aTypeThatIsNoneIsNoHint() throws IOException {
+    void hints_malformedType_isIgnored() throws IOException {
         PartDecider hinted = MediaTypes.sniffWithHints(64, (part, type) -> keep(type));
         assertEquals("image/png", typeOf(body("\u00FF", ";;/\u00FF", PNG), hinted));
         assertEquals("text/plain", typeOf(body("", "a b c", TEXT), hinted));
     }
 
-    /** The table is one for the process. */
     @Test
-    void typesThatAClientMakesUpAreNotKept() throws IOException {
+    void hints_unknownTypes_areNotAddedToTable() throws IOException {
         PartDecider hinted = MediaTypes.sniffWithHints(64, (part, type) -> keep(type));
         MediaTypeRegistry table = MimeTypes.getDefaultMimeTypes().getMediaTypeRegistry();
         int before = table.getTypes().size();
@@ -235,14 +228,14 @@ class MediaTypesTest {
     }
 
     @Test
-    void aFieldWithoutFilenameOrTypeIsLookedAtToo() throws IOException {
+    void sniff_field_isExamined() throws IOException {
         byte[] body = bytes("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n%PDF-1.7\n\r\n--x--\r\n");
         assertEquals("application/pdf", typeOf(body, MediaTypes.sniff(64, (part, type) -> keep(type))));
         assertEquals("application/pdf", typeOf(body, MediaTypes.sniffWithHints(64, (part, type) -> keep(type))));
     }
 
     @Test
-    void whatIsLookedAtIsWhatIsKeptWhereATransferEncodingIsUndone() throws IOException {
+    void sniff_transferEncoded_examinesDecodedContent() throws IOException {
         byte[] body = bytes("--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n"
                 + "Content-Transfer-Encoding: base64\r\n\r\n"
                 + Base64.getEncoder().encodeToString(PNG) + "\r\n--x--\r\n");
@@ -259,7 +252,7 @@ class MediaTypesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 0, 8193})
-    void aNumberOfBytesOutOfRangeIsRefusedBeforeTheFirstPart(int bytes) {
+    void sniff_byteCountOutOfRange_isRejectedAtOnce(int bytes) {
         assertThrows(
                 IllegalArgumentException.class, () -> MediaTypes.sniff(bytes, (part, type) -> PartDecision.skip()));
         assertThrows(
