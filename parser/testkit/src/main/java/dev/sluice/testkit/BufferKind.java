@@ -12,31 +12,31 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.IntFunction;
 
 /**
- * The kinds of buffers that a decoder may be fed. Their memory is counted exactly: {@link #open()} is 0 when, and
- * only when, all of it has been released.
+ * The kinds of buffers that can be fed to a decoder. Their memory is counted exactly: {@link #open()} is 0 if and only
+ * if all of it has been released.
  */
 public enum BufferKind {
     /** On the heap, with an accessible array. */
     HEAP(Mode.PLAIN, copy(Memory.UNPOOLED::heapBuffer)),
-    /** Outside of the heap. */
+    /** Off the heap. */
     DIRECT(Mode.PLAIN, copy(Memory.UNPOOLED::directBuffer)),
-    /** Part of a pooled array, at an array offset other than 0. */
+    /** Part of a pooled array, with a nonzero array offset. */
     POOLED_HEAP(Mode.PLAIN, copy(Memory.POOLED::heapBuffer)),
-    /** Part of a pooled piece of memory outside of the heap. */
+    /** Part of pooled memory off the heap. */
     POOLED_DIRECT(Mode.PLAIN, copy(Memory.POOLED::directBuffer)),
-    /** As netty hands out when leaks are looked for: a wrapper around a pooled array. */
+    /** A wrapper around a pooled array, as netty returns when leak detection is on. */
     LEAK_AWARE_HEAP(Mode.COUNTED, copy(Memory.POOLED::heapBuffer)),
-    /** As netty hands out when leaks are looked for: a wrapper around pooled memory outside of the heap. */
+    /** A wrapper around pooled memory off the heap, as netty returns when leak detection is on. */
     LEAK_AWARE_DIRECT(Mode.COUNTED, copy(Memory.POOLED::directBuffer)),
-    /** As with netty's PARANOID: a wrapper around a pooled array that notes every access. */
+    /** A wrapper around a pooled array that records every access, as at netty's level PARANOID. */
     PARANOID_HEAP(Mode.RECORDED, copy(Memory.POOLED::heapBuffer)),
-    /** As with netty's PARANOID: a wrapper around pooled memory outside of the heap that notes every access. */
+    /** A wrapper around pooled memory off the heap that records every access, as at netty's level PARANOID. */
     PARANOID_DIRECT(Mode.RECORDED, copy(Memory.POOLED::directBuffer)),
-    /** A window of a larger heap buffer, with a reader index other than 0 and other bytes around. */
+    /** A window into a larger heap buffer, with a nonzero reader index and other bytes around it. */
     SLICE_HEAP(Mode.PLAIN, window(Memory.UNPOOLED::heapBuffer)),
-    /** A window of a larger direct buffer, with a reader index other than 0 and other bytes around. */
+    /** A window into a larger direct buffer, with a nonzero reader index and other bytes around it. */
     SLICE_DIRECT(Mode.PLAIN, window(Memory.POOLED::directBuffer)),
-    /** Many components of 1 to 7 bytes, on the heap and outside of it in turn. */
+    /** Many components of 1 to 7 bytes, alternately on and off the heap. */
     COMPOSITE(Mode.PLAIN, (source, from, to) -> {
         CompositeByteBuf composite = Memory.UNPOOLED.compositeBuffer(Integer.MAX_VALUE);
         for (int at = from, i = 1; at < to; i++) {
@@ -46,33 +46,33 @@ public enum BufferKind {
         }
         return composite;
     }),
-    /** Read-only, on the heap: its array is not accessible. */
+    /** Read-only, on the heap. Its array is not accessible. */
     READ_ONLY_HEAP(
             Mode.PLAIN, (source, from, to) -> HEAP.maker.of(source, from, to).asReadOnly()),
-    /** Read-only, outside of the heap. */
+    /** Read-only, off the heap. */
     READ_ONLY_DIRECT(
             Mode.PLAIN,
             (source, from, to) -> POOLED_DIRECT.maker.of(source, from, to).asReadOnly()),
-    /** Around a read-only {@link ByteBuffer}, as a mapped file is. */
+    /** A wrapper around a read-only {@link ByteBuffer}, such as a mapped file. */
     READ_ONLY_NIO(Mode.PLAIN, (source, from, to) -> {
-        // One byte more than is readable, because netty has one unreleasable buffer for all empty ones.
+        // One extra byte, because netty uses a single unreleasable buffer for all empty ones.
         ByteBuffer direct = ByteBuffer.allocateDirect(to - from + 1).put(source, from, to - from);
         return Unpooled.wrappedBuffer(direct.rewind().asReadOnlyBuffer()).writerIndex(to - from);
     });
 
     private static final int MARGIN = 11;
 
-    /** Makes a buffer with the bytes of an array from one index to before another. */
+    /** Creates a buffer from a range of an array. */
     private interface Maker {
         ByteBuf of(byte[] source, int from, int to);
     }
 
     /** Where memory comes from. */
     private static final class Memory {
-        /** Counts its memory; its buffers are never wrapped. */
+        /** Counts its memory. Its buffers are never wrapped. */
         static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
 
-        /** One arena each and no thread caches: what is released is free at once, so that the count is exact. */
+        /** One arena each and no thread caches, so that released memory is free at once and the count is exact. */
         static final PooledByteBufAllocator POOLED = new PooledByteBufAllocator(true, 1, 1, 8192, 3, 0, 0, false) {
             @Override
             protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
@@ -95,11 +95,11 @@ public enum BufferKind {
     }
 
     /**
-     * Makes a buffer of this kind.
+     * Creates a buffer of this kind.
      *
-     * @param source where its bytes are copied from
-     * @param from first of them
-     * @param to the one after the last
+     * @param source the array to copy from
+     * @param from the first index
+     * @param to the index after the last one
      * @return a buffer with these readable bytes and a reference count of 1, <em>transferred</em> to the caller
      */
     public ByteBuf wrap(byte[] source, int from, int to) {
@@ -107,8 +107,8 @@ public enum BufferKind {
     }
 
     /**
-     * {@return what buffers of all kinds, and buffers allocated from theirs, still hold: bytes of unpooled memory
-     * plus the number of pooled buffers. What a read-only {@link ByteBuffer} holds is not counted}
+     * {@return the memory held by buffers of all kinds and by buffers from their allocators: bytes of unpooled memory
+     * plus the number of pooled buffers. Memory held by read-only {@link ByteBuffer}s is not counted}
      */
     public static long open() {
         long pooled = 0;
@@ -123,7 +123,7 @@ public enum BufferKind {
                 + pooled;
     }
 
-    /** {@return how many accesses to buffers of the two PARANOID kinds have been noted, by all tests so far} */
+    /** {@return the number of recorded accesses to buffers of the two PARANOID kinds, in all tests so far} */
     public static long recordedAccesses() {
         return LeakDetection.recorded();
     }

@@ -1,6 +1,6 @@
 package dev.sluice.testkit;
 
-/** The kinds of bytes that the grammars tell apart. */
+/** Character classes of the grammars. */
 final class Bytes {
     static final int CR = '\r';
     static final int LF = '\n';
@@ -19,7 +19,7 @@ final class Bytes {
         return c == ' ' || c == '\t';
     }
 
-    /** Not allowed in a header value. */
+    /** Returns whether a byte is not allowed in a header value. */
     static boolean isControl(int c) {
         return (c < ' ' && c != '\t') || c == 0x7F;
     }

@@ -19,16 +19,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Real bodies, with what their sources say they mean and what this project decides where it decides otherwise.
+ * The corpus of multipart bodies, with the result that each source expects and the project's decision if it differs.
  *
- * <p>The cases are files {@code <folder>/<name>.body} and {@code .json} of {@code parser/testkit/corpus}, and of a
- * {@code shared/corpus} next to the project where there is one. The project's own decisions are in
- * {@code verdicts.json}; the files of the cases stay as they came.
+ * <p>The cases are the files {@code <folder>/<name>.body} and {@code .json} in {@code parser/testkit/corpus}, and in a
+ * {@code shared/corpus} next to the project if it exists. The project's own decisions are in {@code verdicts.json}. The
+ * files of the cases are never edited.
  */
 public final class Corpus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** What the categories of the corpus are here. */
+    /** Maps the error categories of the corpus to reasons. */
     private static final Map<String, Set<String>> REASONS = Map.ofEntries(
             Map.entry("missing-boundary", Set.of("MISSING_BOUNDARY")),
             Map.entry("invalid-boundary", Set.of("INVALID_BOUNDARY")),
@@ -52,21 +52,21 @@ public final class Corpus {
      * A case of the corpus.
      *
      * @param id {@code folder/name}
-     * @param contentType the value of the request's field
-     * @param body the multipart body; not to be changed
-     * @param says what the corpus says, in a few words
-     * @param source the expectation of the corpus itself
-     * @param decisions the project's against the corpus, by preset
+     * @param contentType the Content-Type of the request
+     * @param body the multipart body; must not be modified
+     * @param says the corpus's expectation, in a few words
+     * @param source the corpus's expectation
+     * @param decisions the project's decisions against the corpus, by preset
      */
     public record Case(
             String id, String contentType, byte[] body, String says, Verdict source, Map<String, Decision> decisions) {
-        /** {@return whether the form-data rules apply} */
+        /** {@return whether the rules for form-data apply} */
         public boolean isFormData() {
             return contentType.regionMatches(true, 0, "multipart/form-data", 0, 19);
         }
 
         /**
-         * {@return what is to become of the case: what the corpus says, or what the project decides instead}
+         * {@return the expected result of the case: the corpus's, unless the project decides otherwise}
          *
          * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
          */
@@ -82,20 +82,20 @@ public final class Corpus {
     }
 
     /**
-     * A verdict against the corpus.
+     * A decision against the corpus.
      *
-     * @param verdict instead
-     * @param row of the policy that says so
-     * @param why in one line
+     * @param verdict the expected result
+     * @param row the row of the policy
+     * @param why the reason, in one line
      */
     public record Decision(Verdict verdict, String row, String why) {}
 
-    /** {@return all cases, by id} */
+    /** {@return all cases, ordered by id} */
     public static List<Case> cases() {
         return Loaded.CASES;
     }
 
-    /** Loads on first use. */
+    /** Loads the cases on first use. */
     private static final class Loaded {
         static final List<Case> CASES = load();
     }
@@ -116,7 +116,8 @@ public final class Corpus {
                                         .toFile());
                         byte[] bytes = Files.readAllBytes(body);
                         if (!Verdict.sha256(bytes).equals(json.get("bodySha256").asText())) {
-                            throw new IllegalStateException(body + " is not the body that its JSON describes");
+                            throw new IllegalStateException(
+                                    body + " does not match the size or digest in its JSON file");
                         }
                         Verdict source = sourceVerdict(json.get("expect"));
                         String says = json.at("/expect/error").asText(source.describe());
@@ -127,7 +128,8 @@ public final class Corpus {
             }
             for (String id : decisions.keySet()) {
                 if (!cases.containsKey(id)) {
-                    throw new IllegalStateException("verdicts.json decides on " + id + ", which there is not");
+                    throw new IllegalStateException(
+                            "verdicts.json has a decision for " + id + ", which does not exist");
                 }
             }
             return List.copyOf(cases.values());
@@ -148,8 +150,8 @@ public final class Corpus {
     }
 
     /**
-     * {@return the root of the repository: {@code sluice.rootDir}, or the folder upwards from here that has
-     * the corpus}
+     * {@return the root of the repository: {@code sluice.rootDir}, or the closest parent directory that contains the
+     * corpus}
      */
     static Path root() {
         String property = System.getProperty("sluice.rootDir");
@@ -157,7 +159,8 @@ public final class Corpus {
         while (!Files.isDirectory(at.resolve("parser/testkit/corpus"))) {
             Path parent = at.getParent();
             if (parent == null) {
-                throw new IllegalStateException("no parser/testkit/corpus upwards from here; set sluice.rootDir");
+                throw new IllegalStateException(
+                        "parser/testkit/corpus not found in any parent directory: set sluice.rootDir");
             }
             at = parent;
         }
@@ -170,7 +173,7 @@ public final class Corpus {
         }
         Set<String> reasons = REASONS.get(expect.get("error").asText());
         if (reasons == null) {
-            throw new IllegalStateException("no reason for the category " + expect.get("error"));
+            throw new IllegalStateException("no reason is mapped to the category " + expect.get("error"));
         }
         return new Verdict(List.of(), reasons);
     }
@@ -220,7 +223,7 @@ public final class Corpus {
                         verdict, json.get("row").asText(), json.get("why").asText());
                 for (JsonNode preset : json.get("presets")) {
                     if (byPreset.put(preset.asText(), decision) != null) {
-                        throw new IllegalStateException(entry.getKey() + " is decided twice for " + preset);
+                        throw new IllegalStateException(entry.getKey() + " has two decisions for " + preset);
                     }
                 }
             }

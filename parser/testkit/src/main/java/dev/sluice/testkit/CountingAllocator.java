@@ -12,35 +12,30 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An allocator of unpooled buffers that knows exactly, at any moment and without waiting for the garbage collector,
- * which of them have not been released: for tests of ownership, and as a gauge. Thread-safe; each allocation and
- * release takes a short lock.
+ * An allocator of unpooled buffers that counts unreleased buffers exactly and at once, without waiting for the garbage
+ * collector. Thread-safe; each allocation and release takes a short lock.
  */
 public final class CountingAllocator extends AbstractByteBufAllocator {
     private final Map<ByteBuf, String> live = Collections.synchronizedMap(new IdentityHashMap<>());
 
-    /** Makes an allocator with no buffers; {@code buffer()} gives heap buffers. */
+    /** Creates an allocator without buffers. {@code buffer()} returns heap buffers. */
     public CountingAllocator() {
         super(false);
     }
 
-    /** {@return how many buffers are not released} */
+    /** {@return the number of unreleased buffers} */
     public int liveCount() {
         return live.size();
     }
 
-    /**
-     * {@return the capacity of all buffers not released, in bytes; a composite buffer counts what its components hold}
-     */
+    /** {@return the capacity of all unreleased buffers, in bytes; a composite buffer counts as its components} */
     public long liveBytes() {
         synchronized (live) {
             return live.keySet().stream().mapToLong(ByteBuf::capacity).sum();
         }
     }
 
-    /**
-     * {@return a line for each buffer not released: its kind, capacity and reference count}
-     */
+    /** {@return a line for each unreleased buffer: its kind, capacity and reference count} */
     public List<String> unreleased() {
         List<String> lines = new ArrayList<>();
         synchronized (live) {

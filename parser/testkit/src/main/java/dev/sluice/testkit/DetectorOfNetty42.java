@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** Makes trackers that count. Not to be loaded with netty 4.1, where {@code track} is final. */
+/** A leak detector with counting trackers. It must not be loaded with netty 4.1, where {@code track} is final. */
 final class DetectorOfNetty42<T> extends ResourceLeakDetector<T> {
     private DetectorOfNetty42(Class<?> resource) {
         super(resource, 1);
@@ -31,7 +31,7 @@ final class DetectorOfNetty42<T> extends ResourceLeakDetector<T> {
         return tracker;
     }
 
-    /** Counts what netty would write down with a stack trace. */
+    /** Counts the records that netty would store with a stack trace. */
     private static final class Tracker<T> extends Tracked implements ResourceLeakTracker<T> {
         private final List<String> hints = new CopyOnWriteArrayList<>();
 

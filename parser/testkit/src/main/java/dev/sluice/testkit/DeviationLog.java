@@ -3,7 +3,7 @@ package dev.sluice.testkit;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Judges deviations by the rules of a preset and keeps those that are accepted, each kind once per part. */
+/** Applies a preset's rules to deviations and keeps the accepted ones, each kind once per part. */
 final class DeviationLog {
     private final PresetRules rules;
     private final List<Outcome.Deviation> reported = new ArrayList<>(2);
@@ -17,7 +17,7 @@ final class DeviationLog {
         return rules.accepts(kind);
     }
 
-    /** Notes a deviation, or throws the failure that its refusal is. */
+    /** Records a deviation, or throws a {@link Failure} if the preset rejects it. */
     void met(String kind, String reason, int part, long offset) {
         if (rules.reported().contains(kind)) {
             addOnce(reported, new Outcome.Deviation(kind, part, offset));
@@ -45,7 +45,7 @@ final class DeviationLog {
         return List.copyOf(silent);
     }
 
-    /** The body is refused. Cheap: generated bodies fail by the hundred thousand. */
+    /** The rejection of a body. It has no stack trace, because generated bodies fail by the hundred thousand. */
     static final class Failure extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -4,30 +4,30 @@ import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A {@link CountingAllocator} of which one allocation fails, with an error that is always the same. Thread-safe. */
+/** A {@link CountingAllocator} with one failing allocation. The error is always the same instance. Thread-safe. */
 public final class FailingAllocator extends AbstractByteBufAllocator {
     /** Never fails. */
     public static final int NEVER = Integer.MAX_VALUE;
 
-    /** What it gives, and what of that is not released. */
+    /** The allocator of the buffers, which counts the unreleased ones. */
     public final CountingAllocator memory = new CountingAllocator();
 
-    /** What is thrown. */
+    /** The error of the failing allocation. */
     public final OutOfMemoryError error = new OutOfMemoryError("planned");
 
     private final int failsAt;
     private final AtomicInteger count = new AtomicInteger();
 
     /**
-     * Makes one.
+     * Creates an allocator.
      *
-     * @param failsAt which allocation fails, 1 for the first
+     * @param failsAt the number of the failing allocation, 1 for the first
      */
     public FailingAllocator(int failsAt) {
         this.failsAt = failsAt;
     }
 
-    /** {@return how many allocations there were, with the one that failed} */
+    /** {@return the number of allocations, including the failed one} */
     public int allocations() {
         return count.get();
     }

@@ -21,11 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * Stands between a client of HTTP/1.1 and a server on this machine, and does to the n-th request of some kind what networks
- * and servers do. One request for each connection; bodies have a {@code Content-Length}.
+ * A proxy between an HTTP/1.1 client and a server on this machine that injects network and server faults into the n-th
+ * request of a kind. Each connection carries one request, and bodies have a {@code Content-Length}.
  */
 public final class FaultProxy implements Closeable {
-    /** What becomes of a request. */
+    /** A fault injected into a request. */
     public interface Fault {}
 
     private enum Simple implements Fault {
@@ -38,38 +38,40 @@ public final class FaultProxy implements Closeable {
 
     private record Late(CompletableFuture<?> until, boolean isDone, boolean isAbandoned) implements Fault {}
 
-    /** Cut off when half of the body has gone to the server. */
+    /** The connection is reset after half of the body has reached the server. */
     public static final Fault RESET = Simple.RESET;
 
-    /** Done by the server, and cut off instead of its answer. */
+    /** The server handles the request, but the connection is reset instead of answering. */
     public static final Fault LOSE_ANSWER = Simple.LOSE_ANSWER;
 
-    /** No answer, and nothing sent to the server, until the client goes or the proxy is closed. */
+    /** No answer, and nothing sent to the server, until the client disconnects or the proxy is closed. */
     public static final Fault HANG = Simple.HANG;
 
-    /** {@return an answer in place of the server's, which sees nothing of the request} */
+    /** {@return an answer instead of the server's, which does not receive the request} */
     public static Fault answer(int status, String body) {
         return new Answer(status, body, false);
     }
 
-    /** {@return an answer in place of the server's, which has done it} */
+    /** {@return an answer instead of the server's, after the server has handled the request} */
     public static Fault answerAfter(int status, String body) {
         return new Answer(status, body, true);
     }
 
     /**
-     * {@return done by the server at once, and answered later: who has gone by then does not see it}
+     * {@return a fault in which the server handles the request at once, but its answer is delayed; a client that has
+     * disconnected does not receive it}
      *
-     * @param until completed when the answer may go on
+     * @param until completed when the answer may be sent
      */
     public static Fault lateAnswer(CompletableFuture<?> until) {
         return new Late(until, true, false);
     }
 
     /**
-     * {@return taken from the client, and seen by the server later, even if the client has gone by then}
+     * {@return a fault in which the proxy reads the whole request but forwards it later, even if the client has
+     * disconnected}
      *
-     * @param until completed when the request may go on
+     * @param until completed when the request may be forwarded
      */
     public static Fault lateRequest(CompletableFuture<?> until) {
         return new Late(until, false, false);
@@ -103,39 +105,39 @@ public final class FaultProxy implements Closeable {
     private final AtomicInteger done = new AtomicInteger();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-    /** Listens, in front of the server at {@code port}. */
+    /** Starts listening in front of the server at {@code port}. */
     public FaultProxy(int port) throws IOException {
         this.port = port;
         this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
         start(this::accept);
     }
 
-    /** {@return where clients are to go} */
+    /** {@return the address for clients} */
     public URI address() {
         return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
     /**
-     * Does {@code fault} to the requests that {@code which} is true of, from the {@code first} one to the {@code last} one.
+     * Injects {@code fault} into the requests that match {@code which}, from the {@code first} to the {@code last} one.
      *
-     * @param which asked with the method, the path and the query of a request, as {@code GET /a?b}
-     * @param first from 1
+     * @param which tested with the method, path and query of a request, such as {@code GET /a?b}
+     * @param first counted from 1
      */
     public void on(Predicate<String> which, int first, int last, Fault fault) {
         rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
     }
 
-    /** {@return how many faults there were} */
+    /** {@return the number of injected faults} */
     public int faults() {
         return done.get();
     }
 
-    /** {@return how many requests are not answered yet, or to be passed on} */
+    /** {@return the number of requests not yet answered or forwarded} */
     public int underWay() {
         return open.size();
     }
 
-    /** {@return the requests that came, as {@code GET /a?b}} */
+    /** {@return the received requests, such as {@code GET /a?b}} */
     public List<String> requests() {
         return List.copyOf(requests);
     }
@@ -153,7 +155,7 @@ public final class FaultProxy implements Closeable {
                 open.add(client);
                 start(() -> serve(client));
             } catch (IOException e) {
-                // closed
+                // the proxy was closed
             }
         }
     }
@@ -168,7 +170,7 @@ public final class FaultProxy implements Closeable {
                 serve(client, in, head, fault(request));
             }
         } catch (IOException e) {
-            // the client is gone, or the server
+            // the client or the server disconnected
         } finally {
             open.remove(client);
         }
@@ -215,7 +217,7 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    /** Whatever the client does meanwhile, the server gets all of the request, and is heard to the end. */
+    /** Sends the whole request to the server and reads the whole answer, even if the client disconnects meanwhile. */
     private void serveLate(Socket client, InputStream in, String head, long length, Late late) throws IOException {
         ByteArrayOutputStream request = new ByteArrayOutputStream();
         request.write(closing(head));
@@ -279,7 +281,7 @@ public final class FaultProxy implements Closeable {
         for (long left = length; left > 0; ) {
             int count = in.read(bytes, 0, (int) Math.min(bytes.length, left));
             if (count < 0) {
-                throw new IOException("the client went away");
+                throw new IOException("the client disconnected");
             }
             out.write(bytes, 0, count);
             left -= count;

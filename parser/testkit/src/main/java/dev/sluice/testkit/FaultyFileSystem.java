@@ -34,8 +34,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another file system, failing on request: one call of all that can fail, writes beyond its space, and writes cut
- * short. Every call that can fail counts as one. It counts the channels that are open, too. For one thread at a time.
+ * A file system that delegates to another one and fails on request: at one chosen call, at writes beyond a chosen
+ * space, and with short writes. Every call that can fail counts as one. It also counts open channels. Not thread-safe.
  */
 public final class FaultyFileSystem extends FileSystem {
     private static final int NEVER = -1;
@@ -54,24 +54,24 @@ public final class FaultyFileSystem extends FileSystem {
     private boolean otherFileSystem;
     private boolean withoutLinks;
 
-    /** @param real what is called where nothing fails; closed with this one */
+    /** @param real the file system to delegate to; closed with this one */
     public FaultyFileSystem(FileSystem real) {
         this.real = real;
     }
 
-    /** Fails call number {@code n} from here on, counted from 0; -1 for none. Starts {@link #calls()} anew. */
+    /** Makes call number {@code n} from now on fail, counted from 0; -1 for none. Resets {@link #calls()}. */
     public void failAt(int n) {
         countFrom(n);
         named = true;
     }
 
     /**
-     * From here on, call number {@code callToFail} fails, and there is so much space. No names of calls are kept: this
-     * is for any number of calls.
+     * Makes call number {@code callToFail} from now on fail and limits the space. The names of calls are not kept, so
+     * this works for any number of calls.
      *
      * @param callToFail counted from 0; -1 for none
-     * @param bytesOfSpace as in {@link #diskSpace}
-     * @param bytesPerWrite as in {@link #largestWrite}
+     * @param bytesOfSpace as for {@link #diskSpace}
+     * @param bytesPerWrite as for {@link #largestWrite}
      */
     public void faults(int callToFail, long bytesOfSpace, int bytesPerWrite) {
         countFrom(callToFail);
@@ -80,7 +80,7 @@ public final class FaultyFileSystem extends FileSystem {
         largestWrite = bytesPerWrite;
     }
 
-    /** From here on nothing fails; {@link #hasFailed()} says what it said. */
+    /** Disables all faults. {@link #hasFailed()} keeps its value. */
     public void noFaults() {
         boolean before = failed;
         faults(NEVER, Long.MAX_VALUE, Integer.MAX_VALUE);
@@ -94,47 +94,47 @@ public final class FaultyFileSystem extends FileSystem {
         failAt = callToFail;
     }
 
-    /** {@return whether a call failed on request since {@link #failAt} or {@link #faults}, or found no space} */
+    /** {@return whether a call failed on request or ran out of space since {@link #failAt} or {@link #faults}} */
     public boolean hasFailed() {
         return failed;
     }
 
-    /** {@return the names of the calls since {@link #failAt}, in their order; none without it} */
+    /** {@return the names of the calls since {@link #failAt}, in order; empty without it} */
     public List<String> calls() {
         return names;
     }
 
-    /** {@return how many channels for bytes are open, those for locks not counted} */
+    /** {@return the number of open channels, except those opened for locks} */
     public int open() {
         return open;
     }
 
-    /** Lets so many bytes be written, then none; {@link Long#MAX_VALUE} for any number. */
+    /** Limits the bytes that can be written; {@link Long#MAX_VALUE} for no limit. */
     public void diskSpace(long bytes) {
         diskSpace = bytes;
     }
 
-    /** Lets a write take so many bytes at most, 1 or more. */
+    /** Limits the bytes of a single write, 1 or more. */
     public void largestWrite(int bytes) {
         largestWrite = bytes;
     }
 
-    /** No POSIX attributes, no owners and no hard links, as on FAT. */
+    /** Disables POSIX attributes, owners and hard links, as on FAT. */
     public void basicOnly() {
         basicOnly = true;
     }
 
-    /** Every move crosses file systems. */
+    /** Makes every move cross file systems. */
     public void otherFileSystem() {
         otherFileSystem = true;
     }
 
-    /** Its provider does not know hard links at all. */
+    /** Makes the provider reject hard links as unsupported. */
     public void withoutLinks() {
         withoutLinks = true;
     }
 
-    /** {@return a path of the real file system as one of this} */
+    /** {@return a path of the real file system as a path of this one} */
     public Path wrap(Path path) {
         return (Path) Proxy.newProxyInstance(
                 FaultyFileSystem.class.getClassLoader(),
@@ -230,7 +230,7 @@ public final class FaultyFileSystem extends FileSystem {
 
                 @Override
                 public void close() {
-                    // All is read.
+                    // accepts all entries
                 }
             };
         }
@@ -381,7 +381,7 @@ public final class FaultyFileSystem extends FileSystem {
         public void close() throws IOException {
             if (channel.isOpen()) {
                 open--;
-                channel.close(); // a close that reports an error has closed all the same
+                channel.close(); // a close that reports an error has still closed the channel
                 call("close", path);
             }
         }

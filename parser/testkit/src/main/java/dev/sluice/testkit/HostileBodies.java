@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** Sound bodies of one part whose data is what a careless delimiter search works hardest on. */
+/** Valid bodies of one part with data that is expensive for a naive delimiter search. */
 public final class HostileBodies {
     private static final byte[] HEADERS =
             "Content-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -13,21 +13,21 @@ public final class HostileBodies {
     private HostileBodies() {}
 
     /**
-     * A body of one part.
+     * A body with one part.
      *
-     * @param name what its data is made of
-     * @param boundary it is framed with
-     * @param bytes all of the multipart body
-     * @param dataOffset where the part's data starts
-     * @param dataSize bytes of it
+     * @param name a description of the data
+     * @param boundary the boundary
+     * @param bytes the complete multipart body
+     * @param dataOffset the offset of the part's data
+     * @param dataSize the size of the data in bytes
      */
     public record Body(String name, String boundary, byte[] bytes, int dataOffset, int dataSize) {
-        /** {@return the value of the request's field} */
+        /** {@return the value of the Content-Type header} */
         public String contentType() {
             return "multipart/form-data; boundary=" + boundary;
         }
 
-        /** {@return where the delimiters start and end: the places where cutting the body is most telling} */
+        /** {@return the start and end of each delimiter: the most revealing places to split the body} */
         public int[] places() {
             int delimiter = dataOffset + dataSize;
             return new int[] {0, dataOffset - HEADERS.length, dataOffset, delimiter, delimiter + 4, bytes.length};
@@ -40,9 +40,9 @@ public final class HostileBodies {
     }
 
     /**
-     * Makes all hostile bodies.
+     * Creates all hostile bodies.
      *
-     * @param size about how many bytes of data each has
+     * @param size the approximate size of each body's data in bytes
      * @return a body for each pattern
      */
     public static List<Body> all(int size) {
@@ -56,20 +56,20 @@ public final class HostileBodies {
                 body("CR CR LF", usual, "\r\r\n", size),
                 body("only dashes", usual, "-", size),
                 body("CR LF and dashes", usual, "\r\n--", size),
-                body("delimiters whose last byte is another", usual, "\r\n--" + lastChanged(usual), size),
+                body("delimiters with a different last byte", usual, "\r\n--" + lastChanged(usual), size),
                 body(
                         "delimiters without their last byte",
                         usual,
                         "\r\n--" + usual.substring(0, usual.length() - 1),
                         size),
-                body("delimiters after LF alone", usual, "\n--" + usual, size),
-                body("delimiters after CR alone", usual, "\r--" + usual, size),
+                body("delimiters after a bare LF", usual, "\n--" + usual, size),
+                body("delimiters after a bare CR", usual, "\r--" + usual, size),
                 body("the delimiter's tail, without CR", usual, "\n--" + usual.substring(0, 5), size),
                 body("boundaries without a line end", usual, usual, size),
-                body("70 equal characters, one too few", equal, "\r\n--" + equal.substring(1), size),
-                body("70 equal characters without end", equal, "x", size),
-                body("70 dashes, one too few", dashes, "\r\n--" + dashes.substring(1), size),
-                body("boundary x, its delimiter changed", "x", "\r\n--y", size),
+                body("one character less than a boundary of 70 equal ones", equal, "\r\n--" + equal.substring(1), size),
+                body("an endless run of the boundary's only character", equal, "x", size),
+                body("one dash less than a boundary of 70 dashes", dashes, "\r\n--" + dashes.substring(1), size),
+                body("altered delimiters of the boundary x", "x", "\r\n--y", size),
                 body("zeros", usual, "\0", size));
     }
 

@@ -12,18 +12,18 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * Fails a test that leaves a buffer unreleased, exactly and without help from the garbage collector.
  *
- * <p>Use: {@code @ExtendWith(LeakCheck.class)}. All buffers that Netty tracks are counted (pooled ones, and unpooled ones
- * outside of the heap), and all memory of the allocators of {@link BufferKind}. Other threads may release their buffers a
- * moment after the test ends: the check waits for them, and fails only after {@value #PATIENCE} seconds. Tests must not run in
- * parallel within one JVM. With {@code -Dsluice.leaks.stacks=true} the failure shows where the buffers came from.
+ * <p>Usage: {@code @ExtendWith(LeakCheck.class)}. The check counts all buffers that Netty tracks (pooled ones, and unpooled
+ * ones off the heap) and all memory of {@link BufferKind}'s allocators. Other threads may release their buffers a moment after
+ * the test ends: the check waits for them, and fails only after {@value #PATIENCE} seconds. Tests must not run in parallel
+ * within one JVM. With {@code -Dsluice.leaks.stacks=true} the failure shows where the buffers were allocated.
  */
 public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(LeakCheck.class);
 
-    /** Seconds, unless {@code sluice.leaks.patience} says otherwise. */
+    /** Seconds, unless {@code sluice.leaks.patience} has another value. */
     private static final int PATIENCE = 30;
 
-    /** For JUnit. */
+    /** Creates the extension; called by JUnit. */
     public LeakCheck() {}
 
     @Override
@@ -34,7 +34,7 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
         context.getStore(NAMESPACE).put("open", BufferKind.open());
     }
 
-    /** A check that sees no buffer would always pass. */
+    /** Without tracking, the check would always pass. */
     private static void requireTracking(Scope scope) {
         ByteBuf probe = BufferKind.LEAK_AWARE_HEAP.wrap(new byte[1], 0, 1);
         boolean seen = !scope.isEmpty();

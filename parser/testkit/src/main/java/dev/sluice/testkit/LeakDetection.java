@@ -15,11 +15,11 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * Makes netty, 4.1 or 4.2, count every tracked buffer exactly, in every test run that has the test kit on its class
- * path: without sampling, and without waiting for the garbage collector.
+ * Makes netty 4.1 or 4.2 count every tracked buffer exactly, without sampling and without waiting for the garbage
+ * collector, in every test run with the test kit on its class path.
  *
- * <p>netty asks for its leak detector when its first buffer class is loaded, so this is done when the launcher's
- * session opens, before a test class is.
+ * <p>netty looks up its leak detector when its first buffer class is loaded. This listener therefore installs it when
+ * the launcher's session opens, before any test class is loaded.
  */
 public final class LeakDetection implements LauncherSessionListener {
     private static final boolean STACKS = Boolean.getBoolean("sluice.leaks.stacks");
@@ -27,17 +27,17 @@ public final class LeakDetection implements LauncherSessionListener {
     private static final AtomicLong RECORDED = new AtomicLong();
     private static volatile Scope scope = new Scope();
 
-    /** How a buffer is tracked that is allocated now. */
+    /** How a newly allocated buffer is tracked. */
     enum Mode {
-        /** In the wrapper of the present level. */
+        /** In the wrapper of the current level. */
         COUNTED,
-        /** In a wrapper that tells of every access, as with netty's PARANOID. */
+        /** In a wrapper that records every access, as at netty's level PARANOID. */
         RECORDED,
         /** Without a wrapper. */
         PLAIN
     }
 
-    /** For the service loader. */
+    /** Creates the listener; called by the service loader. */
     public LeakDetection() {}
 
     @Override
@@ -45,11 +45,11 @@ public final class LeakDetection implements LauncherSessionListener {
         install();
     }
 
-    /** Sets netty's factory of leak detectors; has no effect on buffer classes that are already loaded. */
+    /** Sets netty's factory of leak detectors. Buffer classes that are already loaded are not affected. */
     static void install() {
         ResourceLeakDetectorFactory.setResourceLeakDetectorFactory(new ResourceLeakDetectorFactory() {
             @Override
-            @SuppressWarnings("deprecation") // the one method that has to be implemented
+            @SuppressWarnings("deprecation") // the only abstract method
             public <T> ResourceLeakDetector<T> newResourceLeakDetector(
                     Class<T> resource, int samplingInterval, long maxActive) {
                 return detector(resource);
@@ -62,7 +62,7 @@ public final class LeakDetection implements LauncherSessionListener {
         });
     }
 
-    /** Netty 4.2 lets a detector make trackers of its own; 4.1 does not. */
+    /** Netty 4.2 lets a detector create its own trackers; 4.1 does not. */
     private static <T> ResourceLeakDetector<T> detector(Class<T> resource) {
         try {
             int track =
@@ -75,17 +75,17 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** Starts counting anew. {@return what is counted from now on} */
+    /** Starts a new count. {@return the counter} */
     static Scope begin() {
         Scope next = new Scope();
         scope = next;
         return next;
     }
 
-    /** Runs {@code allocation} so that tracked buffers come in a certain wrapper, or in none. */
+    /** Runs {@code allocation} so that tracked buffers are wrapped as {@code mode} says. */
     static <T> T with(Mode mode, Supplier<T> allocation) {
         if (mode == Mode.RECORDED) {
-            synchronized (LeakDetection.class) { // the level is one for all threads
+            synchronized (LeakDetection.class) { // the level is global, for all threads
                 LeakLevel paranoid = LeakLevel.of(Level.PARANOID);
                 try {
                     return allocation.get();
@@ -103,29 +103,31 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** {@return the buffer as it was asked for, which netty 4.1 has in a wrapper always} */
+    /** {@return the requested buffer, which netty 4.1 always wraps} */
     static ByteBuf asAsked(ByteBuf buffer) {
         boolean isWrapped = buffer.getClass().getSimpleName().contains("LeakAware");
         return MODE.get() == Mode.PLAIN && isWrapped ? buffer.unwrap() : buffer;
     }
 
-    /** {@return how many accesses to recorded buffers have been noted} */
+    /** {@return the number of recorded accesses} */
     public static long recorded() {
         return RECORDED.get()
                 + scope.open.stream().mapToLong(Tracked::unreported).sum();
     }
 
-    /** {@return how many of the buffers allocated since the test began are not released} */
+    /** {@return the number of unreleased buffers that were allocated since the test began} */
     public static int open() {
         return scope.open.size();
     }
 
-    /** {@return the hints that these buffers were touched with} */
+    /** {@return the hints recorded by {@code touch}} */
     public static List<String> hints() {
         return scope.open.stream().flatMap(buffer -> buffer.hints().stream()).toList();
     }
 
-    /** The buffers of one test. One stays with the scope it was made in, whenever it is released. */
+    /**
+     * The buffers of one test. A buffer belongs to the scope in which it was allocated, even if it is released later.
+     */
     static final class Scope {
         private final Set<Tracked> open = ConcurrentHashMap.newKeySet();
 
@@ -133,7 +135,7 @@ public final class LeakDetection implements LauncherSessionListener {
             return open.isEmpty();
         }
 
-        /** A line for each buffer, and where it came from. */
+        /** Returns a line for each unreleased buffer, with the place of its allocation. */
         AssertionError failure() {
             AssertionError failure = new AssertionError("not released: " + open);
             open.forEach(buffer -> {
@@ -145,7 +147,7 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** A buffer that is not released; {@link Mode#PLAIN} leaves those that it makes to the allocators of {@link BufferKind}. */
+    /** An unreleased buffer. {@link Mode#PLAIN} leaves its buffers to the allocators of {@link BufferKind}. */
     abstract static class Tracked {
         private final Scope home = scope;
         private final @Nullable Throwable made = STACKS ? new Throwable("made here") : null;
@@ -169,7 +171,7 @@ public final class LeakDetection implements LauncherSessionListener {
 
         abstract List<String> hints();
 
-        /** The records that {@link #RECORDED} does not have. */
+        /** Returns the number of records that {@link #RECORDED} does not include. */
         abstract long unreported();
 
         @Override

@@ -5,8 +5,8 @@ import io.netty.util.ResourceLeakDetector.Level;
 import java.util.Objects;
 
 /**
- * A scope in which netty's leak detection runs at a chosen level; closing it restores the level found. The level is one
- * for the whole process, so scopes must nest and must not overlap between threads.
+ * A scope in which netty's leak detection runs at a chosen level. Closing it restores the previous level. The level is
+ * global, so scopes must nest and must not overlap between threads.
  */
 public final class LeakLevel implements AutoCloseable {
     private final Level before;

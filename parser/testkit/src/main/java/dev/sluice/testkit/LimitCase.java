@@ -7,17 +7,16 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bodies with the boundary {@code x} that use as much of one limit as is asked for, and what is to become of the one
- * that uses one more than {@link #LIMIT}; the same through every API.
+ * Bodies with the boundary {@code x} that use a given amount of one limit, and the expected result of the body that
+ * exceeds {@link #LIMIT} by one. Each API is tested with the same cases.
  *
- * @param setting its name, as of the setter
- * @param file whether the parts have a file name: parts without one are to be counted exactly as those with one
- * @param text whether the limit is for parts that are read into memory as text, and for nothing else
- * @param body makes a body that uses so much of the limit, {@link #LIMIT} - 1 to {@link #LIMIT} + 1
- * @param reason why the body that uses one more is refused: the name of the constant of the library's enum; null where it
- *     is not, because it has nothing of what is limited
+ * @param setting the name of the setting, as in its setter
+ * @param file whether the parts have a file name; parts without one must be counted in the same way
+ * @param text whether the limit applies only to parts that are read into memory as text
+ * @param body creates a body that uses the given amount, {@link #LIMIT} - 1 to {@link #LIMIT} + 1
+ * @param reason the name of the library's reason for rejecting the larger body; null if the limit does not apply to it
  * @param offset of the offending byte
- * @param part index of the part in which it is, -1 outside of parts
+ * @param part index of the offending part, -1 outside of parts
  */
 public record LimitCase(
         String setting,
@@ -28,15 +27,15 @@ public record LimitCase(
         long offset,
         int part) {
 
-    /** What the limit is set to. */
+    /** The value of the limit. */
     public static final int LIMIT = 200;
 
-    /** {@return the value of the request's field} */
+    /** {@return the value of the Content-Type header} */
     public String contentType() {
         return "multipart/form-data; boundary=x";
     }
 
-    /** {@return all limits, each with parts that have a file name and with parts that have none} */
+    /** {@return all limits, each for parts with and without a file name} */
     public static List<LimitCase> all() {
         List<LimitCase> cases = new ArrayList<>();
         for (boolean file : new boolean[] {false, true}) {
@@ -54,7 +53,7 @@ public record LimitCase(
         return setting + (file ? " of files" : " of fields");
     }
 
-    /** Writes the cases for one kind of part. */
+    /** Builds the cases for one kind of part. */
     private static final class Writer {
         private static final String CLOSE = "\r\n--x--";
 
@@ -128,7 +127,7 @@ public record LimitCase(
                     1);
         }
 
-        /** {@return a header section of so many bytes} */
+        /** {@return a header section of the given size in bytes} */
         private String section(int size) {
             return disposition + "X:" + "v".repeat(size - disposition.length() - 6) + "\r\n\r\n";
         }

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What a module tells GraalVM's native-image: well formed, and of classes, members and resources that exist. */
+/**
+ * Checks of a module's metadata for GraalVM's native-image: it must be well formed, and its classes, members and
+ * resources must exist.
+ */
 public final class NativeImage {
     private static final Set<String> OF_A_TYPE = Set.of("name", "condition", "methods", "queryAllPublicMethods");
     private static final Set<String> OF_A_RESOURCE = Set.of("pattern", "condition");
@@ -21,7 +24,7 @@ public final class NativeImage {
     private NativeImage() {}
 
     /**
-     * {@return the types that may be asked for by name: {@code type}, and {@code type#method[types]} for members}
+     * {@return the registered types: {@code type}, and {@code type#method[types]} for members}
      *
      * @param module a class of the module
      */
@@ -49,7 +52,7 @@ public final class NativeImage {
         return told;
     }
 
-    /** {@return the resources that are in the image; each is named alone, and is there} */
+    /** {@return the resources included in the image; each is listed by its exact name and must exist} */
     public static Set<String> resources(Class<?> module, String artifact) throws Exception {
         Set<String> told = new TreeSet<>();
         JsonNode file = read(module, artifact, "resource-config.json");
@@ -74,7 +77,7 @@ public final class NativeImage {
         }
     }
 
-    /** What is told costs nothing where the module is not used. */
+    /** Requires a condition, so that the metadata has no cost in an image that does not use the module. */
     private static void requireReached(Class<?> module, JsonNode entry) throws ClassNotFoundException {
         Class<?> reached = find(
                 module, entry.required("condition").required("typeReachable").textValue());

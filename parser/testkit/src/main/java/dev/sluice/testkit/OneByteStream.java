@@ -2,7 +2,7 @@ package dev.sluice.testkit;
 
 import java.io.ByteArrayInputStream;
 
-/** Gives one byte at a time, as the slowest client does. */
+/** A stream that returns one byte per read, as from a very slow client. */
 public class OneByteStream extends ByteArrayInputStream {
     public OneByteStream(byte[] bytes) {
         super(bytes);

@@ -5,16 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a body means to the reference parser.
+ * The result of parsing a body with the reference parser.
  *
- * @param preset whose rules were used
- * @param parts those that were complete at the end or before the error, in order
- * @param partial the part whose header section was complete and sound but whose body was not when the error came,
- *     with as much of its body as is certainly data; null without error, and where no part was open
- * @param deviations reported, in the order in which they were met; never cut short
- * @param silent accepted without a report, in the order in which they were met
+ * @param preset the preset whose rules were applied
+ * @param parts the complete parts, in order
+ * @param partial the part with a complete, valid header section whose body was incomplete at the error, with the
+ *     certain part of its body; null without an error or without an open part
+ * @param deviations the reported deviations, in order; never truncated
+ * @param silent the deviations accepted without a report, in order
  * @param bodySize size of the whole body in bytes
- * @param error the refusal, or null
+ * @param error the rejection, or null
  */
 public record Outcome(
         String preset,
@@ -29,10 +29,10 @@ public record Outcome(
      * A header field.
      *
      * @param name as sent
-     * @param rawValue without blanks at both ends, each fold one space
+     * @param rawValue without blanks at both ends, each fold replaced by one space
      */
     public record Header(String name, byte[] rawValue) {
-        /** {@return the value read as UTF-8, U+FFFD for what is not} */
+        /** {@return the value decoded as UTF-8, with U+FFFD for invalid bytes} */
         public String value() {
             return new String(rawValue, StandardCharsets.UTF_8);
         }
@@ -44,17 +44,17 @@ public record Outcome(
     }
 
     /**
-     * A body part. Name, file name and their bytes are null where the form-data rules do not apply.
+     * A body part. Name, file name and their bytes are null if the rules for form-data do not apply.
      *
      * @param index from 0
      * @param headers in order
-     * @param name null where absent, empty where empty
-     * @param filename null where absent, empty where empty; of {@code filename*} the decoded value
+     * @param name null if absent, empty if empty
+     * @param filename null if absent, empty if empty; the decoded value of {@code filename*} if present
      * @param rawName bytes after backslash unescaping
-     * @param rawFilename bytes after backslash unescaping; of {@code filename*} after percent-decoding
-     * @param contentType value of the field, or null
-     * @param bodyOffset where the part's body starts in the multipart body
-     * @param body its bytes
+     * @param rawFilename bytes after backslash unescaping, or after percent-decoding for {@code filename*}
+     * @param contentType the value of the Content-Type header, or null
+     * @param bodyOffset the offset of the part's body in the multipart body
+     * @param body the bytes of the part
      */
     public record Part(
             int index,
@@ -67,7 +67,7 @@ public record Outcome(
             int bodyOffset,
             byte[] body) {
 
-        /** {@return the body read as UTF-8} */
+        /** {@return the body decoded as UTF-8} */
         public String text() {
             return new String(body, StandardCharsets.UTF_8);
         }
@@ -88,12 +88,12 @@ public record Outcome(
      *
      * @param kind name of the constant of the library's enum
      * @param part index of the part, -1 outside of parts
-     * @param offset where its refusal would be, -1 in the {@code Content-Type}
+     * @param offset the offset that a rejection would report, -1 in the {@code Content-Type}
      */
     public record Deviation(String kind, int part, long offset) {}
 
     /**
-     * A refusal.
+     * A rejection.
      *
      * @param reason name of the constant of the library's enum
      * @param offset of the offending byte, -1 in the {@code Content-Type}

@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which deviations a preset accepts, by their names: read from the table of the policy, not from the library.
+ * The deviations that each preset accepts, by name. They come from the table of the policy, not from the library.
  *
  * @param name of the preset, for messages
- * @param silent accepted without a word
- * @param reported accepted and reported; whatever is in neither set is refused
+ * @param silent accepted without a report
+ * @param reported accepted and reported; deviations in neither set are rejected
  */
 public record PresetRules(String name, Set<String> silent, Set<String> reported) {
     /** The names of the three presets. */
     public static final List<String> NAMES = List.of("STANDARD", "STRICT", "COMPATIBLE");
 
-    /** Every deviation a decoder can meet (that is, all but those of the form API). */
+    /** All deviations that the decoder can report; those of the form API are not included. */
     public static final List<String> DEVIATIONS = List.of(
             "BOUNDARY_CHARACTERS",
             "LONG_BOUNDARY",
@@ -134,18 +134,18 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             case "STANDARD" -> STANDARD;
             case "STRICT" -> STRICT;
             case "COMPATIBLE" -> COMPATIBLE;
-            default -> throw new IllegalArgumentException("no preset is called " + name);
+            default -> throw new IllegalArgumentException("unknown preset: " + name);
         };
     }
 
-    /** {@return these rules, but with every deviation they accept reported: shows the offsets of the silent ones} */
+    /** {@return these rules with every accepted deviation reported, which reveals the offsets of the silent ones} */
     public PresetRules reportingAll() {
         Set<String> all = new HashSet<>(reported);
         all.addAll(silent);
         return new PresetRules(name + " (reporting all)", Set.of(), all);
     }
 
-    /** {@return whether what old clients encode is decoded} */
+    /** {@return whether encodings used by old clients are decoded} */
     boolean decodes() {
         return name.startsWith("COMPATIBLE");
     }

@@ -15,14 +15,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A connection on which HTTP is spoken by hand, for what no client library would do. */
+/** A connection for HTTP/1.1 requests written by hand, for behaviour that no client library has. */
 public final class RawHttp implements AutoCloseable {
     private static final int PATIENCE_MILLIS = 180_000;
 
     private final SocketChannel channel;
     private final Socket socket;
 
-    /** An answer; the names of its headers are in lower case. */
+    /** An answer. The names of its headers are in lower case. */
     public record Answer(int status, Map<String, String> headers, byte[] bytes) {
         public String body() {
             return new String(bytes, StandardCharsets.UTF_8);
@@ -51,18 +51,18 @@ public final class RawHttp implements AutoCloseable {
         return this;
     }
 
-    /** Says that there is nothing more to come, and still listens. */
+    /** Half-closes the connection: nothing more is sent, but answers are still read. */
     public RawHttp sendEnd() throws IOException {
         socket.shutdownOutput();
         return this;
     }
 
-    /** {@return the channel, to write without waiting} */
+    /** {@return the channel, for writing without waiting} */
     public SocketChannel channel() {
         return channel;
     }
 
-    /** {@return the next final answer; interim ones are passed over} */
+    /** {@return the next final answer, skipping interim ones} */
     public Answer answer() throws IOException {
         Answer answer = anyAnswer();
         while (answer.status() < 200) {
@@ -71,7 +71,7 @@ public final class RawHttp implements AutoCloseable {
         return answer;
     }
 
-    /** {@return the next answer, be it an interim one} */
+    /** {@return the next answer, which may be an interim one} */
     public Answer anyAnswer() throws IOException {
         String statusLine = line();
         Map<String, String> headers = new TreeMap<>();
@@ -123,7 +123,7 @@ public final class RawHttp implements AutoCloseable {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int b = in.read(); b != '\n'; b = in.read()) {
             if (b < 0) {
-                throw new EOFException("no answer, or the head of one: '" + line + "'");
+                throw new EOFException("the answer has no complete head: '" + line + "'");
             }
             if (b != '\r') {
                 line.write(b);
@@ -132,21 +132,21 @@ public final class RawHttp implements AutoCloseable {
         return line.toString(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return whether the server has closed the connection, after waiting for it or for more bytes} */
+    /** {@return whether the server has closed the connection; waits for its end or for more bytes} */
     public boolean isAtEnd() throws IOException {
         return socket.getInputStream().read() < 0;
     }
 
-    /** Waits until the server has closed the connection, or reset it. */
+    /** Waits until the server has closed or reset the connection. */
     public void awaitEnd() throws IOException {
         try {
             socket.getInputStream().readAllBytes();
         } catch (SocketException e) {
-            return; // was reset
+            return; // the connection was reset
         }
     }
 
-    /** Breaks the connection off with a reset, as a client that is killed does. */
+    /** Resets the connection, as when a client is killed. */
     public void reset() throws IOException {
         socket.setSoLinger(true, 0);
         socket.close();

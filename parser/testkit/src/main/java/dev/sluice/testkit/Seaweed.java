@@ -21,11 +21,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * A store that is distributed: SeaweedFS, with a master, three volume servers, every byte on two of them, a filer, and a
- * gateway that speaks S3. Its processes and files end with it, or with the JVM. {@code SLUICE_WEED} names the program.
+ * A distributed object store: SeaweedFS with a master, three volume servers, two copies of every byte, a filer, and a
+ * gateway that speaks S3. Its processes and files are removed when it is closed or the JVM exits. {@code SLUICE_WEED}
+ * names the program.
  */
 public final class Seaweed implements AutoCloseable {
-    /** Who may do all, with {@link #SECRET}. */
+    /** The access key with all permissions, used with {@link #SECRET}. */
     public static final String USER = "tests";
 
     public static final String SECRET = "secret-of-tests";
@@ -37,7 +38,7 @@ public final class Seaweed implements AutoCloseable {
             """;
 
     private final Path directory;
-    /** As many as a process may need: those that it has used come round again. */
+    /** The number of ports that a process may need; after that, its ports are reused. */
     private static final int PORTS = 50;
 
     private static final AtomicInteger PORT = new AtomicInteger();
@@ -46,7 +47,7 @@ public final class Seaweed implements AutoCloseable {
     private final Map<String, Process> processes = new ConcurrentHashMap<>();
     private final int gateway;
 
-    /** {@return the file of that name on the path, or the one that an environment variable names} */
+    /** {@return the executable of that name on the path, or the one named by an environment variable} */
     public static Optional<String> program(String variable, String name) {
         String paths = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/usr/sbin";
         return Stream.concat(
@@ -56,15 +57,15 @@ public final class Seaweed implements AutoCloseable {
                 .findFirst();
     }
 
-    /** {@return the program, if it is on this machine} */
+    /** {@return the program, if it is installed} */
     public static Optional<String> program() {
         return program("SLUICE_WEED", "weed");
     }
 
-    /** Starts it; it takes some seconds more until it works. */
+    /** Starts the store. It takes some seconds to become ready. */
     public Seaweed() throws IOException {
-        String program =
-                program().orElseThrow(() -> new IOException("no weed (SeaweedFS) on this machine: set SLUICE_WEED"));
+        String program = program()
+                .orElseThrow(() -> new IOException("weed (SeaweedFS) was not found: set SLUICE_WEED to its path"));
         directory = Files.createTempDirectory("weed");
         Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         int[] ports = freePorts(12);
@@ -125,8 +126,8 @@ public final class Seaweed implements AutoCloseable {
     }
 
     /**
-     * {@return ports of 127.0.0.1 that nobody listens on now: below those that the system hands out, and others in each
-     * process, so that nobody takes one before it is listened on}
+     * {@return free ports of 127.0.0.1. They are below the ephemeral range and differ between processes, so that no
+     * other process takes one before it is used}
      */
     public static int[] freePorts(int count) throws IOException {
         int first = 10_000 + (int) (ProcessHandle.current().pid() % 440) * PORTS;
@@ -168,7 +169,7 @@ public final class Seaweed implements AutoCloseable {
         return Objects.requireNonNull(processes.get(name), name);
     }
 
-    /** Ends it at once, as by {@code kill -9}. */
+    /** Kills a process, as {@code kill -9} does. */
     public void kill(String name) throws InterruptedException {
         process(name).destroyForcibly().waitFor();
     }
@@ -178,7 +179,7 @@ public final class Seaweed implements AutoCloseable {
         return gateway;
     }
 
-    /** {@return where the gateway is} */
+    /** {@return the address of the gateway} */
     public URI address() {
         return URI.create("http://127.0.0.1:" + gateway);
     }

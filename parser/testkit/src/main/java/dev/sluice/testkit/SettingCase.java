@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A setting, and a body with the boundary {@code x} of which something else becomes where it is set: for all that take a body
- * in, so that each sees that it acts there.
+ * A setting, with a body whose result changes when it is set. Every API is tested with the same cases, to prove that
+ * the setting takes effect there. The boundary is {@code x}.
  *
- * @param setting its name, as of the setter
+ * @param setting its name, as in its setter
  * @param text its value
- * @param from the least that heeds it
+ * @param from the lowest API that applies the setting
  * @param body in ISO 8859-1
- * @param before what becomes of the body without it: its parts, as {@link #shown} shows them, or {@code !} and the reason of the
- *     refusal
- * @param after what becomes of it with it
+ * @param before the result without the setting: the parts, as from {@link #shown}, or {@code !} and the reason of the
+ *     rejection
+ * @param after the result with the setting
  */
 public record SettingCase(String setting, String text, From from, String body, String before, String after) {
-    /** What takes a body in; whatever heeds a setting, those behind it do too. */
+    /** The APIs, from the lowest to the highest. A setting that one applies is also applied by those after it. */
     public enum From {
         DECODER,
         READER,
@@ -28,7 +28,7 @@ public record SettingCase(String setting, String text, From from, String body, S
     private static final String A = "--x\r\nContent-Disposition: form-data; name=a";
     private static final String END = "\r\n--x--";
 
-    /** {@return all that a body can show} */
+    /** {@return all settings with an effect on a body} */
     public static List<SettingCase> all() {
         Table table = new Table();
         table.texts();
@@ -42,7 +42,7 @@ public record SettingCase(String setting, String text, From from, String body, S
         return body.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return a part, as in {@link #before}} */
+    /** {@return a part, in the format of {@link #before}} */
     public static String shown(@Nullable String name, @Nullable String filename, String text) {
         return name + (filename == null ? "" : "(" + filename + ")") + "=" + text;
     }

@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * Makes small bodies that are almost multipart: sound ones, ones with every oddity of the policy, broken ones, and
- * soups of the tokens that matter. A seed always makes the same body.
+ * A generator of small bodies that are nearly multipart: valid ones, ones with every deviation of the policy, malformed
+ * ones, and random sequences of significant tokens. The same seed always creates the same body.
  */
 public final class Soup {
     private static final Map<String, List<String>> WORDS = TextTable.sections("soup.txt");
@@ -39,7 +39,7 @@ public final class Soup {
 
     private final SplittableRandom random;
     private final byte[] boundary;
-    /** Of 100 choices, how many are odd and how many are bad. */
+    /** The share of deviations and of errors, in percent. */
     private final int odd;
 
     private final int bad;
@@ -54,18 +54,15 @@ public final class Soup {
     }
 
     /**
-     * A body to be parsed.
+     * A generated body.
      *
-     * @param seed that makes it again
-     * @param contentType of the request
+     * @param seed the seed that recreates it
+     * @param contentType the Content-Type of the request
      * @param bytes the multipart body
-     * @param limits to parse it with
+     * @param limits the limits for parsing it
      */
     public record Body(long seed, String contentType, byte[] bytes, ReferenceLimits limits) {
-        /**
-         * {@return the seed and the body with its control bytes escaped: all that is needed to look into a
-         * failure}
-         */
+        /** {@return the seed and the body with its control bytes escaped, for analysing a failure} */
         @Override
         public String toString() {
             return "seed " + seed + ", " + contentType + ", " + limits + ", body \"" + escape(bytes) + "\"";
@@ -180,7 +177,7 @@ public final class Soup {
         }
     }
 
-    /** No content type at all, or one that begins well, made of what content types are made of. */
+    /** Returns null, or a Content-Type that begins correctly and continues with random tokens. */
     private static String contentTypeTokens(SplittableRandom random) {
         StringBuilder text = new StringBuilder(random.nextInt(8) == 0 ? "" : "multipart/form-data; ");
         for (int i = random.nextInt(6); i >= 0; i--) {
@@ -250,7 +247,7 @@ public final class Soup {
         }
     }
 
-    /** A boundary without its last byte, with one more, or with another one for its last. */
+    /** Adds a boundary without its last byte, with an extra byte, or with a different last byte. */
     private void nearBoundary() {
         add(boundary);
         switch (random.nextInt(3)) {
@@ -260,7 +257,7 @@ public final class Soup {
         }
     }
 
-    /** Mostly short, now and then around the bound of 256. */
+    /** Adds padding, usually short but sometimes near the limit of 256 bytes. */
     private void padding() {
         int count = random.nextInt(8) == 0 ? 255 + random.nextInt(3) : random.nextInt(3);
         for (int i = 0; i < count; i++) {
@@ -268,7 +265,7 @@ public final class Soup {
         }
     }
 
-    /** No message at all, only what messages are made of. */
+    /** Adds random tokens of multipart syntax instead of a body. */
     private void tokens() {
         for (int i = random.nextInt(30); i > 0; i--) {
             switch (random.nextInt(16)) {
@@ -298,7 +295,7 @@ public final class Soup {
         }
     }
 
-    /** One to three bytes changed, dropped or put in, or the end cut off. */
+    /** Changes, removes or inserts one to three bytes, or truncates the body. */
     private void damage() {
         for (int i = random.nextInt(3); i >= 0 && size > 0; i--) {
             int at = random.nextInt(size);
@@ -326,7 +323,7 @@ public final class Soup {
         return random.nextInt(100) < bad;
     }
 
-    /** A line end, which is LF alone now and then where odd things happen. */
+    /** Adds a line end, sometimes a bare LF if deviations are wanted. */
     private void crlf() {
         if (random.nextInt(300) >= odd) {
             add((byte) '\r');
@@ -373,7 +370,7 @@ public final class Soup {
                 .toArray(byte[][]::new);
     }
 
-    /** {@return {@code bytes} with everything escaped that is not visible ASCII or a space} */
+    /** {@return {@code bytes} with everything escaped except visible ASCII and spaces} */
     public static String escape(byte[] bytes) {
         StringBuilder text = new StringBuilder(bytes.length + 16);
         for (byte b : bytes) {

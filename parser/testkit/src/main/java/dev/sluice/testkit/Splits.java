@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-/** Ways to cut a body into chunks. */
+/** Ways to split a body into chunks. */
 public final class Splits {
     private Splits() {}
 
-    /** One way to cut: where each chunk ends. Chunks may be empty; the last one ends at the body's size. */
+    /** One way to split a body: the ends of the chunks. Chunks may be empty; the last one ends at the body's size. */
     public static final class Partition {
         private final int[] ends;
 
@@ -19,34 +19,34 @@ public final class Splits {
             this.ends = ends;
         }
 
-        /** {@return the number of chunks, empty ones included} */
+        /** {@return the number of chunks, including empty ones} */
         public int count() {
             return ends.length;
         }
 
-        /** {@return the first byte of chunk {@code i}} */
+        /** {@return the index of the first byte of chunk {@code i}} */
         public int from(int i) {
             return i == 0 ? 0 : ends[i - 1];
         }
 
-        /** {@return the byte after chunk {@code i}} */
+        /** {@return the index after the last byte of chunk {@code i}} */
         public int to(int i) {
             return ends[i];
         }
 
-        /** {@return chunk {@code i} of {@code body}, to be released by the caller} */
+        /** {@return chunk {@code i} of {@code body}; the caller must release it} */
         public ByteBuf chunk(byte[] body, int i, BufferKind kind) {
             return kind.wrap(body, from(i), to(i));
         }
 
-        /** {@return the chunks of {@code body}, to be released by the caller} */
+        /** {@return the chunks of {@code body}; the caller must release them} */
         public List<ByteBuf> chunks(byte[] body, BufferKind kind) {
             return IntStream.range(0, ends.length)
                     .mapToObj(i -> chunk(body, i, kind))
                     .toList();
         }
 
-        /** {@return this partition with an empty chunk before, between and after all chunks} */
+        /** {@return this partition with empty chunks before, between and after its chunks} */
         public Partition withEmptyChunks() {
             int[] more = new int[2 * ends.length + 1];
             for (int i = 0; i < ends.length; i++) {
@@ -56,7 +56,7 @@ public final class Splits {
             return new Partition(more);
         }
 
-        /** {@return the ends of the chunks; for messages, a run of equal steps is cut short} */
+        /** {@return the ends of the chunks, for messages; a run of equal chunks is abbreviated} */
         @Override
         public String toString() {
             return ends.length <= 40
@@ -70,7 +70,7 @@ public final class Splits {
         return new Partition(size);
     }
 
-    /** {@return the partition into two chunks, of which one may be empty} */
+    /** {@return the partition into two chunks; one may be empty} */
     public static Partition at(int size, int cut) {
         return new Partition(cut, size);
     }
@@ -84,7 +84,7 @@ public final class Splits {
         return all;
     }
 
-    /** {@return the partitions into two chunks that cut within {@code radius} of one of {@code places}} */
+    /** {@return the partitions into two chunks with the cut within {@code radius} of one of {@code places}} */
     public static List<Partition> twoWayNear(int size, int radius, int... places) {
         boolean[] cuts = new boolean[size + 1];
         for (int place : places) {
@@ -101,7 +101,7 @@ public final class Splits {
         return all;
     }
 
-    /** {@return the partition into chunks of {@code chunk} bytes, the last one smaller} */
+    /** {@return the partition into chunks of {@code chunk} bytes; the last one may be smaller} */
     public static Partition uniform(int size, int chunk) {
         int count = Math.max(1, (size + chunk - 1) / chunk);
         int[] ends = new int[count];

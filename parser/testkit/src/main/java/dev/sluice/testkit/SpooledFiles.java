@@ -10,11 +10,13 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The files of uploads below a directory, while a server works there: {@link Files#walk} fails where a file goes on the way. */
+/**
+ * The uploaded files in a directory that a server is using. {@link Files#walk} fails if a file disappears meanwhile.
+ */
 public final class SpooledFiles {
     private SpooledFiles() {}
 
-    /** {@return those that are there; not the directories and locks of the spool itself} */
+    /** {@return the files that exist now, without the spool's directories and locks} */
     public static List<Path> below(Path directory) throws IOException {
         List<Path> found = new ArrayList<>();
         Files.walkFileTree(directory, new SimpleFileVisitor<>() {
@@ -28,16 +30,16 @@ public final class SpooledFiles {
 
             @Override
             public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
-                return goOn(failure);
+                return ignoreDeleted(failure);
             }
 
             @Override
             public FileVisitResult postVisitDirectory(Path directory, IOException failure) throws IOException {
-                return goOn(failure);
+                return ignoreDeleted(failure);
             }
 
-            private FileVisitResult goOn(IOException failure) throws IOException {
-                if (failure == null || failure instanceof NoSuchFileException) { // it went while we looked
+            private FileVisitResult ignoreDeleted(IOException failure) throws IOException {
+                if (failure == null || failure instanceof NoSuchFileException) { // the file was deleted meanwhile
                     return FileVisitResult.CONTINUE;
                 }
                 throw failure;

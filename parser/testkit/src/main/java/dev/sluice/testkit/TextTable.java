@@ -12,13 +12,13 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Texts that stand in a file: odd bytes, one input a line, escaped. */
+/** Tables of escaped texts in a file, one entry per line. */
 public final class TextTable {
     private static final Pattern ESCAPE = Pattern.compile("\\\\(?:(x..|u....)|([rnt]))|\\{(?:A|(\\d+)\\*([^}]*))}");
 
     private TextTable() {}
 
-    /** {@return a text as it stands in the file, with LF as its line ends} */
+    /** {@return the text of a file, with LF as line ends} */
     public static String text(String name) {
         try (InputStream in = TextTable.class.getResourceAsStream(name)) {
             if (in == null) {
@@ -30,7 +30,7 @@ public final class TextTable {
         }
     }
 
-    /** {@return the lines of a table, without comments and empty ones} */
+    /** {@return the lines of a table, without comments and empty lines} */
     public static List<String> lines(String name) {
         return text(name)
                 .lines()
@@ -38,7 +38,7 @@ public final class TextTable {
                 .toList();
     }
 
-    /** {@return the texts of a table, by the titles of its sections} */
+    /** {@return the texts of a table, grouped by the titles of its sections} */
     public static Map<String, List<String>> sections(String name) {
         Map<String, List<String>> sections = new LinkedHashMap<>();
         List<String> texts = List.of();
@@ -53,12 +53,15 @@ public final class TextTable {
         return sections;
     }
 
-    /** {@return the text with {@code \\r \\n \\t \\xNN \\uNNNN {n*text} {A}} undone} */
+    /**
+     * {@return the text with the escapes {@code \\r \
+     * \\t \\xNN \\uNNNN {n*text} {A}} replaced}
+     */
     public static String unescaped(String text) {
-        return ESCAPE.matcher(text).replaceAll(found -> Matcher.quoteReplacement(meant(found)));
+        return ESCAPE.matcher(text).replaceAll(found -> Matcher.quoteReplacement(decoded(found)));
     }
 
-    private static String meant(MatchResult found) {
+    private static String decoded(MatchResult found) {
         if (found.group(1) != null) {
             return Character.toString(Integer.parseInt(found.group(1).substring(1), 16));
         } else if (found.group(2) != null) {

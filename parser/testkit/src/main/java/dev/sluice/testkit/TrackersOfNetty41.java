@@ -14,8 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty 4.1 makes its trackers itself and keeps those of buffers that are not released in a set of the detector. This
- * one is put in its place. A tracker whose buffer the garbage collector has taken stays in it: that is a leak.
+ * A replacement for the set in which netty 4.1's leak detector keeps the trackers of unreleased buffers. Netty 4.1
+ * creates the trackers itself. If the garbage collector takes a buffer, its tracker stays in the set, which reveals the
+ * leak.
  */
 final class TrackersOfNetty41 extends AbstractSet<Object> {
     private final Map<Object, Tracker> open = new ConcurrentHashMap<>();
@@ -69,7 +70,7 @@ final class TrackersOfNetty41 extends AbstractSet<Object> {
         List<String> hints() {
             List<String> hints = new ArrayList<>();
             Object record = read(tracker, "head");
-            while (record != null && number(record, "pos") >= 0) { // behind them stands one that is of nothing
+            while (record != null && number(record, "pos") >= 0) { // the chain ends with a marker that has no record
                 Object hint = read(record, "hintString");
                 if (hint != null) {
                     hints.add(0, hint.toString());
@@ -79,7 +80,10 @@ final class TrackersOfNetty41 extends AbstractSet<Object> {
             return hints;
         }
 
-        /** The newest record has the number of those before it; the first is of the allocation. */
+        /**
+         * Returns the number of records. The newest record holds the number of those before it; the first one is the
+         * allocation.
+         */
         @Override
         long unreported() {
             Object newest = read(tracker, "head");

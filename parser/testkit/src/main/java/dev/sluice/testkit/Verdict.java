@@ -12,22 +12,22 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to become of a case: its parts, or a refusal.
+ * The expected result of a case: its parts, or a rejection.
  *
- * @param parts in order; empty where refused
- * @param reasons any of which is right for a refusal; empty where accepted
+ * @param parts in order; empty if rejected
+ * @param reasons the acceptable reasons of a rejection; empty if accepted
  */
 public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
 
     /**
-     * A part that is expected. What is null is not compared, but for name and file name, where null is "absent".
+     * An expected part. Null means "not compared", except for the name and file name, for which it means "absent".
      *
      * @param name of the field
      * @param filename of the file
-     * @param rawName bytes of the name, where it is not UTF-8
-     * @param rawFilename bytes of the file name, where it is not UTF-8
-     * @param typeIsKnown whether {@code contentType} is to be compared
-     * @param contentType value of the field, or null
+     * @param rawName bytes of the name, if it is not UTF-8
+     * @param rawFilename bytes of the file name, if it is not UTF-8
+     * @param typeIsKnown whether {@code contentType} is compared
+     * @param contentType value of the Content-Type header, or null
      * @param size of the body in bytes
      * @param sha256 of the body, in hexadecimal
      * @param headers as {@code name: value}
@@ -43,22 +43,22 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
             String sha256,
             @Nullable List<String> headers) {}
 
-    /** {@return the verdict that a body with these parts is accepted} */
+    /** {@return a verdict that accepts a body with these parts} */
     static Verdict accepted(List<ExpectedPart> parts) {
         return new Verdict(List.copyOf(parts), Set.of());
     }
 
-    /** {@return the verdict that a body is refused for one of these reasons} */
+    /** {@return a verdict that rejects a body for one of these reasons} */
     static Verdict refused(String... reasons) {
         return new Verdict(List.of(), Set.of(reasons));
     }
 
-    /** {@return whether the body is to be accepted} */
+    /** {@return whether the body is accepted} */
     public boolean isAccepted() {
         return reasons.isEmpty();
     }
 
-    /** {@return the verdict in a few words} */
+    /** {@return a short description} */
     public String describe() {
         return isAccepted()
                 ? parts.size() == 1 ? "1 part" : parts.size() + " parts"
@@ -69,8 +69,8 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
      * Compares an outcome with this verdict.
      *
      * @param outcome of the case
-     * @param formData whether the form-data rules apply: names are compared then only
-     * @return null where they agree, else how they differ
+     * @param formData whether the rules for form-data apply; only then are names compared
+     * @return null if they agree, otherwise the difference
      */
     public @Nullable String mismatch(Outcome outcome, boolean formData) {
         if (outcome.isAccepted() != isAccepted()) {
@@ -130,7 +130,7 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
         return expectedRaw == null ? Objects.equals(expected, text) : Arrays.equals(expectedRaw, raw);
     }
 
-    /** The corpus keeps the blanks of a fold, the policy makes one space of them (row 20). */
+    /** The corpus keeps the blanks of a fold; the policy replaces them by one space (row 20). */
     private static boolean sameValue(@Nullable String expected, @Nullable String value, boolean folded) {
         if (expected == null || value == null || !folded) {
             return Objects.equals(expected, value);

@@ -1,6 +1,7 @@
 /**
- * What the tests of the decoder and its APIs stand on: a corpus, an independent reference parser, generators,
- * splitters and leak checks. Knows nothing of the decoder: reasons, deviations and presets are named by strings.
+ * Test infrastructure for the decoder and the APIs built on it: a corpus, an independent reference parser, generators
+ * of bodies, splitters, leak checks, and faulty file systems and networks. It does not depend on the decoder; reasons,
+ * deviations and presets are named by strings.
  */
 @NullMarked
 package dev.sluice.testkit;

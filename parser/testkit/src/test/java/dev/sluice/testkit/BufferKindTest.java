@@ -22,7 +22,7 @@ class BufferKindTest {
 
     @ParameterizedTest
     @EnumSource
-    void holdsTheBytesAndOneReferenceAndIsReleasedWhole(BufferKind kind) {
+    void wrap_holdsBytesWithOneReference(BufferKind kind) {
         for (int to = 3; to <= SOURCE.length; to++) {
             ByteBuf buffer = kind.wrap(SOURCE, 3, to);
             assertEquals(1, buffer.refCnt());
@@ -34,7 +34,7 @@ class BufferKindTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ_ONLY_NIO")
-    void isCountedUntilReleased(BufferKind kind) {
+    void open_countsBufferUntilRelease(BufferKind kind) {
         ByteBuf buffer = kind.wrap(SOURCE, 0, 20);
         assertTrue(BufferKind.open() > 0);
         ByteBuf slice = buffer.retainedSlice(0, 1);
@@ -60,7 +60,7 @@ class BufferKindTest {
         "READ_ONLY_DIRECT, false, true, true, false",
         "READ_ONLY_NIO, false, true, true, false"
     })
-    void kindsAreWhatTheirNamesSay(
+    void kinds_haveDocumentedProperties(
             BufferKind kind, boolean array, boolean direct, boolean readOnly, boolean leakAware) {
         ByteBuf buffer = kind.wrap(SOURCE, 0, 20);
         assertEquals(array, buffer.hasArray(), kind + " has an array");
@@ -71,7 +71,7 @@ class BufferKindTest {
     }
 
     @Test
-    void aCompositeHasComponentsAndASliceIsAWindow() {
+    void composite_hasComponents_andSliceIsWindow() {
         ByteBuf composite = BufferKind.COMPOSITE.wrap(SOURCE, 0, 20);
         assertTrue(((CompositeByteBuf) composite).numComponents() > 3);
         composite.release();
@@ -81,7 +81,7 @@ class BufferKindTest {
     }
 
     @Test
-    void accessesToParanoidBuffersAreCounted() {
+    void paranoidKinds_recordAccesses() {
         ByteBuf paranoid = BufferKind.PARANOID_DIRECT.wrap(SOURCE, 0, 20);
         ByteBuf counted = BufferKind.LEAK_AWARE_DIRECT.wrap(SOURCE, 0, 20);
         long before = BufferKind.recordedAccesses();

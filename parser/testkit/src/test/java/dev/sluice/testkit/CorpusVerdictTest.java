@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every case of the corpus, in every preset, is as the corpus says, or as verdicts.json says and for its reason. */
+/**
+ * The reference parser's result for every case of the corpus in every preset: as the corpus expects, or as
+ * verdicts.json decides and for the reason given there.
+ */
 class CorpusVerdictTest {
     static List<Corpus.Case> cases() {
         return Corpus.cases();
@@ -24,7 +27,7 @@ class CorpusVerdictTest {
 
     @ParameterizedTest
     @MethodSource("cases")
-    void theOutcomeIsTheVerdict(Corpus.Case each) {
+    void case_matchesVerdictInEveryPreset(Corpus.Case each) {
         for (String preset : PresetRules.NAMES) {
             Outcome outcome = ReferenceParser.parse(each.contentType(), each.body(), preset);
             assertNull(each.expected(preset).mismatch(outcome, each.isFormData()), each + " with " + preset);
@@ -32,20 +35,20 @@ class CorpusVerdictTest {
     }
 
     @Test
-    void noDecisionIsSuperfluous() {
+    void decision_differsFromCorpus() {
         for (Corpus.Case each : Corpus.cases()) {
             for (String preset : each.decisions().keySet()) {
                 assertTrue(PresetRules.NAMES.contains(preset), each + " decides for " + preset);
                 Outcome outcome = ReferenceParser.parse(each.contentType(), each.body(), preset);
                 assertNotNull(
                         each.source().mismatch(outcome, each.isFormData()),
-                        each + " with " + preset + " is as the corpus says, the decision is not needed");
+                        each + " with " + preset + " agrees with the corpus, so the decision is not needed");
             }
         }
     }
 
     @Test
-    void everyDecisionNamesARowAndAReason() {
+    void decision_namesPolicyRowAndReason() {
         for (Corpus.Case each : Corpus.cases()) {
             each.decisions().values().forEach(decision -> {
                 assertTrue(Character.isDigit(decision.row().charAt(0)), each + " names no row of the policy");
@@ -55,20 +58,14 @@ class CorpusVerdictTest {
     }
 
     @Test
-    void thePageOfDecisionsIsUpToDate() throws IOException {
-        String page = Files.readString(CorpusDecisions.page());
-        assertEquals(CorpusDecisions.text(), page, "run dev.sluice.testkit.CorpusDecisions");
-    }
-
-    @Test
-    void theWholeCorpusIsThereWithItsLicences() throws IOException {
+    void corpus_isComplete_withLicences() throws IOException {
         assertEquals(411, Corpus.cases().size());
         Set<String> folders = new HashSet<>();
         Corpus.cases()
                 .forEach(each -> folders.add(each.id().substring(0, each.id().indexOf('/'))));
         String licences = Files.readString(Corpus.root().resolve("parser/testkit/corpus/LICENSES.md"));
         for (String folder : folders) {
-            assertTrue(licences.contains("| " + folder + " |"), "no licence for " + folder);
+            assertTrue(licences.contains("| " + folder + " |"), "licence missing for " + folder);
         }
         folders.removeAll(Set.of("sluice", "written", "fuzz"));
         try (Stream<Path> texts = Files.list(Corpus.root().resolve("parser/testkit/corpus/licenses"))) {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class CountingAllocatorTest {
     @Test
-    void theAllocatorCountsWhatIsNotReleased() {
+    void liveBuffers_areCounted() {
         CountingAllocator allocator = new CountingAllocator();
         ByteBuf heap = allocator.buffer(10);
         ByteBuf direct = allocator.directBuffer(20);
@@ -30,7 +30,7 @@ class CountingAllocatorTest {
     }
 
     @Test
-    void theAllocatorCountsCompositeBuffersToo() {
+    void compositeBuffers_areCounted() {
         CountingAllocator allocator = new CountingAllocator();
         CompositeByteBuf heap = allocator.compositeHeapBuffer(4);
         CompositeByteBuf direct = allocator.compositeDirectBuffer(4);
@@ -43,7 +43,7 @@ class CountingAllocatorTest {
     }
 
     @Test
-    void theAllocatorNamesWhatIsNotReleased() {
+    void unreleasedBuffers_areListed() {
         CountingAllocator allocator = new CountingAllocator();
         ByteBuf heap = allocator.heapBuffer(10);
         ByteBuf direct = allocator.directBuffer(20);

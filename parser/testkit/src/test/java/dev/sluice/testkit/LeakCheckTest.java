@@ -26,13 +26,13 @@ class LeakCheckTest {
     private static final List<ByteBuf> LEFT = new ArrayList<>();
 
     @AfterEach
-    void releaseWhatTheExamplesLeft() {
+    void releaseLeakedBuffers() {
         LEFT.forEach(ByteBuf::release);
         LEFT.clear();
     }
 
     @Test
-    void aLeakOfEveryKindFailsTheTestAndAReleaseDoesNot() {
+    void leakOfEveryKind_failsTest() {
         EngineTestKit.engine("junit-jupiter")
                 .selectors(selectClass(Examples.class))
                 .configurationParameter("sluice.leaks.patience", "0")
@@ -40,7 +40,7 @@ class LeakCheckTest {
                 .testEvents()
                 .assertStatistics(statistics -> statistics.started(7).failed(6).succeeded(1))
                 .succeeded()
-                .assertEventsMatchExactly(EventConditions.test("releasesAll"));
+                .assertEventsMatchExactly(EventConditions.test("everything_isReleased"));
         assertEquals(5, LEFT.size());
     }
 
@@ -54,7 +54,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void aScopeSetsTheLevelAndRestoresTheOneBefore() {
+    void levelScope_restoresPreviousLevel() {
         Level before = ResourceLeakDetector.getLevel();
         for (Level level : Level.values()) {
             LeakLevel scope = LeakLevel.of(level);
@@ -65,7 +65,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void aScopeClosedTwiceRestoresOnce() {
+    void levelScope_closedTwice_restoresOnce() {
         Level before = ResourceLeakDetector.getLevel();
         LeakLevel outer = LeakLevel.of(Level.SIMPLE);
         LeakLevel inner = LeakLevel.of(Level.ADVANCED);
@@ -75,12 +75,12 @@ class LeakCheckTest {
         assertEquals(before, ResourceLeakDetector.getLevel());
     }
 
-    /** Run by the test above alone: it is not found by its name. */
+    /** Tests that are run only by the test above; Surefire does not select them by name. */
     @ExtendWith(LeakCheck.class)
     @Tag("example")
     static class Examples {
         @Test
-        void releasesAll() {
+        void everything_isReleased() {
             for (BufferKind kind : BufferKind.values()) {
                 kind.wrap(new byte[9], 0, 9).release();
             }
@@ -88,38 +88,38 @@ class LeakCheckTest {
         }
 
         @Test
-        void leavesAPlainHeapBuffer() {
+        void heapBuffer_leaks() {
             LEFT.add(BufferKind.HEAP.wrap(new byte[9], 0, 9));
         }
 
         @Test
-        void leavesAPlainPooledBuffer() {
+        void pooledBuffer_leaks() {
             LEFT.add(BufferKind.POOLED_DIRECT.wrap(new byte[9], 0, 9));
         }
 
         @Test
-        void leavesASlice() {
+        void slice_leaks() {
             LEFT.add(BufferKind.SLICE_HEAP.wrap(new byte[9], 0, 9));
         }
 
         @Test
-        void leavesAPooledBufferOfTheDefaultAllocator() {
+        void defaultAllocatorBuffer_leaks() {
             LEFT.add(PooledByteBufAllocator.DEFAULT.heapBuffer());
         }
 
         @Test
-        void leavesABufferThatTheGarbageCollectorTakes() {
+        void collectedBuffer_leaks() {
             WeakReference<ByteBuf> taken = new WeakReference<>(UnpooledByteBufAllocator.DEFAULT.directBuffer());
             while (taken.get() != null) {
                 System.gc();
             }
-            for (int i = 0; i < 9; i++) { // netty looks for what was taken when it tracks the next
+            for (int i = 0; i < 9; i++) { // netty looks for collected buffers when it tracks the next one
                 UnpooledByteBufAllocator.DEFAULT.directBuffer().release();
             }
         }
 
         @Test
-        void leavesAnUnpooledDirectBuffer() {
+        void unpooledDirectBuffer_leaks() {
             LEFT.add(UnpooledByteBufAllocator.DEFAULT.directBuffer());
         }
     }

@@ -8,11 +8,11 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The cases use of their limit what they say, as the reference parser sees it. */
+/** Checks with the reference parser that each case uses exactly the amount of its limit that it claims. */
 class LimitCaseTest {
     private static final ReferenceLimits DEFAULTS = ReferenceLimits.DEFAULTS;
 
-    /** Those that hold for more than parts read as text, which the reference parser does not do. */
+    /** Excludes the limit for text, which the reference parser does not have. */
     static List<LimitCase> all() {
         return LimitCase.all().stream().filter(limit -> !limit.text()).toList();
     }
@@ -28,7 +28,7 @@ class LimitCaseTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void theReferenceParserRefusesOneBeyondAndNothingElse(LimitCase limit) {
+    void oneBeyondLimit_isRejected_andNothingElse(LimitCase limit) {
         assertNull(error(limit, LIMIT - 1));
         assertNull(error(limit, LIMIT));
         Outcome.Error expected =

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class SoupTest {
     private static final int BODIES = 200_000;
 
-    /** Every reason of the library but the one of the form API. */
+    /** All reasons of the library except the form API's. */
     private static final List<String> REASONS = List.of("""
             MISSING_BOUNDARY INVALID_BOUNDARY DUPLICATE_BOUNDARY UNSUPPORTED_MEDIA_TYPE TRUNCATED PREAMBLE EPILOGUE
             PREAMBLE_TOO_LARGE EPILOGUE_TOO_LARGE MALFORMED_DELIMITER MALFORMED_HEADER DUPLICATE_HEADER
@@ -22,7 +22,7 @@ class SoupTest {
             """.strip().split("\\s+"));
 
     @Test
-    void everyReasonAndEveryDeviationIsReachedInEveryPresetThatHasIt() {
+    void soups_reachEveryReasonAndDeviation() {
         for (String preset : PresetRules.NAMES) {
             Map<String, Integer> reasons = new TreeMap<>();
             Map<String, Integer> deviations = new TreeMap<>();
@@ -56,7 +56,7 @@ class SoupTest {
     }
 
     @Test
-    void aSeedMakesTheSameBodyAlways() {
+    void sameSeed_createsSameBody() {
         for (int seed = 0; seed < 1000; seed++) {
             assertArrayEquals(Soup.body(seed).bytes(), Soup.body(seed).bytes());
             assertEquals(Soup.body(seed).toString(), Soup.body(seed).toString());
@@ -64,7 +64,7 @@ class SoupTest {
     }
 
     @Test
-    void mostBodiesAreSmall() {
+    void bodies_areMostlySmall() {
         int large = 0;
         for (int seed = 0; seed < 10_000; seed++) {
             large += Soup.body(seed).bytes().length > 400 ? 1 : 0;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SplitsTest {
     @Test
-    void everyPartitionPutTogetherIsTheBody() {
+    void chunks_concatenatedAreTheBody() {
         SplittableRandom random = new SplittableRandom(1);
         for (int size : new int[] {0, 1, 2, 7, 50}) {
             byte[] body = new byte[size];
@@ -40,7 +40,7 @@ class SplitsTest {
     }
 
     @Test
-    void thereAreAsManyTwoWaySplitsAsPlacesToCut() {
+    void twoWay_hasOneSplitPerPosition() {
         assertEquals(11, Splits.twoWay(10).size());
         assertEquals(10, Splits.uniforms(10, 100).size());
         assertEquals(6, Splits.twoWayNear(10, 1, 0, 5, 11).size());
@@ -48,7 +48,7 @@ class SplitsTest {
     }
 
     @Test
-    void emptyChunksStandBetweenAllOthers() {
+    void withEmptyChunks_surroundsEveryChunk() {
         Splits.Partition partition = Splits.at(4, 1).withEmptyChunks();
         assertEquals("cut at [0, 1, 1, 4, 4]", partition.toString());
         assertTrue(Splits.uniform(100, 1).toString().startsWith("cut into 100 chunks"));
