@@ -11,9 +11,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A request as the filter needs it, without a container. */
+/** A request for the filter, without a container. */
 final class BareRequest extends HttpServletRequestWrapper {
-    /** The parameters of the query string; the corpus knows fields of one of these names. */
+    /** The parameters of the query string. One of the names also occurs as a field in the corpus. */
     static final Map<String, String> QUERY = Map.of("q", "1", "a", "in the query");
 
     private static final String QUERY_STRING = "q=1&a=in+the+query";
@@ -26,11 +26,13 @@ final class BareRequest extends HttpServletRequestWrapper {
     private DispatcherType dispatcherType = DispatcherType.REQUEST;
 
     /**
-     * What comes before the body.
+     * The request without its body.
      *
      * @param length the Content-Length, or -1
-     * @param expects whether the client waits for leave to send
-     * @param hasBrokenParameters whether the container fails of parameters because it looks for them in the body too
+     * @param expects whether the client waits for 100 Continue
+     * @param encoding the character encoding, or null
+     * @param hasBrokenParameters whether reading parameters fails, because the container also looks for them in the
+     *     body
      */
     record Head(
             String method,
@@ -46,7 +48,7 @@ final class BareRequest extends HttpServletRequestWrapper {
         this.body = body;
     }
 
-    /** The container dispatches it again. */
+    /** Sets the type of the next dispatch. */
     void dispatch(DispatcherType type) {
         dispatcherType = type;
     }
@@ -104,7 +106,7 @@ final class BareRequest extends HttpServletRequestWrapper {
     @Override
     public Map<String, String[]> getParameterMap() {
         if (head.hasBrokenParameters()) {
-            throw new IllegalStateException("the container finds no form in the body");
+            throw new IllegalStateException("the container found no form in the body");
         }
         Map<String, String[]> parameters = new LinkedHashMap<>();
         QUERY.forEach((name, value) -> parameters.put(name, new String[] {value}));

@@ -4,7 +4,7 @@ import dev.sluice.testkit.Nothing;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 
-/** A response that shows whether, and with what error, it was answered. */
+/** A response that records the error sent with it. */
 final class BareResponse extends HttpServletResponseWrapper {
     private static final HttpServletResponse NOTHING = Nothing.of(HttpServletResponse.class);
 
@@ -23,17 +23,17 @@ final class BareResponse extends HttpServletResponseWrapper {
         return status;
     }
 
-    /** {@return the text of the error, or an empty one} */
+    /** {@return the message of the error, or an empty string} */
     String message() {
         return message;
     }
 
-    /** {@return whether the connection is to be closed} */
+    /** {@return whether the connection will be closed} */
     boolean closes() {
         return closes;
     }
 
-    /** The application has sent some of its answer. */
+    /** Commits the response, as if the application had sent a part of it. */
     void commit() {
         committed = true;
     }

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** A body as a connection brings it: in pieces, and not always to its end. */
+/** A body as received from a connection: in pieces, and possibly incomplete. */
 final class BareStream extends ServletInputStream {
     private final byte[] body;
     private final int end;
@@ -19,11 +19,11 @@ final class BareStream extends ServletInputStream {
     private int at;
 
     /**
-     * A stream.
+     * Creates a stream.
      *
-     * @param end how many bytes of the body it has
-     * @param fails whether it fails then, and else ends
-     * @param cuts says how many bytes come at once
+     * @param end the number of bytes to deliver
+     * @param fails whether the stream fails after them instead of ending
+     * @param cuts the source of the sizes of the pieces
      */
     BareStream(byte[] body, int end, boolean fails, SplittableRandom cuts) {
         this.body = body;
@@ -33,18 +33,18 @@ final class BareStream extends ServletInputStream {
         this.shift = cuts.nextInt(10);
     }
 
-    /** {@return what it has failed with, or null} */
+    /** {@return the exception thrown by this stream, or null} */
     @Nullable
     IOException failure() {
         return failure;
     }
 
-    /** {@return whether its end has been seen} */
+    /** {@return whether the end was read} */
     boolean hasEnded() {
         return ended;
     }
 
-    /** {@return how many bytes were read} */
+    /** {@return the number of bytes read} */
     int position() {
         return at;
     }
@@ -75,11 +75,11 @@ final class BareStream extends ServletInputStream {
     }
 
     private IOException gone() {
-        failure = Objects.requireNonNullElseGet(failure, () -> new IOException("the connection is gone"));
+        failure = Objects.requireNonNullElseGet(failure, () -> new IOException("the connection was lost"));
         return failure;
     }
 
-    /** Often more than comes at once. */
+    /** Often returns more than the next read delivers. */
     @Override
     public int available() throws IOException {
         if (at == end && fails) {

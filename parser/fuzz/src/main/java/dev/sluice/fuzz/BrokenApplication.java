@@ -1,6 +1,6 @@
 package dev.sluice.fuzz;
 
-/** What an application throws that has a bug. */
+/** An exception caused by a bug in the application. */
 final class BrokenApplication extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

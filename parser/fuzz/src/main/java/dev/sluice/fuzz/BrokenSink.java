@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fails after some bytes, and holds what it was given until it is closed. */
+/** A sink that fails after a number of bytes and retains all data until it is closed. */
 final class BrokenSink implements PartSink {
     private final List<ByteBuf> held = new ArrayList<>();
     private int left;

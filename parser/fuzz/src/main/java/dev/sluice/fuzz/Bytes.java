@@ -6,7 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Bytes that are written one after the other, and a few things to do with them. */
+/** A growing byte array with comparison and search. */
 final class Bytes extends ByteArrayOutputStream {
     Bytes(int capacity) {
         super(capacity);
@@ -26,12 +26,12 @@ final class Bytes extends ByteArrayOutputStream {
         return this;
     }
 
-    /** Adds text in ISO-8859-1. */
+    /** Adds text encoded in ISO-8859-1. */
     Bytes add(String text) {
         return add(latin1(text));
     }
 
-    /** Adds the readable bytes, which stay readable. */
+    /** Adds the readable bytes; the indices of the buffer are unchanged. */
     Bytes add(ByteBuf bytes) {
         int size = bytes.readableBytes();
         if (size > buf.length - count) {
@@ -50,7 +50,7 @@ final class Bytes extends ByteArrayOutputStream {
         return count >= other.count && Arrays.equals(buf, 0, other.count, other.buf, 0, other.count);
     }
 
-    /** {@return where {@code wanted} starts, at {@code from} or later, or -1} */
+    /** {@return the index of {@code wanted} at or after {@code from}, or -1} */
     static int indexOf(byte[] bytes, byte[] wanted, int from) {
         for (int at = from; at <= bytes.length - wanted.length; at++) {
             if (bytes[at] == wanted[0] && Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length)) {

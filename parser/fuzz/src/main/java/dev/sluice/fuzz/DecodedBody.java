@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What the decoder says of a body that it gets at once. */
+/** The decoder's result for a body that is fed as one chunk. */
 final class DecodedBody {
     private final List<Part> parts = new ArrayList<>();
     private @Nullable MultipartException failure;
@@ -18,16 +18,16 @@ final class DecodedBody {
     /**
      * A part.
      *
-     * @param charge for a part that the form knows of, beside its content: what {@link
-     *     dev.sluice.form.FormOptions#maxInMemoryBytes()} says
+     * @param charge the bytes that a form charges for a part that it keeps, in addition to its content: see {@link
+     *     dev.sluice.form.FormOptions#maxInMemoryBytes()}
      */
     record Part(int index, String name, @Nullable String filename, long charge, byte[] content) {}
 
     /**
      * Decodes a body.
      *
-     * @param body all of it, or what there is of it; <em>transferred</em>
-     * @param ends whether nothing comes after it
+     * @param body the whole body or its beginning; <em>transferred</em>
+     * @param ends whether the body ends there
      */
     DecodedBody(Boundary boundary, MultipartOptions options, ByteBuf body, boolean ends) {
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
@@ -60,7 +60,7 @@ final class DecodedBody {
                         return;
                     }
                     if (finished) {
-                        throw new AssertionError("needs input after the end");
+                        throw new AssertionError("the decoder needs input after the end");
                     }
                     finished = true;
                     decoder.finish();
@@ -78,12 +78,12 @@ final class DecodedBody {
         return 512 + decoder.rawHeaders().readableBytes() + (long) Character.BYTES * names;
     }
 
-    /** {@return the parts that are whole} */
+    /** {@return the complete parts} */
     List<Part> parts() {
         return parts;
     }
 
-    /** {@return why the body is refused, or null} */
+    /** {@return the reason for rejecting the body, or null} */
     @Nullable
     MultipartException failure() {
         return failure;

@@ -8,7 +8,7 @@ import dev.sluice.MultipartOptions;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
-/** Feeds a decoder and writes down all it says. */
+/** A decoder with a transcript of all its results. */
 final class Decoding implements AutoCloseable {
     private final MultipartDecoder decoder;
     private final Source source;
@@ -21,7 +21,7 @@ final class Decoding implements AutoCloseable {
         this.source = source;
     }
 
-    /** {@return all that is said of a body that is fed in a certain way} */
+    /** {@return the transcript of a body, fed as {@code feed} does} */
     static Transcript of(Boundary boundary, MultipartOptions options, Source source, Consumer<Decoding> feed) {
         try (Decoding decoding = new Decoding(boundary, options, source)) {
             feed.accept(decoding);
@@ -29,12 +29,12 @@ final class Decoding implements AutoCloseable {
         }
     }
 
-    /** Feeds all at once. */
+    /** Feeds the whole body as one chunk. */
     void feedWhole() {
         feedTo(source.size());
     }
 
-    /** Feeds the bytes up to {@code end}, as one chunk. */
+    /** Feeds the bytes up to {@code end} as one chunk. */
     void feedTo(int end) {
         decoder.feed(source.slice(fed, end));
         fed = end;
@@ -43,7 +43,7 @@ final class Decoding implements AutoCloseable {
         }
     }
 
-    /** Feeds all that is left in chunks of random sizes, of which some are empty. */
+    /** Feeds the rest in chunks of random sizes, some of them empty. */
     void feedRest(SplittableRandom random) {
         int shift = random.nextInt(8);
         while (fed < source.size()) {
@@ -51,14 +51,14 @@ final class Decoding implements AutoCloseable {
         }
     }
 
-    /** Feeds all that is left in chunks of one size. */
+    /** Feeds the rest in chunks of one size. */
     void feedRest(int size) {
         while (fed < source.size()) {
             feedTo(Math.min(source.size(), fed + size));
         }
     }
 
-    /** {@return all that was said, once the input has ended; the decoder is closed then} */
+    /** Ends the input and closes the decoder. {@return the complete transcript} */
     Transcript finish() {
         decoder.finish();
         if (!over) {
@@ -93,7 +93,8 @@ final class Decoding implements AutoCloseable {
             over = true;
             transcript.fails(e);
             if (decoder.offset() != e.offset()) {
-                throw new AssertionError("failed at " + e.offset() + ", but stands at " + decoder.offset(), e);
+                throw new AssertionError(
+                        "failed at " + e.offset() + ", but the decoder's offset is " + decoder.offset(), e);
             }
         }
     }

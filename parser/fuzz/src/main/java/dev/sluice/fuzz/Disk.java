@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A disk that fails on request: two spools, and a directory for the files of the application. */
+/** A file system that fails on request, with two spools and a directory for the application's files. */
 final class Disk {
     private static final long SMALL_QUOTA = 2 * 4096;
     private static final int NO_FAULT = -1;
@@ -39,19 +39,19 @@ final class Disk {
                 .open();
     }
 
-    /** {@return the disk that was {@linkplain #giveBack() given back}, or a new one} */
+    /** {@return the disk that was {@linkplain #giveBack() returned}, or a new one} */
     static Disk take() throws IOException {
         Disk taken = idle == null ? new Disk() : idle;
         idle = null;
         return taken;
     }
 
-    /** Lets the next run have the disk: nothing has gone wrong. */
+    /** Returns the disk for the next run, after a run without an unexpected failure. */
     void giveBack() {
         idle = this;
     }
 
-    /** {@return a spool, with the least of quotas if it is small} */
+    /** {@return a spool; the small one has a quota of two blocks} */
     SpoolDirectory spool(boolean isSmall) {
         return isSmall ? small : large;
     }
@@ -61,10 +61,10 @@ final class Disk {
     }
 
     /**
-     * Fails from here on.
+     * Enables faults from now on.
      *
-     * @param call the number of the call that fails, 128 added; none below
-     * @param space 192 for none, four bytes more with each that it is larger; any number below
+     * @param call 128 plus the number of the failing call; less than 128 for none
+     * @param space 192 plus a quarter of the free bytes; less than 192 for no limit
      */
     void faults(int call, int space) {
         files.faults(
@@ -81,7 +81,7 @@ final class Disk {
         return files.hasFailed();
     }
 
-    /** {@return the bytes of all targets by their names; none is left} */
+    /** Deletes all targets. {@return their contents by name} */
     Map<String, byte[]> takeTargets() throws IOException {
         Map<String, byte[]> taken = new TreeMap<>();
         for (Path target : list(targets)) {
@@ -91,14 +91,17 @@ final class Disk {
         return taken;
     }
 
-    /** {@return what a run has left in {@code spool} and open, or an empty text; to be asked for without faults} */
+    /**
+     * {@return a description of open or leftover files in {@code spool}, or an empty string; requires that faults are
+     * disabled}
+     */
     String left(SpoolDirectory spool) throws IOException {
         if (files.open() != 0) {
             return files.open() + " files are open";
         }
         if (spool.files() > 0) {
             if (!files.hasFailed()) {
-                return "files are left, and none could not be deleted";
+                return "files are left although no deletion failed";
             }
             try (PartSink retry = PartSink.toFile(spool, targets().resolve("never"))) {
                 retry.write(Unpooled.wrappedBuffer(new byte[1]));

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form of names, file names, header fields and contents that the fuzzer chooses freely, written by the rules: RFC 2046 section
- * 5.1.1, RFC 7578 section 4, RFC 9110 section 5.6.4. Beside the bytes it has what they must mean.
+ * A form with names, file names, header fields and contents chosen by the fuzzer, encoded according to RFC 2046 section
+ * 5.1.1, RFC 7578 section 4 and RFC 9110 section 5.6.4. It provides the bytes and the expected transcript.
  */
 final class EncodedForm {
     static final String BCHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=? ";
@@ -52,7 +52,7 @@ final class EncodedForm {
         return body.toByteArray();
     }
 
-    /** {@return whether even who takes LF for a line end finds no other delimiters} */
+    /** {@return whether a parser that accepts a bare LF as a line end finds the same delimiters} */
     boolean isSameWithBareLf() {
         return sameWithBareLf;
     }
@@ -61,7 +61,10 @@ final class EncodedForm {
         return meaning;
     }
 
-    /** One to four characters again and again, so that it overlaps with itself; a space at the end is not allowed. */
+    /**
+     * Returns a boundary that repeats one to four characters, so that it overlaps with itself. It does not end with a
+     * space.
+     */
     private static String boundary(Input in) {
         int length = 1 + in.below(LONGEST_BOUNDARY);
         int period = 1 + in.below(4);
@@ -128,7 +131,7 @@ final class EncodedForm {
         fields.header(name, trimmed(bytes));
     }
 
-    /** There are no other blanks at its ends than those that do not count: controls are left out. */
+    /** Strips the leading and trailing blanks. The value contains no control characters. */
     private static byte[] trimmed(byte[] value) {
         return Bytes.latin1(new String(value, StandardCharsets.ISO_8859_1).strip());
     }
@@ -152,7 +155,7 @@ final class EncodedForm {
         };
     }
 
-    /** A token where it can be one and the fuzzer wants it, else a quoted string. */
+    /** Returns a token if possible and chosen by the fuzzer, otherwise a quoted string. */
     private String value(String text) {
         boolean wanted = (in.next() & 1) != 0;
         if (wanted && !text.isEmpty() && text.chars().allMatch(c -> TOKEN_CHARS.indexOf(c) >= 0)) {
@@ -161,7 +164,7 @@ final class EncodedForm {
         return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
     }
 
-    /** RFC 8187 section 3.2. */
+    /** Encodes a value according to RFC 8187 section 3.2. */
     private static String percentEncoded(String text) {
         StringBuilder encoded = new StringBuilder();
         for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
@@ -183,13 +186,13 @@ final class EncodedForm {
         return token.toString();
     }
 
-    /** Any text, without the control characters that no field value may have. */
+    /** Returns any text without the control characters that are not allowed in a header value. */
     private String text() {
         String text = new String(in.take(in.below(48)), StandardCharsets.UTF_8);
         return CONTROLS.matcher(text).replaceAll("");
     }
 
-    /** Any bytes, up to the last byte but one of what would be a delimiter. */
+    /** Returns any bytes, truncated before the last byte of the first delimiter in them. */
     private byte[] content(boolean ofTokens) {
         byte[] bytes = in.take(in.next());
         byte[] content = ofTokens ? Tokens.of(boundary).expand(bytes) : bytes;

@@ -2,11 +2,11 @@ package dev.sluice.fuzz;
 
 import java.util.Arrays;
 
-/** All targets in one. */
+/** A target that runs one of the others, chosen by the first byte. */
 public final class EveryTarget {
     private EveryTarget() {}
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) throws Exception {
         if (bytes.length > 0) {
             int target = (bytes[0] & 0xFF) % Target.single().size();

@@ -12,7 +12,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 
-/** The record of what was run: for each target, JVM and day, how many executions in how many seconds. */
+/** The record of executions: their number and duration for each target, JVM and day. */
 final class Executions {
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
@@ -22,7 +22,7 @@ final class Executions {
         this.file = file;
     }
 
-    /** Adds a run to the row of the day, or adds a row. */
+    /** Adds a run to the row of its target, JVM and day; creates the row if necessary. */
     void add(Target target, long executions, long seconds) throws IOException {
         ArrayNode rows = read();
         String jvm = System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version");

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the form of a request has to be: its body at once, in memory, of which there is enough. */
+/** The expected form of a request, read in memory from one chunk with unlimited resources. */
 final class ExpectedForm {
     private final List<Part> parts = new ArrayList<>();
     private final Map<String, List<String>> texts = new LinkedHashMap<>();
@@ -25,18 +25,17 @@ final class ExpectedForm {
     private @Nullable Reason textsRefusal;
     private @Nullable Exception refusal;
 
-    /** A part. */
     record Part(String name, @Nullable String filename, byte[] content) {}
 
     /**
-     * Takes a form.
+     * Reads the form.
      *
-     * @param options with which nothing fails but for the body
+     * @param options options with which only the body can cause a failure
      * @param length the Content-Length, or -1
-     * @param bytes those that come
-     * @param ends whether the body ends with them; else the connection fails
-     * @param charset what the request says, or null
-     * @param maxTextBytes of all fields
+     * @param bytes the received bytes
+     * @param ends whether the body ends there; otherwise the connection fails
+     * @param charset the charset of the request, or null
+     * @param maxTextBytes the limit for all fields together
      */
     ExpectedForm(
             FormOptions options,
@@ -96,28 +95,28 @@ final class ExpectedForm {
         }
     }
 
-    /** {@return whether there is a form at all} */
+    /** {@return whether the form is complete} */
     boolean isWhole() {
         return ends && refusal == null;
     }
 
-    /** {@return the parts that the application has not sent elsewhere} */
+    /** {@return the parts that the application has not sent to a sink} */
     List<Part> parts() {
         return parts;
     }
 
-    /** {@return why there is no form, or null; beside the connection} */
+    /** {@return the reason for rejecting the form, or null; failures of the connection are not included} */
     @Nullable
     Exception refusal() {
         return refusal;
     }
 
-    /** {@return the fields, by name, in order} */
+    /** {@return the fields by name, in order} */
     Map<String, List<String>> texts() {
         return texts;
     }
 
-    /** {@return why the fields cannot be parameters, though the form is whole, or null} */
+    /** {@return the reason why the fields of a complete form cannot be parameters, or null} */
     @Nullable
     Reason textsRefusal() {
         return textsRefusal;

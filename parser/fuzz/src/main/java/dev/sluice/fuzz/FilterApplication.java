@@ -2,8 +2,11 @@ package dev.sluice.fuzz;
 
 import static dev.sluice.fuzz.FilterVerdict.require;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartReader;
+import dev.sluice.form.FormPart;
+import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
-import dev.sluice.servlet.SluiceFilter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -13,290 +16,277 @@ import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The servlet behind the filter: calls what the fuzzer says, and has {@link BodyOracle} look at what it gets. */
+/**
+ * The servlet after the filter. It uses the request in one way chosen by the fuzzer, and requires that the result agrees with
+ * the expected form.
+ *
+ * <pre>
+ * byte 0   bits 0-2 the use, bit 3 commits the response first, bits 4-5 the handling of exceptions
+ * byte 1   the argument of the use
+ * </pre>
+ */
 final class FilterApplication implements FilterChain {
-    /** One byte for what it does about exceptions, the others are calls: bits 0-3 which, bits 4-7 how. */
-    static final int HEAD = 9;
+    static final int HEAD = 2;
+
+    private static final int COMMITS = 8;
+    private static final int RETHROWS = 2;
+    private static final int WRAPS = 3;
 
     private final FilterVerdict verdict;
-    private final BodyOracle body;
-    private final SluiceFilter filter;
-    private final BareRequest bare;
     private final BareResponse response;
-    private final Input calls;
-    private final int reactions;
-
-    private final List<MultipartRequests.Hold> holds = new ArrayList<>();
-    private final List<InputStream> streams = new ArrayList<>();
-    private final List<Part> kept = new ArrayList<>();
-    private final Map<String, byte[]> written = new HashMap<>();
-    private boolean called;
-    private boolean committed;
-    private int reacted;
+    private final boolean eager;
+    private final int flags;
+    private final int argument;
     private @Nullable HttpServletRequest seen;
     private @Nullable Exception thrown;
 
-    /**
-     * An application.
-     *
-     * @param eager whether the form is there before
-     */
-    FilterApplication(
-            FilterVerdict verdict,
-            SluiceFilter filter,
-            BareRequest bare,
-            BareResponse response,
-            boolean eager,
-            Input calls) {
+    /** @param eager whether the filter has parsed the form before */
+    FilterApplication(FilterVerdict verdict, BareResponse response, boolean eager, Input choices) {
         this.verdict = verdict;
-        this.filter = filter;
-        this.bare = bare;
         this.response = response;
-        this.body = new BodyOracle(verdict, eager);
-        this.reactions = calls.next();
-        this.calls = calls;
+        this.eager = eager;
+        this.flags = choices.next();
+        this.argument = choices.next();
     }
 
-    /** {@return whether the filter has called it} */
     boolean wasCalled() {
-        return called;
+        return seen != null;
     }
 
-    /** {@return what it threw, or null} */
+    /** {@return the exception that left this application, or null} */
     @Nullable
     Exception thrown() {
         return thrown;
     }
 
-    /** {@return whether it had begun to answer} */
     boolean hasCommitted() {
-        return committed;
-    }
-
-    /** {@return whether it has ended the filter in the middle of the request} */
-    boolean hasDestroyed() {
-        return body.isDestroyed();
-    }
-
-    boolean holdsForm() {
-        return !holds.isEmpty();
-    }
-
-    /** {@return the files that it has made of parts} */
-    Map<String, byte[]> written() {
-        return written;
+        return seen != null && (flags & COMMITS) != 0;
     }
 
     @Override
     public void doFilter(ServletRequest request, ServletResponse answer) throws IOException, ServletException {
-        if (!called && body.isForm()) {
-            verdict.requireForm();
-        }
-        called = true;
         HttpServletRequest http = (HttpServletRequest) request;
         seen = http;
+        if (eager) {
+            verdict.requireForm();
+        }
+        if ((flags & COMMITS) != 0) {
+            response.commit();
+        }
         try {
-            serve(http);
-        } catch (IOException | ServletException | RuntimeException e) {
-            thrown = e;
-            throw e;
-        }
-    }
-
-    private void serve(HttpServletRequest request) throws IOException, ServletException {
-        while (calls.left() > 0) {
-            int b = calls.next();
-            int how = b >> 4;
-            switch (b & 15) {
-                case 12 -> throwOwn(how);
-                case 13 -> {
-                    nest((how & 1) == 0 ? request : bare);
-                    return;
-                }
-                case 14 -> {
-                    committed = true;
-                    response.commit();
-                }
-                case 15 -> {
-                    if (how < 12) {
-                        return;
-                    }
-                    body.destroyed();
-                    filter.destroy();
-                }
-                default -> attempt(request, b & 15, how);
-            }
-        }
-    }
-
-    private static void throwOwn(int how) throws IOException, ServletException {
-        switch (how & 3) {
-            case 0 -> throw new IOException("of the application");
-            case 1 -> throw new ServletException("of the application");
-            case 2 -> throw new IllegalStateException("of the application");
-            default -> throw new BrokenApplication();
-        }
-    }
-
-    /** The filter is there twice, or the request is forwarded through it. */
-    private void nest(ServletRequest request) throws IOException, ServletException {
-        int before = response.getStatus();
-        try {
-            filter.doFilter(request, response, this);
-        } finally {
-            require(response.getStatus() == before, "the inner filter has answered");
-        }
-    }
-
-    private void attempt(HttpServletRequest request, int call, int how) throws IOException, ServletException {
-        try {
-            ask(request, call, how);
+            use(http);
         } catch (IOException | RuntimeException e) {
-            switch (reactions >> 2 * (reacted++ & 3) & 3) {
-                case 2 -> throw e;
-                case 3 -> throw new ServletException("the servlet has failed", e);
-                default -> {}
+            int handling = flags >> 4 & 3;
+            if (handling == RETHROWS) {
+                thrown = e;
+                throw e;
+            } else if (handling == WRAPS) {
+                ServletException wrapped = new ServletException("the servlet failed", e);
+                thrown = wrapped;
+                throw wrapped;
             }
         }
     }
 
-    private void ask(HttpServletRequest request, int call, int how) throws IOException, ServletException {
-        switch (call) {
-            case 0 -> body.compare(body.parts(request));
-            case 1 -> body.one(request, how);
-            case 2 -> body.parameter(request, how);
-            case 3 -> body.parameters(request);
-            case 4 -> body.form(request, false);
-            case 5 -> body.form(request, true);
-            case 6 -> body.reader(request, how);
-            case 7 -> body.raw(request, how);
-            case 8 -> use(request, how, (part, position) -> write(part, position, how));
-            case 9 -> use(request, how, this::delete);
-            case 10 -> use(request, how, (part, position) -> keep(part, position, (how & 4) != 0));
-            default -> hold(request);
+    private void use(HttpServletRequest request) throws IOException, ServletException {
+        switch (flags & 7) {
+            case 0 -> compare(parts(request));
+            case 1 -> part(request);
+            case 2 -> parameters(request);
+            case 3 -> form(request);
+            case 4 -> reader(request);
+            case 5 -> raw(request);
+            case 6 -> delete(request);
+            default -> throw new IllegalStateException("thrown by the application");
         }
     }
 
-    // ---- what is done with parts
-
-    @FunctionalInterface
-    private interface Use {
-        void of(Part part, int position) throws IOException;
+    private interface Call<T> {
+        T call() throws IOException, ServletException;
     }
 
-    /** Does something with the part that {@code how} chooses, if there is any. */
-    private void use(HttpServletRequest request, int how, Use use) throws IOException, ServletException {
-        List<Part> parts = body.parts(request);
-        if (!parts.isEmpty()) {
-            int position = (how & 3) % parts.size();
-            use.of(parts.get(position), position);
-        }
-    }
-
-    private void write(Part part, int position, int how) throws IOException {
-        boolean usable = (how & 8) == 0;
-        // One for each part: this disk does not replace a file in one step.
-        String name = usable ? "w" + position : (how & 4) == 0 ? "../out" : "no/such/directory";
+    /** {@return the result of a call that requires the form; a failure must have a documented reason} */
+    private <T> T ofForm(Call<T> call, boolean ofTexts) throws IOException, ServletException {
+        T result;
         try {
-            part.write(name);
-        } catch (IllegalStateException e) {
-            require(body.isGone(position), "a part cannot be written: " + e);
-            return;
-        } catch (IOException e) {
-            require(!usable || verdict.hasDiskFailed(), "a part cannot be written: " + e);
-            body.compare(part, position);
-            return;
-        }
-        require(usable && !body.isGone(position), "a part was written to " + name);
-        written.put(name, verdict.form().parts().get(position).content());
-        body.gone(position);
-        BodyOracle.requireGone(part);
-    }
-
-    private void delete(Part part, int position) throws IOException {
-        body.gone(position);
-        try {
-            part.delete();
-        } catch (IOException e) {
-            require(verdict.hasDiskFailed(), "a part cannot be deleted: " + e);
-        }
-        BodyOracle.requireGone(part);
-    }
-
-    /** Opens a part, and forgets to close it. */
-    private void keep(Part part, int position, boolean read) {
-        if (body.isGone(position)) {
-            return;
-        }
-        kept.add(part);
-        try {
-            InputStream stream = part.getInputStream();
-            streams.add(stream);
-            if (read) {
-                byte[] content = verdict.form().parts().get(position).content();
-                require(stream.read() == (content.length == 0 ? -1 : content[0] & 0xFF), "another byte");
-            }
-        } catch (IOException e) {
-            require(verdict.hasDiskFailed(), "content cannot be had: " + e);
-        }
-    }
-
-    private void hold(HttpServletRequest request) {
-        try {
-            holds.add(MultipartRequests.hold(request));
-        } catch (IllegalStateException e) {
-            require(body.isDestroyed(), "the request cannot be held: " + e);
+            result = call.call();
+        } catch (IOException | RuntimeException e) {
+            require(!isPlain(e), "the form was denied: " + e);
+            verdict.requireRight(e, ofTexts);
             throw e;
         }
-        require(!body.isDestroyed(), "a request is held that is over");
+        verdict.requireForm();
+        return result;
     }
 
-    // ---- after the request
+    /** {@return whether the exception reports a mistake of the application} */
+    private static boolean isPlain(Exception e) {
+        return e instanceof IllegalStateException && !(e instanceof MultipartRequestException);
+    }
 
-    /** Looks once more at what is held. */
-    void useHold() throws IOException, ServletException {
-        HttpServletRequest request = Objects.requireNonNull(seen);
-        if (body.hasForm()) {
-            try {
-                body.compare(body.parts(request));
-            } catch (IOException | RuntimeException e) {
-                require(body.isRefused(), "a form is lost that is held: " + e);
+    // ---- parts
+
+    private List<Part> parts(HttpServletRequest request) throws IOException, ServletException {
+        return ofForm(() -> List.copyOf(request.getParts()), false);
+    }
+
+    private void part(HttpServletRequest request) throws IOException, ServletException {
+        List<ExpectedForm.Part> expected = verdict.form().parts();
+        String name = argument < expected.size() ? expected.get(argument).name() : "no such part";
+        Part part = ofForm(() -> new Part[] {request.getPart(name)}, false)[0];
+        for (ExpectedForm.Part each : expected) {
+            if (each.name().equals(name)) {
+                compare(Objects.requireNonNull(part, () -> "part missing: " + name), each);
+                return;
             }
         }
+        require(part == null, "unexpected part " + name);
     }
 
-    void letGo() {
-        for (MultipartRequests.Hold hold : holds) {
-            hold.close();
-            hold.close();
+    private void form(HttpServletRequest request) throws IOException, ServletException {
+        List<FormPart> parts =
+                ofForm(() -> MultipartRequests.form(request), false).parts();
+        List<ExpectedForm.Part> expected = verdict.form().parts();
+        require(parts.size() == expected.size(), "wrong parts: " + parts);
+        for (int i = 0; i < parts.size(); i++) {
+            FormPart part = parts.get(i);
+            require(
+                    part.name().equals(expected.get(i).name())
+                            && Objects.equals(part.filename(), expected.get(i).filename())
+                            && part.size() == expected.get(i).content().length,
+                    "wrong part: " + part);
+        }
+        compare(parts(request));
+    }
+
+    private void compare(List<Part> parts) throws IOException {
+        List<ExpectedForm.Part> expected = verdict.form().parts();
+        require(parts.size() == expected.size(), "wrong parts: " + parts);
+        for (int i = 0; i < parts.size(); i++) {
+            compare(parts.get(i), expected.get(i));
         }
     }
 
-    /** Requires that nothing is to be had any more. */
-    void requireOver() throws IOException, ServletException {
-        HttpServletRequest request = seen;
-        if (request != null) {
-            try {
-                throw new AssertionError("a request that is over has parts: " + request.getParts());
-            } catch (IllegalStateException e) {
-                require(BodyOracle.isPlain(e), "wrong of a request that is over: " + e);
-            }
+    private void compare(Part part, ExpectedForm.Part expected) throws IOException {
+        require(
+                expected.name().equals(part.getName())
+                        && Objects.equals(expected.filename(), part.getSubmittedFileName())
+                        && part.getSize() == expected.content().length,
+                "wrong part: " + part);
+        try (InputStream in = part.getInputStream()) {
+            require(Arrays.equals(expected.content(), in.readAllBytes()), "wrong content of " + part);
+        } catch (IOException e) {
+            require(verdict.hasDiskFailed(), "cannot read the content: " + e);
         }
-        for (Part part : kept) {
-            BodyOracle.requireGone(part);
-        }
-        for (InputStream stream : streams) {
+    }
+
+    /** Deletes a part, which must not change the parameters. */
+    private void delete(HttpServletRequest request) throws IOException, ServletException {
+        List<Part> parts = parts(request);
+        if (!parts.isEmpty()) {
+            Part part = parts.get(argument % parts.size());
             try {
-                throw new AssertionError("a stream of a form that is over goes on: " + stream.read());
+                part.delete();
             } catch (IOException e) {
-                require(e.getMessage() != null, "an exception without a message: " + e.getClass());
+                require(verdict.hasDiskFailed(), "cannot delete a part: " + e);
             }
+            try (InputStream in = part.getInputStream()) {
+                throw new AssertionError("the content of " + part + " was not deleted: " + in);
+            } catch (IllegalStateException e) {
+                require(isPlain(e), "wrong exception for a deleted part: " + e);
+            }
+        }
+        parameters(request);
+    }
+
+    // ---- parameters
+
+    private Map<String, List<String>> expectedParameters() {
+        Map<String, List<String>> all = new LinkedHashMap<>();
+        BareRequest.QUERY.forEach((name, value) -> all.put(name, List.of(value)));
+        verdict.form().texts().forEach((name, inBody) -> {
+            List<String> values = new ArrayList<>(all.getOrDefault(name, List.of()));
+            values.addAll(inBody);
+            all.put(name, values);
+        });
+        return all;
+    }
+
+    private void parameters(HttpServletRequest request) throws IOException, ServletException {
+        Map<String, List<String>> actual = new LinkedHashMap<>();
+        ofForm(request::getParameterMap, true).forEach((name, values) -> actual.put(name, List.of(values)));
+        require(verdict.form().textsRefusal() == null, "the parameters are too large");
+        Map<String, List<String>> expected = expectedParameters();
+        require(actual.equals(expected), "wrong parameters: " + actual + ", expected " + expected);
+        List<String> names = Collections.list(request.getParameterNames());
+        require(names.equals(List.copyOf(actual.keySet())), "wrong names: " + names);
+        for (String name : names) {
+            List<String> values = List.of(request.getParameterValues(name));
+            require(
+                    values.equals(actual.get(name)) && values.get(0).equals(request.getParameter(name)),
+                    "wrong values of " + name + ": " + values);
+        }
+    }
+
+    // ---- the body without a form
+
+    private void reader(HttpServletRequest request) throws IOException, ServletException {
+        MultipartReader made;
+        try {
+            made = MultipartRequests.reader(request);
+        } catch (MultipartException e) {
+            require(verdict.decoded() == null && e.offset() < 0, "a valid Content-Type was rejected: " + e);
+            throw e;
+        } catch (IllegalStateException e) {
+            require(eager, "no reader for an unread body: " + e);
+            throw e;
+        }
+        require(!eager, "a reader of a body that was parsed before");
+        ReaderOracle oracle =
+                new ReaderOracle(verdict, Objects.requireNonNull(verdict.decoded(), "an invalid Content-Type"));
+        try (MultipartReader reader = made) {
+            oracle.read(reader, argument);
+        } catch (IOException e) {
+            oracle.requireRight(e);
+            throw e;
+        }
+        requireNoForm(request);
+    }
+
+    private void raw(HttpServletRequest request) throws IOException, ServletException {
+        try {
+            byte[] bytes = request.getInputStream().readNBytes(argument);
+            require(!eager || bytes.length == 0, "bytes of a body that was parsed before: " + bytes.length);
+        } catch (IOException e) {
+            require(e == verdict.stream().failure(), "reading fails: " + e);
+            throw e;
+        }
+        if (!eager) {
+            requireNoForm(request);
+        }
+    }
+
+    /** Requires that a request whose body the application reads itself has no form. */
+    private static void requireNoForm(HttpServletRequest request) throws IOException, ServletException {
+        try {
+            throw new AssertionError("the body was used twice: " + request.getParts());
+        } catch (IllegalStateException e) {
+            require(isPlain(e), "wrong exception for a body that the application reads: " + e);
+        }
+    }
+
+    /** Requires that a completed request has no form. */
+    void requireOver() throws IOException, ServletException {
+        if (seen != null) {
+            requireNoForm(seen);
         }
     }
 }

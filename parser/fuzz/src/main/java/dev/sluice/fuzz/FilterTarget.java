@@ -31,20 +31,20 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servlet filter, without a container, in front of a servlet that asks for parts and parameters, streams, writes and deletes
- * parts, holds the form, throws or ends the filter, while the body comes in pieces, ends early or fails, and while what {@link
- * FormTarget} knows goes wrong around it: who gets a form gets the one that the body is, a refusal has the status of its reason, no
- * exception but the documented ones leaves the filter, and nothing is left of the request.
+ * The servlet filter without a container, in front of a servlet that asks for parts or parameters, reads parts or bytes itself, or
+ * throws. Meanwhile, the body is received in pieces, ends early or fails, and all faults of {@link FormTarget} occur. A form must
+ * agree with its body, a rejection must have the status of its reason, only documented exceptions may leave the filter, and nothing
+ * of the request may be leaked.
  */
 public final class FilterTarget {
     private static final int OWN = 6;
 
-    /** Bytes that choose, in front of those of {@link Setup}. */
-    static final int HEAD = OWN + Mishaps.HEAD + FilterApplication.HEAD;
+    /** The number of choice bytes before those of {@link Setup}. */
+    static final int HEAD = OWN + FaultPlan.HEAD + FilterApplication.HEAD;
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
-    /** Is told once for each filter that other requests pass. */
+    /** Each filter logs a warning that other multipart types are not rejected. */
     private static final Logger SILENT = Logger.getLogger("dev.sluice.servlet");
 
     static {
@@ -53,7 +53,7 @@ public final class FilterTarget {
 
     private static final FilterConfig CONFIG = Nothing.of(FilterConfig.class);
 
-    /** What the filter is charged for beside the form. */
+    /** The size of the read buffer, which is charged in addition to the form. */
     private static final int CHUNK = 32 << 10;
 
     private static final int LARGE_DRAIN = 1 << 20;
@@ -70,7 +70,7 @@ public final class FilterTarget {
 
     private final Disk disk;
     private final SpoolDirectory spool;
-    private final Mishaps mishaps;
+    private final FaultPlan faultPlan;
     private final Setup setup;
     private final MemoryBudget budget;
     private final FormOptions options;
@@ -78,7 +78,6 @@ public final class FilterTarget {
     private final byte[] bytes;
     private final boolean fails;
     private final boolean eager;
-    private final boolean usesUpHolds;
     private final boolean served;
     private final BareRequest.Head head;
     private final BareStream stream;
@@ -99,21 +98,21 @@ public final class FilterTarget {
         int type = in.next();
         boolean smallSpool = (kind & 2) != 0;
         this.spool = disk.spool(smallSpool);
-        this.mishaps = new Mishaps(in, disk, spool);
-        Input calls = new Input(in.take(FilterApplication.HEAD));
+        this.faultPlan = new FaultPlan(in, disk, spool);
+        Input choices = new Input(in.take(FilterApplication.HEAD));
         this.setup = Setup.of(in);
 
-        this.budget = mishaps.budget(CHUNK);
-        MultipartOptions common = Mishaps.common(setup, ALLOCATOR);
+        this.budget = faultPlan.budget(CHUNK);
+        MultipartOptions common = FaultPlan.common(setup, ALLOCATOR);
         int drain = DRAINS[kind >> 3 & 3];
-        this.options = mishaps.options(
+        this.options = faultPlan
+                .options(
                         (kind & 4) != 0
                                 ? FormOptions.inMemory(budget, common)
                                 : FormOptions.builder(spool, budget, common))
                 .maxDrainBytes(drain)
                 .build();
         this.eager = (kind & 1) != 0;
-        this.usesUpHolds = (kind & 32) != 0;
         String contentType = type >> 3 < SOME_TYPES ? setup.contentType() : OTHER_TYPES[(type >> 3) - SOME_TYPES];
         String method = METHODS[type & 7];
         this.served = !method.equals("GET")
@@ -128,7 +127,7 @@ public final class FilterTarget {
         this.head = new BareRequest.Head(
                 method,
                 contentType,
-                (way & 4) == 0 ? -1 : fails ? body.length : end, // a container whose stream ends early fails
+                (way & 4) == 0 ? -1 : fails ? body.length : end, // a body shorter than announced must fail
                 (way & 8) != 0,
                 encoding.isEmpty() ? null : encoding,
                 (way & 64) != 0);
@@ -142,17 +141,17 @@ public final class FilterTarget {
         ExpectedForm form =
                 new ExpectedForm(calm, contentType, head.length(), bytes, !fails, charset, options.maxInMemoryBytes());
         DecodedBody decoded = served ? decoded(options) : null;
-        this.verdict = new FilterVerdict(mishaps, disk, options, form, decoded, stream, smallSpool, tooSlow);
-        this.application = new FilterApplication(verdict, filter, request, response, eager, calls);
+        this.verdict = new FilterVerdict(faultPlan, disk, options, form, decoded, stream, smallSpool, tooSlow);
+        this.application = new FilterApplication(verdict, response, eager, choices);
     }
 
-    /** {@return an input in which nothing goes wrong but what is wrong in the body, or with the connection} */
+    /** {@return an input without faults, except those of the body and the connection} */
     static byte[] calmed(byte[] input) {
         byte[] calmed = input.clone();
         calmed[1] &= ~2;
         calmed[2] = 0;
-        Arrays.fill(calmed, OWN, OWN + Mishaps.HEAD, (byte) 0);
-        calmed[OWN + Mishaps.HEAD - 1] = Mishaps.SOUND_APPLICATION;
+        Arrays.fill(calmed, OWN, OWN + FaultPlan.HEAD, (byte) 0);
+        calmed[OWN + FaultPlan.HEAD - 1] = FaultPlan.SOUND_APPLICATION;
         return calmed;
     }
 
@@ -176,20 +175,20 @@ public final class FilterTarget {
                 .build();
     }
 
-    /** {@return what texts and names are in; of these encodings one that is known and keeps ASCII} */
+    /** {@return the charset of texts and names: the known, ASCII-compatible one of the encodings, or null} */
     private static @Nullable Charset charset(String encoding) {
         return encoding.equals("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
     }
 
     private FormOptions calm(@Nullable Charset charset) {
-        FormOptions calm = mishaps.calmOptions(setup, ALLOCATOR);
+        FormOptions calm = faultPlan.calmOptions(setup, ALLOCATOR);
         if (charset == null) {
             return calm;
         }
         return calm.toBuilder().headerCharset(charset).build();
     }
 
-    /** {@return what the decoder says by the limits and the charset of {@code by}, or null if it is not asked} */
+    /** {@return the decoder's result with the given options, or null if the Content-Type is rejected} */
     private @Nullable DecodedBody decoded(FormOptions by) {
         try {
             Boundary boundary = Boundary.from(head.contentType(), by.multipart().preset());
@@ -199,7 +198,7 @@ public final class FilterTarget {
         }
     }
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) throws IOException, ServletException {
         Disk disk = Disk.take();
         FilterTarget run = new FilterTarget(disk, new Input(bytes));
@@ -217,23 +216,21 @@ public final class FilterTarget {
         disk.giveBack();
     }
 
-    // ---- a run
-
-    /** What is no form is none of the filter's business. */
+    /** Runs a request that is not a form, which the filter must not touch. */
     private void pass() throws IOException, ServletException {
         filter.doFilter(request, response, (seen, answer) -> {
-            require(seen == request && answer == response, "a request is wrapped that is no form");
+            require(seen == request && answer == response, "a request without a form is wrapped");
             try {
-                throw new AssertionError("a request that is no form has one: " + MultipartRequests.form(request));
+                throw new AssertionError("a request without a form has one: " + MultipartRequests.form(request));
             } catch (IllegalStateException e) {
-                require(!(e instanceof MultipartRequestException), "wrong: " + e);
+                require(!(e instanceof MultipartRequestException), "wrong exception: " + e);
             }
         });
-        require(stream.position() == 0 && !stream.hasEnded(), "the body of a request is read that is no form");
+        require(stream.position() == 0 && !stream.hasEnded(), "the body of a request without a form is read");
     }
 
     private void run() throws IOException, ServletException {
-        mishaps.begin();
+        faultPlan.begin();
         Exception left = null;
         try {
             filter.doFilter(request, response, application);
@@ -242,19 +239,11 @@ public final class FilterTarget {
         }
         requireRightEnd(left);
         requireRightConnection();
-        if (application.holdsForm() && !application.hasDestroyed()) {
-            require(filter.live() == 1, "a request is forgotten that is held");
-            application.useHold();
-            if (usesUpHolds) {
-                application.letGo();
-            } else {
-                filter.destroy();
-            }
-        } else if (response.getStatus() != 0) {
+        if (response.getStatus() != 0) {
             request.dispatch(DispatcherType.ERROR);
             filter.doFilter(
                     request, new BareResponse(), (seen, answer) -> ((HttpServletRequest) seen).getParameter("a"));
-            request.dispatch(DispatcherType.REQUEST); // of an error page, which may ask for parts, this is the end
+            request.dispatch(DispatcherType.REQUEST); // the end of a request with an error page, which may use the form
         }
         require(filter.live() == 0, filter.live() + " requests are live");
         disk.noFaults();
@@ -264,11 +253,11 @@ public final class FilterTarget {
     private void requireRightEnd(@Nullable Exception left) {
         Exception thrown = application.thrown();
         if (!application.wasCalled()) {
-            require(eager, "the application is not called");
+            require(eager, "the application was not called");
             if (left == null) {
                 verdict.requireRightAnswer(response.getStatus(), response.message());
             } else {
-                require(!(left instanceof MultipartRequestException), "a refusal is not answered: " + left);
+                require(!(left instanceof MultipartRequestException), "a rejection is not answered: " + left);
                 verdict.requireRight(left, false);
             }
             return;
@@ -285,10 +274,10 @@ public final class FilterTarget {
                     response.getStatus() == refusal.httpStatus()
                             && response.message().equals(refusal.getMessage())
                             && response.closes() == refusal.closesConnection(),
-                    "another answer than that of " + refusal);
+                    "wrong answer for " + refusal);
         }
-        require(left == expected, left + " leaves the filter, not " + expected);
-        require(answered || response.getStatus() == 0, response.getStatus() + " is answered without a reason");
+        require(left == expected, left + " left the filter, expected " + expected);
+        require(answered || response.getStatus() == 0, response.getStatus() + " was answered without a reason");
     }
 
     private static @Nullable MultipartRequestException refusalIn(@Nullable Throwable thrown) {
@@ -302,14 +291,12 @@ public final class FilterTarget {
 
     private void requireRightConnection() {
         if (response.getStatus() != 0) {
-            require(response.closes() || stream.hasEnded(), "the connection goes on in the middle of a body");
+            require(response.closes() || stream.hasEnded(), "the connection is reused in the middle of a body");
             require(
-                    !response.closes() || !drains || !verdict.isCalm() || application.hasDestroyed(),
+                    !response.closes() || !drains || !verdict.isCalm(),
                     "the connection is closed though the body is small");
         }
     }
-
-    // ---- afterwards
 
     private void requireNothingLeft() throws IOException {
         filter.destroy();
@@ -326,17 +313,13 @@ public final class FilterTarget {
     private void requireWholeTargets() throws IOException {
         Map<String, byte[]> targets = disk.takeTargets();
         DecodedBody decoded = targets.isEmpty() ? null : decoded(calm);
-        String broken = mishaps.brokenTarget(targets, decoded == null ? List.of() : decoded.parts(), setup.preset());
-        require(broken.isEmpty(), broken + " is not whole");
-        targets.forEach((name, bytes) -> require(
-                name.startsWith("t")
-                        || Arrays.equals(bytes, application.written().get(name)),
-                name + " is not what was written"));
+        String broken = faultPlan.brokenTarget(targets, decoded == null ? List.of() : decoded.parts(), setup.preset());
+        require(broken.isEmpty(), broken + " is incomplete");
     }
 
     @Override
     public String toString() {
         return head + ", " + (eager ? "eager" : "lazy") + ", " + (options.spool() == null ? "in memory" : "spooled")
-                + ", drains " + options.maxDrainBytes() + ", " + mishaps + "\n" + setup;
+                + ", drains " + options.maxDrainBytes() + ", " + faultPlan + "\n" + setup;
     }
 }

@@ -8,14 +8,14 @@ import dev.sluice.servlet.MultipartRequestException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which ends of a request are right, by what its body is and by what goes wrong around it.
+ * The correct outcomes of a request, given its body and the faults around it.
  *
- * @param decoded the body as the decoder has it, or null where the Content-Type is refused
- * @param smallSpool whether files may find no room
- * @param tooSlow whether every client may be
+ * @param decoded the decoder's result, or null if the Content-Type is rejected
+ * @param smallSpool whether the spool may be too small for the files
+ * @param tooSlow whether any client may be too slow for the required rate
  */
 record FilterVerdict(
-        Mishaps mishaps,
+        FaultPlan faultPlan,
         Disk disk,
         FormOptions options,
         ExpectedForm form,
@@ -35,47 +35,49 @@ record FilterVerdict(
         return disk.hasFailed();
     }
 
-    /** {@return whether nothing but the body can be what the form fails of} */
+    /** {@return whether only the body can make the form fail} */
     boolean isCalm() {
-        return !mishaps.hasSmallBudget()
-                && !mishaps.hasSmallMemory()
+        return !faultPlan.hasSmallBudget()
+                && !faultPlan.hasSmallMemory()
                 && !smallSpool
                 && !tooSlow
                 && !disk.hasFailed()
-                && !mishaps.hasFailingSink(options.multipart().preset());
+                && !faultPlan.hasFailingSink(options.multipart().preset());
     }
-
-    // ---- the form
 
     void requireForm() {
-        require(form.isWhole(), "a form is handed out that is to be refused: " + form.refusal());
+        require(form.isWhole(), "a form was returned that must be rejected: " + form.refusal());
     }
 
-    /** Requires that a call for the form may fail so; {@code ofTexts} if it asked for parameters. */
+    /** Requires that a call may fail with this exception; {@code ofTexts} if it asked for parameters. */
     void requireRight(Exception e, boolean ofTexts) {
         if (e instanceof MultipartRequestException refused) {
             requireRight(refused, ofTexts);
         } else if (e instanceof BrokenApplication) {
-            require(form.refusal() instanceof BrokenApplication, "no bug was asked for");
+            require(form.refusal() instanceof BrokenApplication, "the application threw although it has no bug");
         } else if (e != stream.failure() || ofTexts) {
-            throw new AssertionError("a call for the form fails in a way that is not documented: " + e, e);
+            throw new AssertionError("a call failed with an undocumented exception: " + e, e);
         }
     }
 
     private void requireRight(MultipartRequestException refused, boolean ofTexts) {
         Throwable cause = refused.getCause();
         if (cause != null && cause == stream.failure()) {
-            require(ofTexts && refused.httpStatus() == 400 && refused.closesConnection(), "wrong of the connection");
+            require(
+                    ofTexts && refused.httpStatus() == 400 && refused.closesConnection(),
+                    "wrong rejection after a failure of the connection");
             return;
         }
         int status = status(cause);
-        require(refused.httpStatus() == status, refused.httpStatus() + " is answered, not " + status + ": " + cause);
+        require(
+                refused.httpStatus() == status,
+                "status " + refused.httpStatus() + ", expected " + status + ": " + cause);
         require(
                 String.valueOf(refused.getMessage())
                         .equals(status == 500 ? NOT_STORED : String.valueOf(cause == null ? null : cause.getMessage())),
                 "wrong message: " + refused);
         if (!mayBe(cause, ofTexts)) {
-            throw new AssertionError("refused without a reason, expected " + form.refusal(), refused);
+            throw new AssertionError("rejected without a reason, expected " + form.refusal(), refused);
         }
     }
 
@@ -84,7 +86,7 @@ record FilterVerdict(
             return mayFailInStore();
         }
         return switch (known.reason()) {
-            case MEMORY_FULL -> mishaps.hasSmallBudget();
+            case MEMORY_FULL -> faultPlan.hasSmallBudget();
             case SPOOL_FULL, DISK_FULL -> smallSpool;
             case CLIENT_TOO_SLOW -> tooSlow;
             case PART_REFUSED ->
@@ -92,17 +94,17 @@ record FilterVerdict(
                         && wanted.httpStatus() == known.httpStatus()
                         && wanted.partIndex() == known.partIndex();
             default ->
-                known.reason() == Reason.IN_MEMORY_TOO_LARGE && mishaps.hasSmallMemory()
+                known.reason() == Reason.IN_MEMORY_TOO_LARGE && faultPlan.hasSmallMemory()
                         || ofTexts && form.isWhole() && known.reason() == form.textsRefusal()
                         || isSame(form.refusal(), known);
         };
     }
 
     private boolean mayFailInStore() {
-        return disk.hasFailed() || mishaps.hasFailingSink(options.multipart().preset());
+        return disk.hasFailed() || faultPlan.hasFailingSink(options.multipart().preset());
     }
 
-    /** {@return whether both say the same of a body} */
+    /** {@return whether both report the same error in a body} */
     static boolean isSame(@Nullable Exception expected, MultipartException actual) {
         return expected instanceof MultipartException wanted
                 && wanted.reason() == actual.reason()
@@ -110,7 +112,7 @@ record FilterVerdict(
                 && wanted.partIndex() == actual.partIndex();
     }
 
-    /** {@return the status that the documentation has for a reason} */
+    /** {@return the documented status of a reason} */
     private static int status(@Nullable Throwable cause) {
         if (!(cause instanceof MultipartException known)) {
             return 500;
@@ -125,23 +127,23 @@ record FilterVerdict(
         };
     }
 
-    /** Requires that the form of a request may be refused so, of which the exception has not been seen. */
+    /** Requires that the filter may answer the request with this error, if the exception itself is unknown. */
     void requireRightAnswer(int status, String message) {
         boolean right = switch (status) {
             case 408 -> tooSlow;
             case 500 -> mayFailInStore();
-            case 503 -> mishaps.hasSmallBudget();
+            case 503 -> faultPlan.hasSmallBudget();
             case 507 -> smallSpool;
-            case 413 -> mishaps.hasSmallMemory();
+            case 413 -> faultPlan.hasSmallMemory();
             default -> false;
         };
         Exception refusal = form.refusal();
         right |= refusal != null && !(refusal instanceof BrokenApplication) && status == status(refusal);
-        require(right, status + " is answered, expected " + refusal);
-        require(status != 500 || message.equals(NOT_STORED), "the answer says too much: " + message);
+        require(right, "status " + status + ", expected " + refusal);
+        require(status != 500 || message.equals(NOT_STORED), "the answer reveals details: " + message);
     }
 
-    /** {@return whether reading a part from a stream that is not stored may fail so} */
+    /** {@return whether reading a part directly from the stream may fail with this exception} */
     boolean isRightForReader(Exception e) {
         return e == stream.failure()
                 || e instanceof MultipartException slow && slow.reason() == Reason.CLIENT_TOO_SLOW && tooSlow;

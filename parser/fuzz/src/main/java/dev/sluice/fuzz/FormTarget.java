@@ -18,21 +18,22 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * Forms, with parts in memory, in files, in sinks, skipped, refused, looked at, while a call of the disk fails, the disk is full, the
- * quota, the budget or the memory of a form is used up, a sink or the application fails, the body ends early or the form is aborted:
- * whatever happens, nothing is left, no target is there by halves, and what the form holds is what the decoder says.
+ * Forms with parts in memory, in files and in sinks, and with skipped, rejected and peeked parts. Meanwhile, a call to
+ * the disk, a sink or the application fails, the disk is full, a quota, budget or memory limit is exceeded, the body
+ * ends early, or the form is aborted. In all cases nothing is leaked, no target file is incomplete, and the form agrees
+ * with the decoder.
  */
 public final class FormTarget {
-    /** Bytes that choose, in front of those of {@link Setup}. */
-    static final int HEAD = 1 + Mishaps.HEAD;
+    /** The number of choice bytes before those of {@link Setup}. */
+    static final int HEAD = 1 + FaultPlan.HEAD;
 
-    /** Content may leave up to a sixteenth of its memory free: one byte for each so many of its own. */
+    /** Up to a sixteenth of the memory for content may be unused: one byte for every 15 bytes of content. */
     private static final int BYTES_PER_FREE_ONE = 15;
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
     private final Disk disk;
-    private final Mishaps mishaps;
+    private final FaultPlan faultPlan;
     private final Setup setup;
     private final Source source;
     private final int end;
@@ -46,16 +47,17 @@ public final class FormTarget {
         int first = in.next();
         this.end = first & 7;
         this.spool = disk.spool((first & 8) != 0);
-        this.mishaps = new Mishaps(in, disk, spool);
+        this.faultPlan = new FaultPlan(in, disk, spool);
         this.setup = Setup.of(in);
         this.source = setup.source();
         this.random = setup.cuts();
-        this.budget = mishaps.budget(0);
-        this.options = mishaps.options(FormOptions.builder(spool, budget, Mishaps.common(setup, ALLOCATOR)))
+        this.budget = faultPlan.budget(0);
+        this.options = faultPlan
+                .options(FormOptions.builder(spool, budget, FaultPlan.common(setup, ALLOCATOR)))
                 .build();
     }
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) throws IOException {
         Disk disk = Disk.take();
         FormTarget run = new FormTarget(disk, new Input(bytes));
@@ -68,32 +70,32 @@ public final class FormTarget {
 
     private void require(boolean holds, String what) {
         if (!holds) {
-            throw new AssertionError(what + "\nend " + end + ", " + mishaps + "\n" + setup);
+            throw new AssertionError(what + "\nend " + end + ", " + faultPlan + "\n" + setup);
         }
     }
-
-    // ---- a run
 
     private void run() throws IOException {
         DecodedBody decoded =
                 new DecodedBody(setup.boundary(), options.multipart(), source.slice(0, source.size()), true);
-        mishaps.begin();
+        faultPlan.begin();
         try (PushedForm assembler = PushedForm.create(setup.boundary(), options, source.size())) {
             if (feed(assembler)) {
                 form(assembler, decoded);
             }
-            require(assembler.intake().demand() <= options.maxDrainBytes() + 1, "more is dropped than is worth it");
+            require(
+                    assembler.intake().demand() <= options.maxDrainBytes() + 1,
+                    "more of the rest is requested than maxDrainBytes");
         } catch (BrokenApplication e) {
-            require(mishaps.hasBug(), "no bug was asked for");
+            require(faultPlan.hasBug(), "the application threw although it has no bug");
         } catch (IOException e) {
             require(e.getMessage() != null, "an exception without a message: " + e.getClass());
         }
         disk.noFaults();
-        String broken = mishaps.brokenTarget(disk.takeTargets(), decoded.parts(), setup.preset());
-        require(broken.isEmpty(), broken + " is not whole");
+        String broken = faultPlan.brokenTarget(disk.takeTargets(), decoded.parts(), setup.preset());
+        require(broken.isEmpty(), broken + " is incomplete");
     }
 
-    /** {@return whether the form is to be finished} */
+    /** {@return whether the form should be finished} */
     private boolean feed(PushedForm assembler) throws IOException {
         int to = end < 5 ? source.size() : random.nextInt(source.size() + 1);
         int shift = random.nextInt(8);
@@ -115,14 +117,16 @@ public final class FormTarget {
     private void form(PushedForm assembler, DecodedBody decoded) throws IOException {
         try (MultipartForm form = assembler.finish()) {
             boolean refused = decoded.failure() != null;
-            require(!refused || setup.preset() == Preset.COMPATIBLE || end == 7, "the decoder refuses this");
+            require(
+                    !refused || setup.preset() == Preset.COMPATIBLE || end == 7,
+                    "the form was accepted although the decoder rejects it");
             if (setup.preset() != Preset.COMPATIBLE && !refused) {
                 compare(form, decoded.parts());
             }
-            if (!form.parts().isEmpty() && (mishaps.application() & 2) != 0) {
+            if (!form.parts().isEmpty() && (faultPlan.application() & 2) != 0) {
                 move(form.parts().get(0));
             }
-            if (form.parts().size() > 1 && (mishaps.application() & 4) != 0) {
+            if (form.parts().size() > 1 && (faultPlan.application() & 4) != 0) {
                 form.parts().get(1).detach().close();
             }
         }
@@ -130,10 +134,10 @@ public final class FormTarget {
 
     private void compare(MultipartForm form, List<DecodedBody.Part> expected) throws IOException {
         List<DecodedBody.Part> kept =
-                expected.stream().filter(part -> mishaps.isKept(part.index())).toList();
+                expected.stream().filter(part -> faultPlan.isKept(part.index())).toList();
         require(form.parts().size() == kept.size(), "parts: " + form.parts());
         long charged = expected.stream()
-                .filter(part -> mishaps.isKept(part.index()) || mishaps.isRefused(part.index()))
+                .filter(part -> faultPlan.isKept(part.index()) || faultPlan.isRefused(part.index()))
                 .mapToLong(DecodedBody.Part::charge)
                 .sum();
         long inMemory = form.parts().stream()
@@ -143,7 +147,7 @@ public final class FormTarget {
         long beyond = budget.used() - charged - inMemory;
         require(
                 beyond >= 0 && beyond <= inMemory / BYTES_PER_FREE_ONE,
-                budget.used() + " bytes are charged, not " + charged + " and what " + inMemory + " in memory take");
+                budget.used() + " bytes are charged, expected " + charged + " and the memory of " + inMemory);
         for (int i = 0; i < kept.size(); i++) {
             FormPart part = form.parts().get(i);
             DecodedBody.Part wanted = kept.get(i);
@@ -151,18 +155,18 @@ public final class FormTarget {
                     wanted.name().equals(part.name())
                             && Objects.equals(wanted.filename(), part.filename())
                             && part.size() == wanted.content().length,
-                    "another part: " + part);
+                    "wrong part: " + part);
             requireContent(part, wanted.content());
         }
     }
 
     private void requireContent(FormPart part, byte[] wanted) throws IOException {
         try (InputStream in = part.inputStream()) {
-            require(Arrays.equals(wanted, in.readAllBytes()), "other content of " + part);
+            require(Arrays.equals(wanted, in.readAllBytes()), "wrong content of " + part);
         }
     }
 
-    /** A part that could not be moved is still what it was. */
+    /** Moves a part. A part that could not be moved must still have its content. */
     private void move(FormPart part) throws IOException {
         byte[] before;
         try (InputStream in = part.inputStream()) {
@@ -177,10 +181,8 @@ public final class FormTarget {
             return;
         }
         disk.noFaults();
-        require(Arrays.equals(before, Files.readAllBytes(moved)), "other content was moved");
+        require(Arrays.equals(before, Files.readAllBytes(moved)), "the moved file has wrong content");
     }
-
-    // ---- afterwards
 
     private void requireNothingLeft() throws IOException {
         require(source.held() == 0, source.held() + " slices are held");

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs the engine, Jazzer on libFuzzer, in a JVM of its own, and counts. */
+/** A runner of the fuzzing engine, Jazzer on libFuzzer, in a JVM of its own. */
 final class Fuzzer {
     private static final String ENGINE = "com.code_intelligence.jazzer.Jazzer";
     private static final String EXECUTED = "stat::number_of_executed_units:";
@@ -24,20 +24,20 @@ final class Fuzzer {
     private final String classPath;
 
     /**
-     * What a run came to.
+     * The result of a run.
      *
      * @param executions of the target
-     * @param seconds it took, with the start of the JVM
+     * @param seconds including the start of the JVM
      * @param found whether the target failed
-     * @param coverage edges that were reached, as the engine counts them
-     * @param output its last lines
+     * @param coverage the number of edges reached
+     * @param output the last lines of the engine's output
      */
     record Run(long executions, long seconds, boolean found, long coverage, String output) {}
 
     /**
-     * A fuzzer.
+     * Creates a fuzzer.
      *
-     * @param directory where it keeps what it has learned, and what it has found
+     * @param directory for the fuzzer's corpus and its findings
      * @param classPath of the target and the engine
      */
     Fuzzer(Target target, Path directory, String classPath) {
@@ -46,16 +46,17 @@ final class Fuzzer {
         this.classPath = classPath;
     }
 
-    /** {@return where inputs are that made the target fail} */
+    /** {@return the directory of the inputs that made the target fail} */
     Path findings() {
         return directory.resolve("findings");
     }
 
     /**
-     * Runs for so many seconds or executions, whichever comes first; 0 is no bound.
+     * Runs for the given time or number of executions, whichever ends first; 0 means no limit.
      *
-     * @param comparisons whether the engine also learns from what the target compares, which makes it several times slower
-     * @param seed of the changes, so that a run can be had again; 0 for another one each time
+     * @param comparisons whether the engine also uses the values that the target compares, which makes it several times
+     *     slower
+     * @param seed of the mutations, to repeat a run; 0 for a different one each time
      */
     Run run(long seconds, long executions, boolean comparisons, int seed) throws IOException, InterruptedException {
         Path corpus = Files.createDirectories(directory.resolve("corpus"));

@@ -17,8 +17,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of Content-Type and Content-Disposition, whatever they are: refused with a {@link MultipartException} or taken as the
- * reference parser takes them; what was taken is the same once more when it is written with quotes.
+ * Arbitrary values of Content-Type and Content-Disposition. Each must be rejected with a {@link MultipartException} or
+ * parsed like the reference parser does, and an accepted value must have the same meaning when it is rewritten with
+ * quotes.
  */
 public final class HeaderTarget {
     private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
@@ -30,7 +31,7 @@ public final class HeaderTarget {
 
     private HeaderTarget() {}
 
-    /** For the fuzzer: a byte that chooses, then the value. */
+    /** Called by the fuzzer: a byte of choices, then the value. */
     public static void fuzzerTestOneInput(byte[] bytes) {
         Input in = new Input(bytes);
         int flags = in.next();
@@ -43,8 +44,6 @@ public final class HeaderTarget {
             disposition(value, OPTIONS.get(preset));
         }
     }
-
-    // ---- Content-Type
 
     private static void contentType(String value, Preset preset) {
         Outcome outcome = ReferenceParser.parse(value, NOTHING, preset.toString());
@@ -62,7 +61,7 @@ public final class HeaderTarget {
             require(e.offset() == -1 && e.partIndex() == -1, "offset " + e.offset(), preset, value);
             return;
         }
-        require(!refused, "taken, not " + error.reason(), preset, value);
+        require(!refused, "accepted, expected " + error.reason(), preset, value);
         String quoted = boundary.value();
         require(!quoted.isEmpty() && quoted.length() <= 256, "boundary " + quoted, preset, value);
         List<String> expected =
@@ -73,17 +72,17 @@ public final class HeaderTarget {
                 .toList();
         require(expected.equals(actual), actual + ", not " + expected, preset, value);
 
-        // The reference parser does not tell its boundary, but what it takes for a delimiter.
+        // The reference parser does not expose its boundary, but it accepts only a matching delimiter.
         byte[] close = ("--" + quoted + "--").getBytes(StandardCharsets.ISO_8859_1);
         require(
                 ReferenceParser.parse(value, close, preset.toString()).isAccepted(),
-                "boundary " + quoted + " is not that of the reference parser",
+                "boundary " + quoted + " differs from the reference parser",
                 preset,
                 value);
         requoted(boundary, preset, value);
     }
 
-    /** A boundary that may be in quotes is the same in quotes. */
+    /** Requires that a boundary has the same meaning in quotes, if it is allowed there. */
     private static void requoted(Boundary boundary, Preset preset, String value) {
         String again = boundary.mediaType() + "; boundary=\"" + boundary.value() + "\"";
         try {
@@ -92,16 +91,14 @@ public final class HeaderTarget {
                     same.value().equals(boundary.value())
                             && same.mediaType().equals(boundary.mediaType())
                             && same.isFormData() == boundary.isFormData(),
-                    "another boundary in quotes: " + same,
+                    "different boundary in quotes: " + same,
                     preset,
                     value);
         } catch (MultipartException e) {
             boolean quotable = boundary.value().chars().allMatch(c -> EncodedForm.BCHARS.indexOf(c) >= 0);
-            require(!quotable, "refused in quotes: " + e.getMessage(), preset, value);
+            require(!quotable, "rejected in quotes: " + e.getMessage(), preset, value);
         }
     }
-
-    // ---- Content-Disposition
 
     private static void disposition(byte[] bytes, MultipartOptions options) {
         String value = new String(bytes, StandardCharsets.UTF_8);
@@ -119,7 +116,7 @@ public final class HeaderTarget {
                     && error != null
                     && error.reason().equals(e.reason().name())
                     && error.offset() == e.offset();
-            require(refused, "refused, unlike " + error + ": " + e.getMessage(), options.preset(), value);
+            require(refused, "rejected, expected " + error + ": " + e.getMessage(), options.preset(), value);
             return;
         }
         String name = Objects.requireNonNull(head.name());
@@ -159,15 +156,15 @@ public final class HeaderTarget {
                     name.equals(same.name())
                             && Objects.equals(filename, same.filename())
                             && Objects.equals(head.safeFilename(), same.safeFilename()),
-                    "another when written again: " + again,
+                    "different meaning when rewritten: " + again,
                     options.preset(),
                     value);
         } catch (MultipartException e) {
-            require(false, "refused when written again: " + again + ": " + e.getMessage(), options.preset(), value);
+            require(false, "rejected when rewritten: " + again + ": " + e.getMessage(), options.preset(), value);
         }
     }
 
-    /** Percent-encoded names may have any. */
+    /** Returns whether a decoded name contains a control character, which is possible with percent-encoding. */
     private static boolean isControl(int c) {
         return c < ' ' && c != '\t' || c == 0x7F;
     }
@@ -184,9 +181,13 @@ public final class HeaderTarget {
         try {
             String field = "form-data; name=a; filename=" + quoted(safe);
             String safer = head(body(field), options).safeFilename();
-            require(safe.equals(safer), "safer still: " + safe + ", " + safer, options.preset(), value);
+            require(
+                    safe.equals(safer),
+                    "changed when sanitized again: " + safe + ", " + safer,
+                    options.preset(),
+                    value);
         } catch (MultipartException e) {
-            throw new AssertionError("refused: " + safe, e);
+            throw new AssertionError("rejected: " + safe, e);
         }
     }
 

@@ -2,7 +2,7 @@ package dev.sluice.fuzz;
 
 import java.util.Arrays;
 
-/** The bytes that the fuzzer has made, read from the front; beyond their end are zeros. */
+/** A reader of the fuzzer's bytes. Beyond the end it returns zeros. */
 final class Input {
     private final byte[] bytes;
     private int at;
@@ -16,7 +16,7 @@ final class Input {
         return at < bytes.length ? bytes[at++] & 0xFF : 0;
     }
 
-    /** {@return a number below {@code bound}, which is 256 at most} */
+    /** {@return a number below {@code bound}, which is at most 256} */
     int below(int bound) {
         return next() % bound;
     }
@@ -25,7 +25,7 @@ final class Input {
         return bytes.length - at;
     }
 
-    /** {@return the next bytes, as many as there are up to {@code count}} */
+    /** {@return the next {@code count} bytes, or fewer at the end} */
     byte[] take(int count) {
         int from = at;
         at = Math.min(bytes.length, at + count);

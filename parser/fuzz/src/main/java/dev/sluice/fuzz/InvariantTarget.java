@@ -15,17 +15,17 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds for every input: work is linear, memory is bounded, limits are never exceeded by what is handed out, data is that of the
- * body, retained data stays what it was, the only failure is a {@link MultipartException} and it is sticky, nothing is left behind
- * after a close at any event.
+ * Invariants of every input: the work is linear, memory is bounded, no limit is exceeded, data equals the body,
+ * retained data does not change, the only failure is a sticky {@link MultipartException}, and nothing is leaked after a
+ * close at any event.
  */
 public final class InvariantTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
-    /** Work that does not depend on the bytes: the search over one short chunk, and one part's begin. */
+    /** Work that does not depend on the number of bytes: the search in one short chunk, and the start of one part. */
     private static final int CONSTANT_STEPS = 64;
 
-    /** What the first bytes of a header section get, however few they are. */
+    /** The first allocation for a header section, regardless of its size. */
     private static final int FIRST_ALLOCATION = 256;
 
     private static final int MOST_RETAINED = 4;
@@ -56,7 +56,7 @@ public final class InvariantTarget {
         this.eventsLeft = random.nextInt(4) == 0 ? random.nextInt(64) : Integer.MAX_VALUE;
     }
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) {
         InvariantTarget run = new InvariantTarget(Setup.of(bytes));
         run.run();
@@ -85,7 +85,7 @@ public final class InvariantTarget {
         }
     }
 
-    /** {@return whether the decoder is to be fed more} */
+    /** {@return whether the decoder needs more input} */
     private boolean drain() {
         try {
             while (eventsLeft-- > 0) {
@@ -93,13 +93,13 @@ public final class InvariantTarget {
                 event(last);
                 require(steps() <= 8L * fed + CONSTANT_STEPS, steps() + " steps for " + fed + " bytes");
                 if (last == Event.NEED_INPUT) {
-                    require(source.held() == retained.size(), "a chunk is held that has been read");
+                    require(source.held() == retained.size(), "a consumed chunk is still held");
                     require(decoder.offset() == fed, "needs input at " + decoder.offset());
                     requireLittleMemory();
                     return true;
                 }
                 if (last == Event.END) {
-                    require(decoder.next() == Event.END, "END is not for ever");
+                    require(decoder.next() == Event.END, "another event followed END");
                     require(decoder.offset() == body.length, "ended at " + decoder.offset());
                     require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after END");
                     return false;
@@ -115,7 +115,7 @@ public final class InvariantTarget {
         return DecoderProbe.steps(decoder);
     }
 
-    /** At most twice a header section, and less than twice what has been fed. */
+    /** Requires at most twice a header section, and less than twice the bytes fed. */
     private void requireLittleMemory() {
         long held = ALLOCATOR.metric().usedHeapMemory();
         long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));
@@ -138,7 +138,7 @@ public final class InvariantTarget {
         int headers = head.headers().size();
         int size = decoder.rawHeaders().readableBytes();
         headerBytes += size;
-        files += setup.boundary().isFormData() && decoder.filename() != null ? 1 : 0; // of others none is counted
+        files += setup.boundary().isFormData() && decoder.filename() != null ? 1 : 0; // other types do not count files
         require(decoder.partIndex() == parts - 1, "part index " + decoder.partIndex());
         require(parts <= limits.maxParts(), "too many parts");
         require(files <= limits.maxFiles(), "too many files");
@@ -150,9 +150,9 @@ public final class InvariantTarget {
         ByteBuf raw = decoder.rawHeaders();
         int start = (int) decoder.partOffset() - size;
         for (int i = 0; i < size; i++) {
-            require(raw.getByte(raw.readerIndex() + i) == body[start + i], "other raw headers");
+            require(raw.getByte(raw.readerIndex() + i) == body[start + i], "wrong raw headers");
         }
-        require(head.contentType() == null || headers > 0, "a content type of no header");
+        require(head.contentType() == null || headers > 0, "a content type without a header");
     }
 
     private void data(ByteBuf bytes) {
@@ -166,7 +166,7 @@ public final class InvariantTarget {
         requireBytes(bytes, from);
         if (retained.size() < MOST_RETAINED && random.nextInt(4) == 0 && source.held() > retained.size()) {
             ByteBuf kept = bytes.retainedSlice();
-            if (source.held() == retained.size() + 2) { // a slice of the chunk, not of known text
+            if (source.held() == retained.size() + 2) { // a slice of the chunk, not of a constant
                 retained.add(kept);
                 retainedFrom.add(from);
             } else {
@@ -178,13 +178,13 @@ public final class InvariantTarget {
     private void requireBytes(ByteBuf bytes, int from) {
         int index = bytes.readerIndex();
         for (int i = 0; i < bytes.readableBytes(); i++) {
-            require(bytes.getByte(index + i) == body[from + i], "other data at " + (from + i));
+            require(bytes.getByte(index + i) == body[from + i], "wrong data at " + (from + i));
         }
     }
 
     private void failed(MultipartException e) {
         require(e.offset() >= 0 && e.offset() <= fed, "failed at " + e.offset());
-        require(decoder.offset() == e.offset(), "stands at " + decoder.offset() + ", failed at " + e.offset());
+        require(decoder.offset() == e.offset(), "the offset is " + decoder.offset() + ", failed at " + e.offset());
         require(e.partIndex() >= -1 && e.partIndex() <= parts, "failed in part " + e.partIndex());
         require(e.getMessage() != null && e.getMessage().length() < 400, "message " + e.getMessage());
         require(
@@ -194,17 +194,17 @@ public final class InvariantTarget {
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after the failure");
         try {
             decoder.next();
-            require(false, "the failure did not stay");
+            require(false, "the failure is not sticky");
         } catch (MultipartException again) {
-            require(again == e, "another failure came");
+            require(again == e, "a different failure was thrown");
         }
         if (fed < body.length) {
             decoder.feed(source.slice(fed, body.length));
-            require(source.held() == retained.size(), "a chunk is held that was fed after the failure");
+            require(source.held() == retained.size(), "a chunk fed after the failure is still held");
         }
     }
 
-    /** Closes wherever things stand; retained data is still what it was. */
+    /** Closes the decoder in any state. Retained data must be unchanged. */
     private void end() {
         decoder.close();
         decoder.close();
@@ -217,7 +217,7 @@ public final class InvariantTarget {
         require(source.held() == 0, "a slice is left");
         try {
             decoder.next();
-            require(false, "a closed decoder goes on");
+            require(false, "a closed decoder did not fail");
         } catch (IllegalStateException expected) {
             require(expected.getMessage() != null, "no message");
         } catch (MultipartException e) {

@@ -9,16 +9,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Fuzzes one target or all, goes on where it stopped, and records how much was done. */
+/**
+ * The fuzzing command: it fuzzes one target or all, continues where it stopped, and records the number of executions.
+ */
 @Command(
         name = "fuzz",
         mixinStandardHelpOptions = true,
-        description = "Fuzzes the decoder and what stands on it. Exits with 1 when a target has failed.")
+        description = "Fuzzes the decoder and the layers above it. Exits with 1 if a target fails.")
 public final class Main implements Callable<Integer> {
-    /** Between two entries in the record. */
+    /** The time between two entries in the record. */
     private static final long SLICE_SECONDS = 300;
 
-    /** One slice in so many, the first among them, learns from comparisons too; the others are several times faster. */
+    /**
+     * The first slice and every fifth one after it also learn from comparisons; the others are several times faster.
+     */
     private static final int COMPARISONS_EVERY = 5;
 
     @Parameters(
@@ -26,25 +30,26 @@ public final class Main implements Callable<Integer> {
             defaultValue = "all",
             paramLabel = "TARGET",
             description =
-                    "partition, round-trip, reference, invariant, form, header, filter; every for all in one; all for one after the other")
+                    "partition, round-trip, reference, invariant, form, header or filter; 'every' for all in one process, 'all' for one after the other")
     private String target = "all";
 
     @Parameters(
             index = "1",
             defaultValue = "60s",
             paramLabel = "AMOUNT",
-            description = "how much of each target: seconds as 60s, or executions as 1000000; default ${DEFAULT-VALUE}")
+            description =
+                    "amount per target: seconds such as 60s, or executions such as 1000000; default ${DEFAULT-VALUE}")
     private String amount = "60s";
 
-    @Option(names = "--corpus", required = true, description = "where it keeps what it has learned and found")
+    @Option(names = "--corpus", required = true, description = "directory for the learned corpus and the findings")
     private Path corpus = Path.of("corpus");
 
-    @Option(names = "--record", required = true, description = "the file to which executions are added")
+    @Option(names = "--record", required = true, description = "file in which the executions are recorded")
     private Path record = Path.of("executions.json");
 
     private Main() {}
 
-    /** For the command line. */
+    /** Called by the command line. */
     public static void main(String[] arguments) {
         System.exit(new CommandLine(new Main()).execute(arguments));
     }
@@ -57,11 +62,11 @@ public final class Main implements Callable<Integer> {
         for (Target each : target.equals("all") ? Target.single() : List.of(Target.of(target))) {
             found |= !fuzz(each, timed ? number : 0, timed ? 0 : number);
         }
-        System.out.println("in all: " + new Executions(record).total() + " executions");
+        System.out.println("total: " + new Executions(record).total() + " executions");
         return found ? 1 : 0;
     }
 
-    /** {@return whether the target held} */
+    /** {@return whether the target did not fail} */
     private boolean fuzz(Target each, long seconds, long executions) throws IOException, InterruptedException {
         Fuzzer fuzzer = new Fuzzer(each, corpus.toAbsolutePath(), System.getProperty("java.class.path"));
         long secondsLeft = seconds;

@@ -5,8 +5,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.SplittableRandom;
 
 /**
- * However a body is cut, it means the same: parts, data, deviations, the error and where it is. The state after two chunks is that
- * after both in one.
+ * Independence of the splits: a body has the same parts, data, deviations, error and offset for every split into
+ * chunks. The state after two chunks equals the state after both in one.
  */
 public final class PartitionTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
@@ -14,7 +14,7 @@ public final class PartitionTarget {
 
     private PartitionTarget() {}
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) {
         Setup setup = Setup.of(bytes);
         Source source = setup.source();

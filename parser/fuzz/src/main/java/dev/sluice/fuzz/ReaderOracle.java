@@ -13,11 +13,11 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
 
-/** What the parts of a request are for whoever reads them while they come. */
+/** The expected results of reading the parts of a request one by one. */
 record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
-    /** Reads some parts: bits 0-2 how many, bit 3 every other one, and these as streams. */
+    /** Reads parts and compares them. Bits 0-2 are their number; with bit 3, every second part is read, as a stream. */
     void read(MultipartReader reader, int how) throws IOException {
-        boolean undecoded = (how & 8) == 0;
+        boolean raw = (how & 8) == 0;
         for (int i = 0; i <= (how & 7); i++) {
             MultipartReader.Part part = reader.nextPart();
             if (part == null) {
@@ -28,15 +28,15 @@ record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
                         "the reader ends after " + i + " parts");
                 return;
             }
-            if (undecoded || (i & 1) == 0) {
-                compare(part, content(part, undecoded), undecoded, i);
+            if (raw || (i & 1) == 0) {
+                compare(part, content(part, raw), raw, i);
             }
         }
     }
 
-    /** {@return the content of a part, which is whole} */
-    private static byte[] content(MultipartReader.Part part, boolean undecoded) throws IOException {
-        if (!undecoded) {
+    /** {@return the complete content of a part} */
+    private static byte[] content(MultipartReader.Part part, boolean raw) throws IOException {
+        if (!raw) {
             try (InputStream in = part.inputStream()) {
                 return in.readAllBytes();
             }
@@ -48,36 +48,36 @@ record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
         return content.toByteArray();
     }
 
-    private void compare(MultipartReader.Part part, byte[] content, boolean undecoded, int position) {
-        String encoding = undecoded ? "" : encoding(part);
-        require(position < decoded.parts().size(), "a part of a refused body is handed out as if it were whole");
+    private void compare(MultipartReader.Part part, byte[] content, boolean raw, int position) {
+        String encoding = raw ? "" : encoding(part);
+        require(position < decoded.parts().size(), "a part of a rejected body was returned as complete");
         DecodedBody.Part expected = decoded.parts().get(position);
         require(
                 expected.name().equals(part.name())
                         && Objects.equals(expected.filename(), part.filename())
                         && expected.index() == part.index(),
-                "another part: " + part.name());
+                "wrong part: " + part.name());
         boolean comparable = !encoding.equals("base64") && !encoding.equals("quoted-printable");
-        require(!comparable || Arrays.equals(expected.content(), content), "other content of part " + position);
+        require(!comparable || Arrays.equals(expected.content(), content), "wrong content of part " + position);
     }
 
-    /** {@return the transfer encoding that is undone, in lower case; empty where none is} */
+    /** {@return the transfer encoding that is decoded, in lower case; empty if none} */
     private String encoding(MultipartReader.Part part) {
         boolean undone = verdict.options().multipart().preset() == Preset.COMPATIBLE;
         String encoding = undone ? part.head().transferEncoding() : null;
         return encoding == null ? "" : encoding.toLowerCase(Locale.ROOT);
     }
 
-    /** Requires that reading may fail so; {@code destroyed} if the filter has been ended. */
-    void requireRight(IOException e, boolean destroyed) {
+    /** Requires that reading may fail with this exception. */
+    void requireRight(IOException e) {
         if (e instanceof MultipartException malformed && malformed.reason() != Reason.CLIENT_TOO_SLOW) {
             require(
                     FilterVerdict.isSame(decoded.failure(), malformed)
                             || malformed.reason() == Reason.MALFORMED_TRANSFER_ENCODING
                                     && verdict.options().multipart().preset() == Preset.COMPATIBLE,
-                    "another refusal: " + e);
+                    "wrong rejection: " + e);
         } else {
-            require(destroyed || verdict.isRightForReader(e), "reading fails in a way that is not documented: " + e);
+            require(verdict.isRightForReader(e), "reading failed with an undocumented exception: " + e);
         }
     }
 }

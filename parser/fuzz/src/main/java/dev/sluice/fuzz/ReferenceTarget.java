@@ -6,23 +6,23 @@ import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
-/** A body means what it means to the reference parser: parts, data, deviations, the error and where it is. */
+/** Agreement with the reference parser: the same parts, data, deviations, error and offset. */
 public final class ReferenceTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
     private ReferenceTarget() {}
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) throws MultipartException {
         Setup setup = Setup.of(bytes);
         Outcome outcome = ReferenceParser.parse(
                 setup.contentType(), setup.body(), setup.preset().toString(), setup.limits());
         Transcript expected = Transcript.of(outcome);
         Source source = setup.source();
-        Boundary boundary = Boundary.from(setup.contentType(), setup.preset()); // sound, in every preset
+        Boundary boundary = Boundary.from(setup.contentType(), setup.preset()); // valid in every preset
         Transcript actual =
                 Decoding.of(boundary, setup.options(ALLOCATOR), source, each -> each.feedRest(setup.cuts()));
-        Transcript.requireSame(expected, actual, "other than the reference parser", setup);
+        Transcript.requireSame(expected, actual, "differs from the reference parser", setup);
         source.requireNothingHeld(ALLOCATOR, setup);
     }
 }

@@ -8,10 +8,10 @@ import dev.sluice.Preset;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.SplittableRandom;
 
-/** Whatever form is written by the rules, reading it gives that form again, in the strictest preset, and nothing is reported. */
+/** Round trip: a form encoded by the rules is decoded to the same form in STRICT, without reported deviations. */
 public final class RoundTripTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
-    /** What is written by the rules, though not every reader reads it so. */
+    /** The strictest preset, plus deviations that the rules allow but some readers misread. */
     private static final MultipartOptions STRICT = options(Preset.STRICT.accepting(
             Deviation.BACKSLASH,
             Deviation.ESCAPED_BACKSLASH,
@@ -30,7 +30,7 @@ public final class RoundTripTarget {
                 .build();
     }
 
-    /** For the fuzzer. */
+    /** Called by the fuzzer. */
     public static void fuzzerTestOneInput(byte[] bytes) throws MultipartException {
         Input in = new Input(bytes);
         int flags = in.next();
@@ -44,7 +44,8 @@ public final class RoundTripTarget {
         Transcript cut = Decoding.of(boundary, STRICT, source, each -> each.feedRest(cuts));
         Transcript.requireSame(strict, cut, "cut at random", form);
         Transcript compatible = Decoding.of(boundary, COMPATIBLE, source, each -> each.feedRest(cuts));
-        if (form.isSameWithBareLf() && !compatible.startsWith(form.meaning())) { // two file names are reported there
+        if (form.isSameWithBareLf()
+                && !compatible.startsWith(form.meaning())) { // only a prefix, because two file names are reported
             throw new AssertionError(
                     "COMPATIBLE\n" + form + "\nexpected " + form.meaning() + "\nbut was  " + compatible);
         }

@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** What fuzzing starts from: the corpus of the test kit and its soups, in the words of a target. */
+/** The seeds of a target: the test kit's corpus and soups, encoded as inputs of the target. */
 final class Seeds {
     private static final int SOUPS = 400;
     private static final int RANDOM = 200;
@@ -34,7 +34,7 @@ final class Seeds {
         }
     }
 
-    /** {@return inputs of a target, by name} */
+    /** {@return the seeds of a target, by name} */
     static Map<String, byte[]> of(Target target) {
         return new Seeds(target).seeds;
     }
@@ -52,7 +52,7 @@ final class Seeds {
         }
     }
 
-    /** Few of each: a short run is to get beyond them. */
+    /** Adds a few seeds of each target, so that a short run can go beyond them. */
     private void some() {
         for (int i = 0; i < Target.single().size(); i++) {
             int count = 0;
@@ -67,7 +67,7 @@ final class Seeds {
         }
     }
 
-    /** A body and the value of its Content-Type. */
+    /** A use of a body and its Content-Type. */
     private interface Use {
         void of(String name, String contentType, byte[] body);
     }
@@ -91,14 +91,12 @@ final class Seeds {
         }
     }
 
-    // ---- bodies
-
     private void body(String name, String contentType, byte[] body) {
         String boundary;
         try {
             boundary = Boundary.from(contentType, Preset.COMPATIBLE).value();
         } catch (MultipartException e) {
-            return; // no body is read
+            return; // the Content-Type is rejected, so no body is read
         }
         byte[] renamed = replaced(body, Bytes.latin1("--" + boundary), Bytes.latin1("--x"));
         int preset = name.hashCode() & 3;
@@ -140,8 +138,6 @@ final class Seeds {
         }
         return out.add(Arrays.copyOfRange(body, at, body.length)).toByteArray();
     }
-
-    // ---- values of header fields
 
     private void headers(String name, String contentType, byte[] body) {
         int preset = name.hashCode() & 3;

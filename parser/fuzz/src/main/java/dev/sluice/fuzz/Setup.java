@@ -14,16 +14,15 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * A body and how to read it, made of the bytes of the fuzzer: five that choose, then the body.
- *
+ * A body and the options for decoding it, made from the fuzzer's bytes: five choice bytes, then the body.
  * <pre>
- * byte 0   bits 0-1 preset, bit 2 the body is made of {@link Tokens}, bit 3 direct memory, bits 4-6 the boundary
- * byte 1   which limits, none below 8 of 16
- * byte 2   their values
+ * byte 0   bits 0-1 preset, bit 2 the body consists of {@link Tokens}, bit 3 direct memory, bits 4-6 the boundary
+ * byte 1   the kind of limits; none if it is below 8 (of 16)
+ * byte 2   the values of the limits
  * byte 3-4 the cuts
  * </pre>
  *
- * @param type which of the {@link #CONTENT_TYPES}
+ * @param type the index of the {@link #CONTENT_TYPES}
  * @param direct whether the body is in direct memory
  * @param seed of the cuts
  */
@@ -32,7 +31,7 @@ record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, in
     static final int TOKENS = 4;
     static final int DIRECT = 8;
 
-    /** Choice 0 is what the seeds are written for. */
+    /** The seeds use the first one. */
     static final String[] CONTENT_TYPES = {
         "multipart/form-data; boundary=x",
         "multipart/mixed; boundary=x",
@@ -124,7 +123,7 @@ record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, in
         return limits == ReferenceLimits.DEFAULTS ? MultipartOptions.builder() : DecoderProbe.limits(limits);
     }
 
-    /** {@return an allocator that counts exactly and whose buffers cost little} */
+    /** {@return an allocator with exact counts and cheap buffers} */
     static UnpooledByteBufAllocator countingAllocator() {
         return new UnpooledByteBufAllocator(false, true);
     }

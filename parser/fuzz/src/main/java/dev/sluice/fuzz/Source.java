@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
-/** A body in one buffer, of which slices are fed; whoever forgets to release one is found out. */
+/** A body in one buffer. Slices of it are fed to the decoder, and their reference count reveals leaks. */
 final class Source {
     private static ByteBuf direct = UnpooledByteBufAllocator.DEFAULT.directBuffer(4096);
 
@@ -14,7 +14,7 @@ final class Source {
         this.memory = memory;
     }
 
-    /** {@return the body, on the heap or in memory outside of it that all such sources share, one after the other} */
+    /** {@return the body, on the heap or in direct memory that is reused by all such sources} */
     static Source of(byte[] body, boolean inDirectMemory) {
         if (!inDirectMemory) {
             return new Source(Unpooled.wrappedBuffer(body));
@@ -29,20 +29,20 @@ final class Source {
         return memory.readableBytes();
     }
 
-    /** {@return some of the body, <em>transferred</em>} */
+    /** {@return a range of the body, <em>transferred</em>} */
     ByteBuf slice(int from, int to) {
         return memory.retainedSlice(from, to - from);
     }
 
-    /** Requires that no slice is held, and no memory of the allocator. */
+    /** Requires that all slices and all memory of the allocator are released. */
     void requireNothingHeld(UnpooledByteBufAllocator allocator, Object setup) {
         long memory = allocator.metric().usedHeapMemory();
         if (held() != 0 || memory != 0) {
-            throw new AssertionError("left behind: " + held() + " slices, " + memory + " bytes\n" + setup);
+            throw new AssertionError("leaked: " + held() + " slices, " + memory + " bytes\n" + setup);
         }
     }
 
-    /** {@return how many slices have not been released} */
+    /** {@return the number of unreleased slices} */
     int held() {
         return memory.readableBytes() == 0 ? 0 : memory.refCnt() - 1;
     }

@@ -5,26 +5,26 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What can be fuzzed. */
+/** The fuzz targets. */
 enum Target {
-    /** Every partition means the same. */
+    /** Every split has the same result. */
     PARTITION(512, List.of(), PartitionTarget::fuzzerTestOneInput),
-    /** Reading undoes writing. */
+    /** Decoding reverses encoding. */
     ROUND_TRIP(512, List.of(), RoundTripTarget::fuzzerTestOneInput),
-    /** The reference parser says the same. */
+    /** The decoder agrees with the reference parser. */
     REFERENCE(512, List.of("dev.sluice.testkit.Reference*"), ReferenceTarget::fuzzerTestOneInput),
-    /** Work, memory and limits. */
+    /** Bounds on work and memory, and limits. */
     INVARIANT(1024, List.of(), InvariantTarget::fuzzerTestOneInput),
-    /** Forms, sinks and files that fail. */
+    /** Forms, sinks and files with failures. */
     FORM(512, List.of(), FormTarget::fuzzerTestOneInput),
     /** Content-Type and Content-Disposition. */
     HEADER(256, List.of("dev.sluice.testkit.Reference*"), HeaderTarget::fuzzerTestOneInput),
-    /** Requests behind the servlet filter. */
+    /** Requests through the servlet filter. */
     FILTER(512, List.of("dev.sluice.servlet.*"), FilterTarget::fuzzerTestOneInput),
-    /** Each of the others, as the first byte says: for a short run. */
+    /** All of the others, chosen by the first byte, for a short run. */
     EVERY(512, List.of("dev.sluice.testkit.Reference*", "dev.sluice.servlet.*"), EveryTarget::fuzzerTestOneInput);
 
-    /** One execution. */
+    /** Runs one input. */
     @FunctionalInterface
     interface Execution {
         void run(byte[] bytes) throws Exception;
@@ -44,17 +44,17 @@ enum Target {
         return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
-    /** {@return those that look at one thing each} */
+    /** {@return all targets except {@link #EVERY}} */
     static List<Target> single() {
         return List.of(PARTITION, ROUND_TRIP, REFERENCE, INVARIANT, FORM, HEADER, FILTER);
     }
 
-    /** {@return the most bytes of an input} */
+    /** {@return the maximum size of an input in bytes} */
     int largest() {
         return largest;
     }
 
-    /** {@return the classes whose branches lead the fuzzer, beside those of the library} */
+    /** {@return the classes to instrument in addition to the library's} */
     List<String> alsoInstrumented() {
         return alsoInstrumented;
     }
@@ -63,7 +63,7 @@ enum Target {
         execution.run(bytes);
     }
 
-    /** {@return the class that the fuzzer calls} */
+    /** {@return the name of the class that the fuzzer calls} */
     String className() {
         return Stream.of(name().split("_"))
                 .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))

@@ -9,16 +9,16 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What multipart bodies are made of, one byte each: few bytes of the fuzzer become a body with parts. */
+/** The tokens of multipart bodies, one byte each, so that a few bytes of the fuzzer become a body with parts. */
 final class Tokens {
-    /** In a token, the boundary; a tilde is a boundary without its last byte. */
+    /** In a token, {@code #} stands for the boundary and {@code ~} for the boundary without its last byte. */
     private static final String[] TOKENS = Objects.requireNonNull(
                     TextTable.sections("fuzz-tokens.txt").get("tokens"))
             .toArray(String[]::new);
 
     private final String boundary;
 
-    /** Made when they are wanted; empty until then. */
+    /** Created on first use; empty until then. */
     private final byte[][] tokens = new byte[TOKENS.length][0];
 
     private Tokens(String boundary) {
@@ -40,7 +40,7 @@ final class Tokens {
         return token;
     }
 
-    /** {@return the bytes with each that has its highest bit set replaced by its token} */
+    /** {@return the bytes, with each byte above 0x7F replaced by its token} */
     byte[] expand(byte[] bytes) {
         Bytes out = new Bytes(bytes.length * 4 + 64);
         for (byte b : bytes) {
@@ -53,7 +53,7 @@ final class Tokens {
         return out.toByteArray();
     }
 
-    /** {@return the tokens as words for the fuzzer, written as it reads them} */
+    /** {@return the tokens in the syntax of libFuzzer's dictionaries} */
     static String dictionary() {
         StringBuilder words = new StringBuilder();
         for (String token : TOKENS) {
@@ -67,7 +67,10 @@ final class Tokens {
         return words.toString();
     }
 
-    /** {@return bytes that {@link #expand} to {@code body}, or null if it has others than ASCII that are in no token} */
+    /**
+     * {@return bytes that {@linkplain #expand expand} to {@code body}, or null if it contains other bytes than ASCII
+     * and tokens}
+     */
     byte @Nullable [] shorten(byte[] body) {
         Bytes out = new Bytes(body.length + 1);
         List<Integer> longest = longestFirst();

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a body means, in bytes that can be compared: headers and data of the parts, deviations, the error. Data is in it
- * as it comes, so that its chunks leave no trace.
+ * The complete meaning of a body as comparable bytes: headers and data of the parts, deviations, and the error. Data is
+ * concatenated, so the transcript does not depend on the chunks.
  */
 final class Transcript {
     private static final int REPORTED = 100;
@@ -74,7 +74,7 @@ final class Transcript {
         return number(part).number(offset);
     }
 
-    /** How many deviations there were; the last word. */
+    /** Adds the number of deviations, as the last entry. */
     Transcript deviations(long count) {
         out.add("\n#");
         return number(count);
@@ -120,7 +120,7 @@ final class Transcript {
         return fails(e.reason(), e.offset(), e.partIndex());
     }
 
-    /** {@return what the reference parser says} */
+    /** {@return the transcript of the reference parser's result} */
     static Transcript of(Outcome outcome) {
         Transcript transcript = new Transcript();
         for (Outcome.Part part : outcome.parts()) {
@@ -152,7 +152,7 @@ final class Transcript {
         dataBegins().data(part.body());
     }
 
-    /** {@return how many parts began} */
+    /** {@return the number of parts that began} */
     int parts() {
         return parts;
     }
@@ -165,7 +165,7 @@ final class Transcript {
         return out.startsWith(other.out);
     }
 
-    /** Fails with both where they differ. */
+    /** Throws an error with both transcripts if they differ. */
     static void requireSame(Transcript expected, Transcript actual, String what, Object setup) {
         if (!expected.isSame(actual)) {
             throw new AssertionError(what + "\n" + setup + "\nexpected " + expected + "\nbut was  " + actual);

@@ -1,4 +1,6 @@
-/** Coverage-guided fuzzing of the decoder and of what stands on it: targets with oracles, and what runs them. */
+/**
+ * Coverage-guided fuzzing of the decoder and the layers above it: targets with oracles, and the program that runs them.
+ */
 @NullMarked
 package dev.sluice.fuzz;
 

@@ -15,26 +15,26 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A short run with the engine, and the record of what was run. */
+/** A short run of the engine, and the record of executions. */
 @Tag("sized")
 class FuzzerTest {
     private static final String CLASS_PATH =
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 
-    /** A build that failed by chance would tell nothing of its change; {@code .ci/fuzz} looks for what is new. */
+    /** A fixed seed, because a random failure would not be caused by the change under test. {@code .ci/fuzz} finds new failures. */
     private static final int SEED = 20_261_123;
 
     @TempDir
     Path directory;
 
-    /** In each build only the way that learns the most, as the other one learns nothing beside it. */
+    /** The mode that learns most; the faster one adds nothing in a short run. */
     static List<Boolean> ways() {
         return Boolean.getBoolean("sluice.full") ? List.of(true, false) : List.of(true);
     }
 
     @ParameterizedTest
     @MethodSource("ways")
-    void aShortRunGetsBeyondTheSeedsAndFindsNothing(boolean comparisons) throws Exception {
+    void shortRun_findsNothing(boolean comparisons) throws Exception {
         Fuzzer fuzzer = new Fuzzer(Target.EVERY, directory, CLASS_PATH);
         Fuzzer.Run run = fuzzer.run(60, ProofSize.of("sluice.fuzz.executions", 2_500, 20_000), comparisons, SEED);
         assertFalse(run.found(), run.output());
@@ -43,7 +43,7 @@ class FuzzerTest {
     }
 
     @Test
-    void executionsOfADayAddUp() throws IOException {
+    void executions_sameDay_areAdded() throws IOException {
         Path file = directory.resolve("executions.json");
         new Executions(file).add(Target.PARTITION, 10, 1);
         new Executions(file).add(Target.HEADER, 5, 1);

@@ -14,16 +14,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What fuzzing starts from, and every input that ever made a target fail. */
+/** Runs all seeds, and all inputs that ever made a target fail. */
 class RegressionTest {
     private static final Path FINDINGS = Path.of("src/test/findings");
 
-    /** How often each seed is changed, in halves. */
+    /** The number of mutations of each seed, times two. */
     private static final int CHANGES = ProofSize.of("sluice.fuzz.changes", 1, 8);
 
     @ParameterizedTest
     @EnumSource
-    void everySeedHolds(Target target) throws Exception {
+    void seeds_pass(Target target) throws Exception {
         Map<String, byte[]> seeds = Seeds.of(target);
         for (byte[] seed : seeds.values()) {
             target.run(seed);
@@ -33,7 +33,7 @@ class RegressionTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyFindingIsRepaired(Target target) throws Exception {
+    void findings_pass(Target target) throws Exception {
         for (Path finding : findings(target)) {
             target.run(Files.readAllBytes(finding));
         }
@@ -41,7 +41,7 @@ class RegressionTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyFindingIsExplained(Target target) throws IOException {
+    void findings_areExplained(Target target) throws IOException {
         String page = Files.readString(FINDINGS.resolve("README.md"));
         for (Path finding : findings(target)) {
             String name = target + "/" + finding.getFileName();
@@ -59,11 +59,11 @@ class RegressionTest {
         }
     }
 
-    /** Without the engine, and the same each time. {@code EVERY} has some of what the others have. */
+    /** Runs without the engine, with a fixed seed. {@code EVERY} has no seeds of its own. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EVERY")
     @Tag("sized")
-    void seedsWithSomeBytesChangedHold(Target target) throws Exception {
+    void mutatedSeeds_pass(Target target) throws Exception {
         SplittableRandom random = new SplittableRandom(20_261_120L);
         int half = 0;
         for (byte[] seed : Seeds.of(target).values()) {

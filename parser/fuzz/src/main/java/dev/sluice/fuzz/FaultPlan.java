@@ -14,19 +14,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What goes wrong around a form, and what the application decides about its parts, made of six bytes of the fuzzer.
- *
+ * The faults around a form, and the application's decisions about its parts, chosen by six bytes of the fuzzer.
  * <pre>
- * byte 0   the call of the disk that fails, 1 the space on it: {@link Disk#faults}
+ * byte 0   the failing call of the disk, byte 1 its space: {@link Disk#faults}
  * byte 2   bits 0-3 the threshold, bits 4-5 the memory of the form, bits 6-7 the budget
- * byte 3-4 three bits for each of five parts, and again for the next five
- * byte 5   the bytes that a broken sink takes, and other things about the application
+ * byte 3-4 three bits for each of five parts, repeated for the next five
+ * byte 5   the bytes accepted by a broken sink, and other choices of the application
  * </pre>
  */
-final class Mishaps {
+final class FaultPlan {
     static final int HEAD = 6;
 
-    /** Byte 5 where the application has no bug, and refuses nothing. */
+    /** Byte 5 for an application without a bug that rejects nothing. */
     static final byte SOUND_APPLICATION = 64;
 
     private static final int LARGEST_FIELD = 24;
@@ -46,7 +45,7 @@ final class Mishaps {
     private final int decisions;
     private final int application;
 
-    Mishaps(Input in, Disk disk, SpoolDirectory spool) {
+    FaultPlan(Input in, Disk disk, SpoolDirectory spool) {
         this.disk = disk;
         this.spool = spool;
         this.fault = in.next();
@@ -56,7 +55,7 @@ final class Mishaps {
         this.application = in.next();
     }
 
-    /** The disk fails from here on. */
+    /** Enables the faults of the disk. */
     void begin() {
         disk.faults(fault, space);
     }
@@ -66,29 +65,31 @@ final class Mishaps {
         return application;
     }
 
-    // ---- sizes
-
     boolean hasSmallBudget() {
         return sizes >> 6 == 3;
     }
 
-    /** {@return the budget of the process, with so many bytes for what is no part} */
-    MemoryBudget budget(int beside) {
-        return MemoryBudget.of((hasSmallBudget() ? 9 << 10 : 1 << 20) + beside, 0, 0);
+    /**
+     * {@return the budget of the process, with extra bytes for other uses than parts}
+     *
+     * @param extra the extra bytes
+     */
+    MemoryBudget budget(int extra) {
+        return MemoryBudget.of((hasSmallBudget() ? 9 << 10 : 1 << 20) + extra, 0, 0);
     }
 
     boolean hasSmallMemory() {
         return (sizes >> 4 & 3) == 3;
     }
 
-    /** {@return the options of a form, all of them} */
+    /** {@return the complete options of the form} */
     FormOptions.Builder options(FormOptions.Builder builder) {
         return builder.spillThreshold((sizes & 15) * 4L)
                 .maxInMemoryBytes(hasSmallMemory() ? 1400 : 1 << 20)
                 .decider(this::decide);
     }
 
-    /** {@return the same options, but for a form in memory, of which there is enough, and with sinks that work} */
+    /** {@return the same options for a form in unlimited memory, with sinks that work} */
     FormOptions calmOptions(Setup setup, ByteBufAllocator allocator) {
         return FormOptions.inMemory(MemoryBudget.unlimited(), common(setup, allocator))
                 .maxInMemoryBytes(1 << 24)
@@ -96,12 +97,10 @@ final class Mishaps {
                 .build();
     }
 
-    /** {@return what all forms start from} */
+    /** {@return the options common to all forms} */
     static MultipartOptions common(Setup setup, ByteBufAllocator allocator) {
         return setup.options(allocator).toBuilder().maxFieldBytes(LARGEST_FIELD).build();
     }
-
-    // ---- decisions
 
     private int kindOf(int part) {
         return decisions >> 3 * (part % DECIDED) & 7;
@@ -112,7 +111,7 @@ final class Mishaps {
             case MEMORY -> PartDecision.memory();
             case FILE -> PartDecision.to(PartSink.toFile(spool, disk.targets().resolve(target(part.index()))));
             case SINK -> PartDecision.to(new BrokenSink(application));
-            case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.refuse(415, "not this one");
+            case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.refuse(415, "part not accepted");
             case LOOK ->
                 PartDecision.look(1 + application % 16, bytes -> {
                     if (application == 255) {
@@ -124,7 +123,7 @@ final class Mishaps {
                 if (application < 16) {
                     throw new BrokenApplication();
                 }
-                yield application < 32 ? PartDecision.refuseForm(403, "not this form") : PartDecision.spill();
+                yield application < 32 ? PartDecision.refuseForm(403, "form not accepted") : PartDecision.spill();
             }
             default -> PartDecision.spill();
         };
@@ -135,43 +134,41 @@ final class Mishaps {
         return kind == FILE || kind == SINK ? PartDecision.to(PartSink.discard()) : decide(part);
     }
 
-    /** {@return whether the form has the part} */
+    /** {@return whether the form keeps the part} */
     boolean isKept(int part) {
         int kind = kindOf(part);
         return kind != FILE && kind != SINK && kind != DROP;
     }
 
-    /** {@return whether the part is refused, and noted} */
+    /** {@return whether the part is rejected and listed} */
     boolean isRefused(int part) {
         return kindOf(part) == DROP && (application & 1) != 0;
     }
 
-    /** {@return whether a bug of the application may show} */
+    /** {@return whether the application may throw} */
     boolean hasBug() {
         return application == 255 || application < 16;
     }
 
-    /** {@return whether some part may fail in its sink, be the disk well or not} */
+    /** {@return whether a part may fail in its sink without a fault of the disk} */
     boolean hasFailingSink(Preset preset) {
         boolean fails = false;
         for (int part = 0; part < DECIDED; part++) {
-            // Nested parts all have the number of the one that they came in, and so one target.
+            // Nested parts have the index of the outer part, and therefore the same target.
             fails |= kindOf(part) == SINK || kindOf(part) == FILE && preset == Preset.COMPATIBLE;
         }
         return fails;
     }
-
-    // ---- targets
 
     private static String target(int part) {
         return "t" + part;
     }
 
     /**
-     * {@return the name of a target that is there by halves or should not be there, or an empty text}
+     * {@return the name of an incomplete or unexpected target file, or an empty string}
      *
-     * @param there what {@link Disk#takeTargets()} found
-     * @param parts as the decoder has them
+     * @param there the result of {@link Disk#takeTargets()}
+     * @param parts the parts found by the decoder
      */
     String brokenTarget(Map<String, byte[]> there, List<DecodedBody.Part> parts, Preset preset) {
         for (String name : there.keySet()) {
