@@ -61,7 +61,7 @@ func main() {
 	var j job
 	check(json.Unmarshal(source, &j))
 
-	// A pipe, so that the body is streamed in chunks of a length that was not announced.
+	// A pipe, so that the body is streamed in chunks without a Content-Length.
 	reader, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
 	go func() { writer.CloseWithError(write(form, j.Parts)) }()

@@ -1,4 +1,4 @@
-// Sends bodies as they are, one after the other, with Node's own fetch or its client of HTTP/2. See ../README.md.
+// Sends bodies unchanged, one after the other, with Node's fetch or its HTTP/2 client. See ../README.md.
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
 

@@ -1,4 +1,4 @@
-// Sends one form with Node's own fetch and FormData. See ../README.md.
+// Sends one form with Node's fetch and FormData. See ../README.md.
 import { readFile } from 'node:fs/promises';
 import { File } from 'node:buffer';
 

@@ -12,7 +12,7 @@ def bytes(part):
 def requests_client(url, parts):
     import requests
 
-    # A file name of None makes a plain field; a list keeps order and repeated names.
+    # A file name of None makes a plain field. A list keeps the order and repeated names.
     files = [
         (part["name"], (part["filename"], open(part["file"], "rb"), part["type"]))
         if "file" in part
@@ -45,7 +45,7 @@ def aiohttp_client(url, parts):
     import aiohttp
 
     async def send():
-        # With quote_fields=True a field name outside ASCII goes into name*, which RFC 7578 does not know.
+        # With quote_fields=True a non-ASCII field name is sent as name*, which RFC 7578 does not define.
         form = aiohttp.FormData(quote_fields=False, default_to_multipart=True)
         for part in parts:
             if "file" in part:

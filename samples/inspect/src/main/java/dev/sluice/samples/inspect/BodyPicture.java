@@ -21,8 +21,8 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.Ansi.Style;
 
 /**
- * Draws a multipart body for a person while it is decoded: offsets, delimiters, header sections, sizes and digests, and
- * what is around an error.
+ * A readable rendering of a multipart body, printed while the body is decoded: offsets, delimiters, header sections, sizes
+ * and digests, and a hex dump around an error.
  */
 final class BodyPicture {
     private static final int PREVIEW_BYTES = 48;
@@ -31,8 +31,8 @@ final class BodyPicture {
     private static final String NESTED = "multipart/mixed";
     private static final String INDENT = " ".repeat(12);
 
-    /** What is no character to be seen: controls, formats, separators of lines, and what is not assigned. */
-    private static final Pattern STEERING = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
+    /** Invisible characters: controls, format characters, line separators, and unassigned code points. */
+    private static final Pattern INVISIBLE = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
 
     private static final Style[] ERROR = {Style.bold, Style.fg_red};
 
@@ -42,32 +42,32 @@ final class BodyPicture {
     private final List<InspectionReport.Part> parts = new ArrayList<>();
     private String delimiter = "--";
 
-    /** The last bytes that were read, before {@link #end}. */
+    /** The last bytes read, up to the offset {@link #end}. */
     private final ByteBuf recent = Unpooled.buffer();
 
     private long end;
 
-    // The part that was seen last.
+    // State of the current part.
     private final ByteBuf preview = Unpooled.buffer(PREVIEW_BYTES, PREVIEW_BYTES);
     private final Digest digest = new Digest();
-    private String what = "";
+    private String description = "";
     private long partOffset = -1;
 
-    /** @param lookBack more bytes than are read at once, and than a header section or an epilogue may have */
+    /** @param lookBack the number of recent bytes to keep: more than one chunk plus a header section or an epilogue */
     BodyPicture(PrintWriter out, Ansi ansi, int lookBack) {
         this.out = out;
         this.ansi = ansi;
         this.lookBack = lookBack;
     }
 
-    /** Takes bytes that are about to be decoded. */
+    /** Adds bytes that are about to be decoded. */
     void read(byte[] bytes) {
         recent.writeBytes(bytes);
         recent.skipBytes(Math.max(0, recent.readableBytes() - lookBack)).discardSomeReadBytes();
         end += bytes.length;
     }
 
-    /** {@return the byte at an offset as 0-255, or -1 where it is not here} */
+    /** {@return the byte at an offset as 0-255, or -1 if it is not among the recent bytes} */
     private int at(long offset) {
         return offset < start() || offset >= end
                 ? -1
@@ -86,7 +86,7 @@ final class BodyPicture {
         out.println();
     }
 
-    /** Draws all that the decoder has found by now. */
+    /** Prints the decoder's events until it needs more input. */
     void addAll(MultipartDecoder decoder) throws MultipartException {
         for (; ; ) {
             switch (decoder.next()) {
@@ -109,7 +109,7 @@ final class BodyPicture {
         byte[] headers = ByteBufUtil.getBytes(decoder.rawHeaders());
         String filename = decoder.filename();
         String safe = decoder.head().safeFilename();
-        what = "  (part " + decoder.partIndex() + ": "
+        description = "  (part " + decoder.partIndex() + ": "
                 + (filename == null
                         ? "field"
                         : filename.isEmpty() ? "file without a name" : "file " + visible(filename))
@@ -129,7 +129,7 @@ final class BodyPicture {
         }
     }
 
-    /** Back over the line end and the transport padding of the delimiter's line. */
+    /** Returns the offset of the delimiter before a header section, skipping its line end and transport padding backwards. */
     private long delimiterBefore(long headerOffset) {
         long at = headerOffset - 1;
         if (at(at - 1) == '\r') {
@@ -147,15 +147,15 @@ final class BodyPicture {
         out.println(INDENT + in("sha256 ", Style.faint) + sha256);
         String type = decoder.head().contentType();
         if (type != null && type.regionMatches(true, 0, NESTED, 0, NESTED.length())) {
-            out.println(INDENT + "a nested body: a form with the preset compatible has the parts in it");
+            out.println(INDENT + "nested body: a form with the preset compatible contains its parts instead");
         }
-        what = "";
+        description = "";
         parts.add(InspectionReport.Part.of(decoder.head(), digest.size(), sha256));
     }
 
     private void printBody(String remark) {
         long size = digest.size();
-        line(partOffset, in(count(size, "byte") + remark, Style.bold) + in(what, Style.faint));
+        line(partOffset, in(count(size, "byte") + remark, Style.bold) + in(description, Style.faint));
         byte[] bytes = ByteBufUtil.getBytes(preview);
         String text = '"' + visible(new String(bytes, StandardCharsets.UTF_8)) + '"';
         int shown = bytes.length;
@@ -170,11 +170,11 @@ final class BodyPicture {
         }
     }
 
-    /** Draws the end, or an error. {@return what was drawn, without a part that was not complete} */
+    /** Prints the end or an error. {@return a report of the complete parts} */
     InspectionReport end(List<ReportedDeviation> deviations, long bodySize, @Nullable ErrorAnswer error) {
         InspectionReport report = new InspectionReport(
                 List.copyOf(parts), InspectionReport.Deviation.of(deviations), Math.max(0, bodySize), error);
-        if (!what.isEmpty()) {
+        if (!description.isEmpty()) {
             printBody(", cut short");
         }
         if (error == null) {
@@ -204,7 +204,7 @@ final class BodyPicture {
         return switch (at(at)) {
             case '\r' -> at + 2;
             case '\n' -> at + 1;
-            // The body is empty, and its blank line is the line end of the delimiter.
+            // The body is empty: the blank line before it ends at the delimiter.
             default -> at;
         };
     }
@@ -266,10 +266,11 @@ final class BodyPicture {
         return String.format(Locale.ROOT, "%,d %s%s", number, thing, number == 1 ? "" : "s");
     }
 
-    /** {@return {@code text} with what could steer a terminal written as escapes} */
+    /** {@return {@code text} with everything escaped that a terminal could interpret} */
     private static String visible(String text) {
         String escaped = text.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t");
-        return STEERING.matcher(escaped)
+        return INVISIBLE
+                .matcher(escaped)
                 .replaceAll(one -> String.format("\\\\u{%x}", one.group().codePointAt(0)));
     }
 }

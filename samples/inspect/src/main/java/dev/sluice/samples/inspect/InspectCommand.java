@@ -35,62 +35,62 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code inspect}: shows what is in a multipart body. */
+/** The command {@code inspect}, which shows the parts of a multipart body. */
 @Command(
         name = "inspect",
-        description = "Shows what is in a multipart body.",
+        description = "Shows the parts of a multipart body.",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         footer = {
             "",
-            "A nested multipart/mixed body is shown as it is sent, as one part. A form",
-            "with the preset compatible has the parts in it instead."
+            "A nested multipart/mixed body is shown as one part, as it was sent. A form",
+            "with the preset compatible contains the nested parts instead."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the body is good", "1:the body or the Content-Type is bad", "2:wrong use, or I/O"})
+        exitCodeList = {"0:the body is valid", "1:the body or the Content-Type is invalid", "2:usage or I/O error"})
 public final class InspectCommand implements Callable<Integer> {
     private static final int MAX_CHUNK = 16 << 20;
-    /** More than a header section and an epilogue may have: what the picture looks back on. */
+    /** More than the largest header section or epilogue: the bytes that the picture may have to show again. */
     private static final int LOOK_BACK = 32 << 10;
-    /** Read after an error, to show what follows it. */
+    /** Bytes to read after an error, for the hex dump. */
     private static final int LOOK_AHEAD = 64;
 
     private static final int LONG_INPUT = 32 << 20;
 
-    /** Two dashes, the longest boundary that a preset takes, and line ends around it. */
+    /** A line end, two dashes, the longest boundary that a preset accepts, and a line end. */
     private static final int FIRST_LINE = 2 + 2 + 256 + 2;
 
-    /** The line of a delimiter at the start of a body. */
+    /** A delimiter line at the start of a body. */
     private static final Pattern DELIMITER = Pattern.compile("(?:\r?\n)?--([^\r\n\"\\\\]{1,256}?)(?:--)?[ \t]*\r?\n");
 
-    /** The request line of HTTP/1.1, or a header field of a request that was saved without one. */
+    /** The start of a saved request: an HTTP/1.1 request line, or a header field. */
     private static final Pattern REQUEST = Pattern.compile("[A-Z]+ [^ \r\n]+ HTTP/|[A-Za-z-]+: ");
 
-    private static final Pattern STEERS = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[\\u0000-\\uffff]]");
+    private static final Pattern INVISIBLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[\\u0000-\\uffff]]");
 
     @Option(
             names = "--content-type",
             paramLabel = "TYPE",
             description = "Content-Type of the body, such as 'multipart/form-data; boundary=xyz' "
-                    + "(default: form-data, with the boundary of the first line of the body).")
+                    + "(default: form-data, with the boundary in the first line of the body).")
     private @Nullable String contentType;
 
     @Option(
             names = "--preset",
             paramLabel = "PRESET",
-            description = "What is accepted: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+            description = "How strictly to read: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
             defaultValue = "standard")
     private PresetName preset = PresetName.standard;
 
     @Option(
             names = "--chunk",
             paramLabel = "N",
-            description = "Bytes that the decoder is given at a time (default: ${DEFAULT-VALUE}). "
-                    + "The result is the same for every N.",
+            description =
+                    "Bytes to decode at a time (default: ${DEFAULT-VALUE}). " + "The result is the same for every N.",
             defaultValue = "65536")
     private int chunk;
 
-    @Option(names = "--json", description = "Print one JSON object instead of a picture.")
+    @Option(names = "--json", description = "Print one JSON object instead of text.")
     private boolean json;
 
     @Option(
@@ -100,7 +100,7 @@ public final class InspectCommand implements Callable<Integer> {
             defaultValue = "auto")
     private Colour colour = Colour.auto;
 
-    @Parameters(paramLabel = "FILE", description = "File with the body, or - for standard input.")
+    @Parameters(paramLabel = "FILE", description = "The file to read, or - for standard input.")
     private String file = "-";
 
     @Spec
@@ -115,7 +115,7 @@ public final class InspectCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (chunk < 1 || chunk > MAX_CHUNK) {
-            throw new ParameterException(spec.commandLine(), "--chunk has to be 1-" + MAX_CHUNK + ", not " + chunk);
+            throw new ParameterException(spec.commandLine(), "--chunk must be 1-" + MAX_CHUNK + ", not " + chunk);
         }
         PrintWriter out = spec.commandLine().getOut();
         Ansi ansi = colour == Colour.auto ? Ansi.AUTO : Ansi.valueOf(colour == Colour.always);
@@ -127,8 +127,9 @@ public final class InspectCommand implements Callable<Integer> {
             InspectionReport report = inspect(in, type, preset, picture);
             if (json) {
                 String text = new String(Json.bytes(report), StandardCharsets.UTF_8);
-                // A terminal may obey what is no control to JSON.
-                out.println(STEERS.matcher(text)
+                // JSON allows characters that a terminal would interpret.
+                out.println(INVISIBLE
+                        .matcher(text)
                         .replaceAll(c -> "\\\\u%04x".formatted((int) c.group().charAt(0))));
             }
             out.flush();
@@ -136,24 +137,25 @@ public final class InspectCommand implements Callable<Integer> {
             if (error == null) {
                 return ExitCode.OK;
             }
-            PresetName other = taker(type);
+            PresetName other = acceptingPreset(type);
             if (other != null) {
-                err.println("Try --preset=" + other + ": it takes this body.");
+                err.println("Try --preset=" + other + ", which accepts this body.");
             } else if (error.reason().equals(Reason.MISSING_BOUNDARY.name())) {
-                err.println("Without --content-type the boundary is that of the first line of the body.");
+                err.println("Omit --content-type to use the boundary in the first line of the body.");
             }
             return ExitCode.SOFTWARE;
         } catch (FileNotFoundException e) {
             Path path = Path.of(file);
-            String other = Files.exists(path) ? e.getMessage() : file + ": no such file"; // no permission, say
-            err.println("cannot read " + (Files.isDirectory(path) ? file + ": a directory" : other));
+            String other =
+                    Files.exists(path) ? e.getMessage() : file + ": no such file"; // such as a lack of permission
+            err.println("cannot read " + (Files.isDirectory(path) ? file + ": it is a directory" : other));
         } catch (IOException e) {
             err.println("cannot read " + file + ": " + e.getMessage());
         }
         return ExitCode.USAGE;
     }
 
-    /** {@return the Content-Type of a form whose boundary is that of the first line} */
+    /** {@return the Content-Type of a form with the boundary in the first line} */
     private String guessed(PushbackInputStream in) throws IOException {
         byte[] start = in.readNBytes(FIRST_LINE);
         in.unread(start);
@@ -162,17 +164,17 @@ public final class InspectCommand implements Callable<Integer> {
         if (line.lookingAt()) {
             return "multipart/form-data; boundary=\"" + line.group(1) + '"';
         }
-        String wrong = "the body does not begin with a line '--boundary': pass --content-type=TYPE";
+        String wrong = "the body does not begin with a delimiter line '--boundary': pass --content-type=TYPE";
         if (text.isEmpty()) {
-            wrong = "there is nothing in " + file;
+            wrong = file + " is empty";
         } else if (REQUEST.matcher(text).lookingAt()) {
-            wrong = "this begins with the head of a request: the body is what follows its first empty line";
+            wrong = "the file begins with a request head: pass only the body, which follows the first empty line";
         }
         throw new ParameterException(spec.commandLine(), wrong);
     }
 
-    /** {@return a preset that takes the file; null if there is none, or for a pipe, whose bytes are gone} */
-    private @Nullable PresetName taker(String type) throws IOException {
+    /** {@return a preset that accepts the file; null if there is none, or if the input is a pipe and cannot be read again} */
+    private @Nullable PresetName acceptingPreset(String type) throws IOException {
         if (file.equals("-") || !Files.isRegularFile(Path.of(file))) {
             return null;
         }
@@ -187,12 +189,12 @@ public final class InspectCommand implements Callable<Integer> {
         return null;
     }
 
-    /** {@return the input, with a progress bar where it is long and somebody watches} */
+    /** {@return the input, with a progress bar if it is long and the output is a terminal} */
     private InputStream open() throws IOException {
         if (file.equals("-")) {
             return System.in;
         }
-        InputStream in = new FileInputStream(file); // such a stream the progress bar can ask for its length
+        InputStream in = new FileInputStream(file); // of a class that tells the progress bar its length
         return in.available() >= LONG_INPUT && Ansi.AUTO.enabled() ? ProgressBar.wrap(in, "inspect") : in;
     }
 

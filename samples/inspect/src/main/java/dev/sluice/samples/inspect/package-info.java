@@ -1,4 +1,7 @@
-/** A command that shows what is in a multipart body: the decoder by itself, without forms or a server. */
+/**
+ * The command {@code inspect}, which shows the parts of a multipart body: an example of the decoder without forms or a
+ * server.
+ */
 @NullMarked
 package dev.sluice.samples.inspect;
 

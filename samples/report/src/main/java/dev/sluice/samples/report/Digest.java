@@ -8,14 +8,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The SHA-256 of one part after the other, and the size of each. Not thread-safe. */
+/** A SHA-256 digest and byte counter for the current part, reusable for the next one. Not thread-safe. */
 public final class Digest {
     private static final int BLOCK = 16 << 10;
 
     private final MessageDigest sha256 = sha256();
     private long size;
 
-    /** {@return what makes one} */
+    /** {@return a new SHA-256 digest} */
     public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
@@ -24,13 +24,13 @@ public final class Digest {
         }
     }
 
-    /** Starts with the next part. */
+    /** Starts the next part. */
     public void reset() {
         sha256.reset();
         size = 0;
     }
 
-    /** Adds the readable bytes of {@code data}, which is borrowed and left as it was. */
+    /** Adds the readable bytes of {@code data}, which is <em>borrowed</em>; its indices are unchanged. */
     public void add(ByteBuf data) {
         for (ByteBuffer memory : data.nioBuffers()) {
             sha256.update(memory);
@@ -39,7 +39,7 @@ public final class Digest {
     }
 
     /**
-     * Adds all that {@code in} has.
+     * Adds all bytes of {@code in}.
      *
      * @param in not closed
      */
@@ -51,12 +51,12 @@ public final class Digest {
         }
     }
 
-    /** {@return the bytes added since the last reset} */
+    /** {@return the number of bytes since the last reset} */
     public long size() {
         return size;
     }
 
-    /** {@return the digest in lower-case hexadecimal}; to be followed by {@link #reset}. */
+    /** {@return the digest in lower-case hexadecimal}. Call {@link #reset} before the next part. */
     public String hex() {
         return HexFormat.of().formatHex(sha256.digest());
     }

@@ -3,35 +3,35 @@ package dev.sluice.samples.report;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the sample servers ask of the head of a request with a body. */
+/** The rules of the sample servers for the head of a request with a body. */
 public final class HeadRules {
     private HeadRules() {}
 
     /**
-     * {@return what is wrong, or null}
+     * {@return the violated rule, or null}
      *
-     * @param preset of the query, or null where that names none that there is
+     * @param preset from the query, or null if the query names an unknown one
      * @param origin the {@code Origin}, or null
-     * @param host the {@code Host}, or what stands for none
+     * @param host the {@code Host}, or its replacement if there is none
      * @param encoded whether there is a {@code Content-Encoding}
      * @param types all {@code Content-Type}s
      */
     public static @Nullable ErrorAnswer fault(
             @Nullable PresetName preset, @Nullable String origin, String host, boolean encoded, List<String> types) {
         if (preset == null) {
-            return ErrorAnswer.http(400, "UNKNOWN_PRESET", "preset has to be standard, strict or compatible");
+            return ErrorAnswer.http(400, "UNKNOWN_PRESET", "the preset must be standard, strict or compatible");
         }
-        // Any page of the web can make a browser send a form to this server; only its own page may.
+        // Any web page can make a browser send a form here. Only this server's own page may.
         if (origin != null
                 && !origin.equalsIgnoreCase("http://" + host)
                 && !origin.equalsIgnoreCase("https://" + host)) {
-            return ErrorAnswer.http(403, "CROSS_ORIGIN", "pages of other origins may not upload here");
+            return ErrorAnswer.http(403, "CROSS_ORIGIN", "pages of other origins must not upload to this server");
         }
         if (encoded) {
-            return ErrorAnswer.http(415, "CONTENT_ENCODING", "a body with a Content-Encoding is not taken");
+            return ErrorAnswer.http(415, "CONTENT_ENCODING", "a body with a Content-Encoding is not accepted");
         }
         return types.size() > 1
-                ? ErrorAnswer.http(400, "DUPLICATE_CONTENT_TYPE", "there is more than one Content-Type")
+                ? ErrorAnswer.http(400, "DUPLICATE_CONTENT_TYPE", "the request has more than one Content-Type")
                 : null;
     }
 }

@@ -7,12 +7,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is in a multipart body; the JSON of {@code inspect --json} and of {@code POST /inspect}.
+ * A description of a multipart body: the JSON of {@code inspect --json} and of {@code POST /inspect}.
  *
- * @param parts those that were complete
- * @param deviations those that were accepted and are to be reported
- * @param bodySize in bytes; with an error, the bytes before the offending one
- * @param error null for a good body
+ * @param parts the complete parts
+ * @param deviations the accepted deviations that the preset reports
+ * @param bodySize in bytes; with an error, the number of bytes before the offending one
+ * @param error null for a valid body
  */
 @JsonPropertyOrder({"parts", "deviations", "bodySize", "error"})
 public record InspectionReport(
@@ -22,7 +22,7 @@ public record InspectionReport(
         @Nullable ErrorAnswer error) {
 
     /**
-     * One part.
+     * A part.
      *
      * @param headers name and value of each, in order
      * @param offset of the first byte of its body
@@ -40,7 +40,7 @@ public record InspectionReport(
             long size,
             String sha256) {
 
-        /** {@return a part as its head describes it} */
+        /** {@return a part with the given head} */
         public static Part of(PartHead head, long size, String sha256) {
             List<List<String>> headers = head.headers().stream()
                     .map(header -> List.of(header.name(), header.value()))
@@ -57,10 +57,10 @@ public record InspectionReport(
         }
     }
 
-    /** One deviation; {@code part} and {@code offset} are -1 where it is in the {@code Content-Type}. */
+    /** A deviation; {@code part} and {@code offset} are -1 if it is in the {@code Content-Type}. */
     @JsonPropertyOrder({"kind", "part", "offset"})
     public record Deviation(String kind, int part, long offset) {
-        /** {@return these} */
+        /** {@return the reported deviations} */
         public static List<Deviation> of(List<ReportedDeviation> reported) {
             return reported.stream()
                     .map(deviation -> new Deviation(deviation.kind().name(), deviation.partIndex(), deviation.offset()))

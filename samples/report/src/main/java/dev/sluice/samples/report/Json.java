@@ -3,7 +3,7 @@ package dev.sluice.samples.report;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
-/** Writes answers. */
+/** A writer of JSON answers. */
 public final class Json {
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -14,7 +14,7 @@ public final class Json {
         try {
             return MAPPER.writeValueAsBytes(value);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("an answer that cannot be written: " + value.getClass(), e);
+            throw new IllegalStateException("cannot write the answer as JSON: " + value.getClass(), e);
         }
     }
 }

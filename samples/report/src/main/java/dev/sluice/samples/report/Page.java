@@ -10,7 +10,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Map;
 
-/** A page of one file, without anything to fetch, and the policy that lets its own script and style run, only. */
+/** A web page in a single file, and the security policy that allows only its own script and style. */
 public final class Page {
     private final byte[] html;
     private final String contentSecurityPolicy;
@@ -22,11 +22,11 @@ public final class Page {
                 + hashOf(text, "script");
     }
 
-    /** {@return {@code page.html} beside {@code program} among its resources, with a value for each {@code {{name}}} of it} */
+    /** {@return the resource {@code page.html} next to {@code program}, with each {@code {{name}}} replaced by its value} */
     public static Page load(Class<?> program, Map<String, ?> values) {
         try (InputStream in = program.getResourceAsStream("page.html")) {
             if (in == null) {
-                throw new IllegalStateException("page.html is not in the program");
+                throw new IllegalStateException("page.html is missing from the program");
             }
             String html = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             for (Map.Entry<String, ?> value : values.entrySet()) {
@@ -51,13 +51,13 @@ public final class Page {
         }
     }
 
-    /** {@return where a server that listens on {@code host} has its page, for a browser of the same machine} */
+    /** {@return the address of the page, for a browser on the same machine as a server that listens on {@code host}} */
     public static URI address(String host, int port) {
         String shown = host.equals("0.0.0.0") || host.equals("::") || host.equals("127.0.0.1") ? "localhost" : host;
         return URI.create("http://" + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + port + "/");
     }
 
-    /** {@return the page in UTF-8; not to be changed} */
+    /** {@return the page in UTF-8; must not be modified} */
     public byte[] html() {
         return html;
     }

@@ -4,13 +4,13 @@ import dev.sluice.Preset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The presets by the names that a command line and a query string have for them. */
+/** The names of the presets on a command line and in a query string. */
 public enum PresetName {
     /** The default. */
     standard(Preset.STANDARD),
-    /** Refuses every oddity. */
+    /** Rejects every deviation. */
     strict(Preset.STRICT),
-    /** Takes what old clients send. */
+    /** Accepts the bodies of old clients. */
     compatible(Preset.COMPATIBLE);
 
     private final Preset preset;
@@ -19,7 +19,7 @@ public enum PresetName {
         this.preset = preset;
     }
 
-    /** {@return the one that a query names, the default where it names none, or null} */
+    /** {@return the preset named by a query; the default if it names none; null if the name is unknown} */
     public static @Nullable PresetName of(List<String> given) {
         for (PresetName name : values()) {
             if (given.isEmpty() || given.equals(List.of(name.name()))) {
@@ -29,7 +29,7 @@ public enum PresetName {
         return null;
     }
 
-    /** {@return what it stands for} */
+    /** {@return the preset} */
     public Preset preset() {
         return preset;
     }

@@ -4,7 +4,7 @@ import dev.sluice.Setting;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads sizes such as {@code 512}, {@code 64K} and {@code 16GiB}. */
+/** A converter for sizes such as {@code 512}, {@code 64K} and {@code 16GiB}. */
 public final class SizeConverter implements ITypeConverter<Long> {
     @Override
     public Long convert(String text) {

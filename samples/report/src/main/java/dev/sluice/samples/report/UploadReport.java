@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a good {@code POST /upload}.
+ * The answer to a successful {@code POST /upload}.
  *
- * @param parts all of them, in order
- * @param deviations those that were accepted and are to be reported
+ * @param parts all parts, in order
+ * @param deviations the accepted deviations that the preset reports
  * @param bodySize of the multipart body in bytes
- * @param millis from the head of the request to the last rename
- * @param error always null; a refused upload answers only with an error
+ * @param millis from the request head to the last rename
+ * @param error always null; the answer to a rejected upload contains only an error
  */
 public record UploadReport(
         List<Part> parts,
@@ -22,18 +22,18 @@ public record UploadReport(
         @Nullable ErrorAnswer error) {
 
     /**
-     * One part.
+     * A part.
      *
      * @param filename as the client sent it; null for a form field
      * @param size in bytes
      * @param sha256 in lower-case hexadecimal
-     * @param storedAs the name of the file in the upload directory, or the key of the object; null for a form field and for a file input left
-     * empty
-     * @param value text of a form field of up to 1 KiB; null for a longer one and for a file
+     * @param storedAs the file name in the upload directory, or the key of the object; null for a form field and for an
+     *     empty file input
+     * @param value text of a form field of up to 1 KiB; null for a longer field and for a file
      * @param millis from the part's header section to its last byte on disk
-     * @param megabytesPerSecond 10^6 bytes per second over that time; null where it is shorter than a millisecond
-     * @param etag of the object that it is, whose key is {@code storedAs}; absent where it is a file
-     * @param crc32 of that object, in base64, as the store has it; absent where it is a file
+     * @param megabytesPerSecond 10^6 bytes per second over that time; null if it is shorter than a millisecond
+     * @param etag of the object; absent for a file
+     * @param crc32 of the object in base64, as computed by the store; absent for a file
      */
     public record Part(
             int index,
@@ -77,7 +77,7 @@ public record UploadReport(
                     null);
         }
 
-        /** {@return this part, as an object of a store} */
+        /** {@return this part, stored as an object} */
         public Part inStore(String key, String otherEtag, String otherCrc32) {
             return new Part(
                     index,

@@ -4,7 +4,7 @@ import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** The version from the manifest of the jar that a program is in. */
+/** The program's version, from the manifest of its jar. */
 public final class Version implements IVersionProvider {
     @Spec
     private CommandSpec spec = CommandSpec.create();

@@ -1,4 +1,7 @@
-/** What the sample servers answer with, whatever they run on: reports, errors, the page, the words of their options. */
+/**
+ * The answers of the sample servers, independent of their HTTP stack: reports, errors, the page, and the values of
+ * options.
+ */
 @NullMarked
 package dev.sluice.samples.report;
 

@@ -12,7 +12,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 
-/** The HTTP answers of the server. Those who get one own it. */
+/** Factory methods for the server's HTTP answers. The caller owns each answer. */
 final class Answers {
     private static final String NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
@@ -41,7 +41,7 @@ final class Answers {
         return response;
     }
 
-    /** {@return the answer to a method that a path does not take, or to a path that there is not} */
+    /** {@return the answer to an unknown path, or to a method that the path does not support} */
     static FullHttpResponse notThis(String path) {
         String allowed = switch (path) {
             case "/", "/metrics" -> "GET, HEAD";
@@ -49,8 +49,8 @@ final class Answers {
             default -> "";
         };
         ErrorAnswer error = allowed.isEmpty()
-                ? ErrorAnswer.http(404, "NOT_FOUND", "there is only /, /upload, /inspect and /metrics")
-                : ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "this takes " + allowed + " only");
+                ? ErrorAnswer.http(404, "NOT_FOUND", "unknown path: the paths are /, /upload, /inspect and /metrics")
+                : ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "allowed here: " + allowed + " only");
         FullHttpResponse response = json(error.status(), error.asAnswer());
         if (!allowed.isEmpty()) {
             response.headers().set(HttpHeaderNames.ALLOW, allowed);

@@ -26,15 +26,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One {@code POST /upload} or {@code POST /inspect}. */
+/** A {@code POST /upload} or {@code POST /inspect} request. */
 final class FormRequest implements FormReceiver {
-    /** What all of them share. */
+    /** Objects shared by all requests. */
     record Services(
             ServerConfig config,
             ReceivedParts.Store store,
             @Nullable S3Sinks objects,
             ServerMetrics metrics) {
-        /** {@return who takes the form of {@code request}, or null if it is not for one} */
+        /** {@return the receiver of the form in {@code request}, or null if it is not a form request} */
         @Nullable
         FormReceiver route(HttpRequest request) {
             if (RequestHead.fault(request) != null) {
@@ -48,12 +48,12 @@ final class FormRequest implements FormReceiver {
         }
     }
 
-    /** The head of the request will not do. */
-    private static final class RefusedHead extends IOException {
+    /** Rejects a request because of its head. */
+    private static final class RejectedHead extends IOException {
         private static final long serialVersionUID = 1L;
         private final transient ErrorAnswer error;
 
-        RefusedHead(ErrorAnswer error) {
+        RejectedHead(ErrorAnswer error) {
             super(error.message());
             this.error = error;
         }
@@ -88,7 +88,7 @@ final class FormRequest implements FormReceiver {
         PresetName name = PresetName.of(uri.parameters().getOrDefault("preset", List.of()));
         ErrorAnswer fault = RequestHead.fault(request, name);
         if (name == null || fault != null) {
-            throw new RefusedHead(Objects.requireNonNull(fault, "no preset is a fault"));
+            throw new RejectedHead(Objects.requireNonNull(fault, "an unknown preset is a fault"));
         }
         services.metrics().started();
         underWay.set(true);
@@ -100,7 +100,7 @@ final class FormRequest implements FormReceiver {
                 .decodeTransferEncodings(false)
                 .maxBodyBytes(stores() ? services.config().maxBodyBytes() : ServerConfig.MAX_INSPECTED_BYTES)
                 .decider(parts)
-                .progress(parts, Duration.ofDays(1)) // beside the end of each part
+                .progress(parts, Duration.ofDays(1)) // only the reports at the end of each part are needed
                 .build();
     }
 
@@ -113,7 +113,7 @@ final class FormRequest implements FormReceiver {
 
     @Override
     public FullHttpResponse failed(Throwable failure) {
-        ErrorAnswer error = failure instanceof RefusedHead refused
+        ErrorAnswer error = failure instanceof RejectedHead refused
                 ? refused.error
                 : failure instanceof DecoderException
                         ? RequestHead.badRequest("the chunks of the request body are malformed")
@@ -121,7 +121,7 @@ final class FormRequest implements FormReceiver {
                                 ? ErrorAnswer.of(failure)
                                 : ErrorAnswer.internal();
         if (error.status() >= 500) {
-            LOG.warn("a body was not taken", failure);
+            LOG.warn("a form failed", failure);
         }
         Outcome outcome = failure.getCause() instanceof ClosedChannelException ? Outcome.ABORTED : Outcome.REFUSED;
         ended(error.status() >= 500 ? Outcome.FAILED : outcome);

@@ -7,10 +7,10 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The program: {@code java -jar sluice.jar serve}, {@code inspect} and {@code sweep}. */
+/** The entry point: {@code java -jar sluice.jar serve}, {@code inspect} and {@code sweep}. */
 @Command(
         name = "sluice",
-        description = "Receives multipart/form-data uploads, and shows what is in a multipart body.",
+        description = "Receives multipart/form-data uploads, and inspects multipart bodies.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
@@ -18,9 +18,9 @@ import picocli.CommandLine.Command;
 public final class Main {
     private Main() {}
 
-    /** Runs the program and ends the process: 0 if all is well, 1 for a bad body, 2 for wrong use or I/O. */
+    /** Runs the program and exits with 0 on success, 1 for an invalid body, 2 for a usage or I/O error. */
     public static void main(String[] args) {
-        // What is shown is UTF-8 wherever it goes; the platform's own charset cannot show every name.
+        // The output is always UTF-8, because the platform's charset may lack characters of a file name.
         PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = commandLine(out, err).execute(args);
@@ -29,7 +29,7 @@ public final class Main {
         System.exit(code);
     }
 
-    /** {@return the program with its output going elsewhere} */
+    /** {@return the program with its output redirected} */
     static CommandLine commandLine(PrintWriter out, PrintWriter err) {
         CommandLine commandLine = new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -38,7 +38,7 @@ public final class Main {
         commandLine.setParameterExceptionHandler((wrong, arguments) -> {
             CommandLine command = wrong.getCommandLine();
             boolean bare = wrong.getClass() == CommandLine.ParameterException.class
-                    && !command.getSubcommands().isEmpty(); // no other error of the program itself is so plain
+                    && !command.getSubcommands().isEmpty(); // this error has no useful message of its own
             err.println(
                     bare
                             ? "Pass a command: "

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Answers what is not a form. Their bodies, if they have any, are dropped. */
+/** A handler for all requests other than forms. Their bodies are discarded. */
 @ChannelHandler.Sharable
 final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     private static final Logger LOG = LoggerFactory.getLogger(OtherRequests.class);
@@ -36,11 +36,14 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
         if (message instanceof HttpRequest request) {
             FullHttpResponse answer = answer(request);
             if (HttpMethod.HEAD.equals(request.method())) {
-                answer.content().clear(); // the codec of HTTP/1.1 does so itself, that of HTTP/2 does not
+                answer.content().clear(); // required for HTTP/2; the codec of HTTP/1.1 does this itself
             }
             if (request.decoderResult().isSuccess()
                     && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
-                answer.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // not worth its body
+                answer.headers()
+                        .set(
+                                HttpHeaderNames.CONNECTION,
+                                HttpHeaderValues.CLOSE); // closing is cheaper than reading the body
             }
             ctx.writeAndFlush(answer);
         }

@@ -37,15 +37,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** HTTP/1.1 and HTTP/2 on one port: by what TLS negotiates, or by the first bytes where there is none. */
+/** HTTP/1.1 and HTTP/2 on one port, selected by TLS negotiation or, without TLS, by the first bytes. */
 final class Protocols extends ChannelInitializer<SocketChannel> {
     private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
     private static final int MAX_CHUNK_BYTES = 64 << 10;
     private static final int MAX_STREAMS = 100;
 
     /**
-     * Of a connection, beside what one stream has: streams whose sinks are slow must not stop the others. Twice what all of
-     * them have, for Netty gives the client a window back once half of it was read.
+     * The addition to the connection's window. Streams with slow sinks must not stop the others, so the window must
+     * exceed those of all streams together. It is twice as large, because Netty returns window to the client only after
+     * half of it was read.
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
@@ -56,8 +57,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     private final @Nullable SslContext tls;
 
     /**
-     * @param others answers what is not a form; shared
-     * @throws IOException if no certificate can be made
+     * @param others the shared handler for requests other than forms
+     * @throws IOException if no certificate can be generated
      */
     Protocols(MultipartHandlers handlers, ChannelHandler others, boolean tls) throws IOException {
         this.handlers = handlers;
@@ -81,12 +82,12 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     @Override
     protected void initChannel(SocketChannel channel) {
         if (tls == null) {
-            channel.pipeline().addLast(new Silence(), new FirstBytes());
+            channel.pipeline().addLast(new IdleTimeout(), new PrefaceDetector());
             return;
         }
         channel.pipeline()
                 .addLast(
-                        new Silence(),
+                        new IdleTimeout(),
                         tls.newHandler(channel.alloc()),
                         new ApplicationProtocolNegotiationHandler(ApplicationProtocolNames.HTTP_1_1) {
                             @Override
@@ -94,7 +95,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
                                 configure(ctx.pipeline(), protocol.equals(ApplicationProtocolNames.HTTP_2));
                             }
 
-                            /** The client does not trust the certificate, or speaks no TLS: no fault of the server. */
+                            /** Not a server error: the client does not trust the certificate or does not speak TLS. */
                             @Override
                             protected void handshakeFailure(ChannelHandlerContext ctx, Throwable cause) {
                                 LOG.debug("a TLS handshake failed", cause);
@@ -110,7 +111,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
 
     private void configure(ChannelPipeline pipeline, boolean http2) {
         if (!http2) {
-            pipeline.remove(Silence.class); // a handler of forms knows better for how long
+            pipeline.remove(IdleTimeout.class); // the form handler has more precise timeouts
             HttpDecoderConfig http = new HttpDecoderConfig()
                     .setMaxHeaderSize(MAX_HTTP_HEADER_BYTES)
                     .setMaxChunkSize(MAX_CHUNK_BYTES);
@@ -119,7 +120,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
         }
         pipeline.channel()
                 .config()
-                .setOption(ChannelOption.ALLOW_HALF_CLOSURE, false); // nothing comes after its streams
+                .setOption(ChannelOption.ALLOW_HALF_CLOSURE, false); // the client sends nothing after its streams
         pipeline.addLast(
                 Http2FrameCodecBuilder.forServer()
                         .initialSettings(Http2Settings.defaultSettings()
@@ -137,13 +138,13 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes a connection on which nothing comes for longer than any sink is waited for, or whose client goes away, with or
-     * without a reset: behind it nobody looks at that.
+     * Closes a connection that is silent for longer than any sink may take, or whose client disconnects with or without
+     * a reset. No later handler of the connection does this.
      */
-    private static final class Silence extends ReadTimeoutHandler {
+    private static final class IdleTimeout extends ReadTimeoutHandler {
         private static final int LONGEST_SECONDS = 120;
 
-        Silence() {
+        IdleTimeout() {
             super(LONGEST_SECONDS);
         }
 
@@ -171,8 +172,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
         }
     }
 
-    /** Looks whether a client begins with the preface of HTTP/2, which no request of HTTP/1.1 does. */
-    private final class FirstBytes extends ByteToMessageDecoder {
+    /** Detects the preface of HTTP/2, with which no HTTP/1.1 request begins. */
+    private final class PrefaceDetector extends ByteToMessageDecoder {
         @Override
         protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
             ByteBuf preface = Http2CodecUtil.connectionPrefaceBuf();
@@ -181,7 +182,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
                 boolean http2 = in.slice(in.readerIndex(), seen).equals(preface.slice(0, seen));
                 if (!http2 || seen == preface.readableBytes()) {
                     configure(ctx.pipeline(), http2);
-                    ctx.pipeline().remove(this); // which hands on what it has
+                    ctx.pipeline().remove(this); // forwards the bytes received so far
                 }
             } finally {
                 preface.release();

@@ -27,15 +27,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of one body, digested while they come: of an upload the files are stored, once the whole body is there; of
- * an inspection nothing is. One thread at a time.
+ * The parts of one body, hashed while they are received. The files of an upload are stored when the whole body has been
+ * received; files of an inspection are discarded. Confined to one thread at a time.
  */
 final class ReceivedParts implements PartDecider, ProgressListener {
-    /** Where files go. */
+    /** The destination of the files. */
     record Store(SpoolDirectory spool, Path directory) {}
 
-    /** A part that has begun; its size is -1 until it has ended. */
-    private static final class Arrival {
+    /** A part whose head was received; its size is -1 until it is complete. */
+    private static final class Incoming {
         private final PartHead head;
         private final MessageDigest sha256 = Digest.sha256();
         private final long startNanos = System.nanoTime();
@@ -44,7 +44,7 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         private @Nullable String value;
         private @Nullable String storedAs;
 
-        Arrival(PartHead head) {
+        Incoming(PartHead head) {
             this.head = head;
         }
 
@@ -77,11 +77,11 @@ final class ReceivedParts implements PartDecider, ProgressListener {
     private final @Nullable Store store;
     private final @Nullable S3Form objects;
     private final long startNanos = System.nanoTime();
-    private final List<Arrival> parts = new ArrayList<>();
+    private final List<Incoming> parts = new ArrayList<>();
 
     /**
      * @param store null for an inspection
-     * @param objects where files go instead of there, or null
+     * @param objects the object store that replaces the directory, or null
      */
     ReceivedParts(@Nullable Store store, @Nullable S3Form objects) {
         this.store = store;
@@ -90,7 +90,7 @@ final class ReceivedParts implements PartDecider, ProgressListener {
 
     @Override
     public PartDecision decide(PartHead head) {
-        Arrival part = new Arrival(head);
+        Incoming part = new Incoming(head);
         parts.add(part);
         String filename = head.filename();
         if (store == null) {
@@ -100,13 +100,13 @@ final class ReceivedParts implements PartDecider, ProgressListener {
                 part.value = first.length > MAX_VALUE_BYTES ? null : new String(first, StandardCharsets.UTF_8);
                 return part.to(PartSink.discard());
             });
-        } else if (filename.isEmpty()) { // a file input left empty has no content either: nothing to store
+        } else if (filename.isEmpty()) { // an empty file input also has no content, so nothing is stored
             return PartDecision.look(1, first -> first.length == 0 ? PartDecision.skip() : stored(part, store));
         }
         return stored(part, store);
     }
 
-    private PartDecision stored(Arrival part, Store store) {
+    private PartDecision stored(Incoming part, Store store) {
         if (objects != null) {
             return part.to(objects.sink(part.head));
         }
@@ -134,26 +134,26 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         try {
             return directory.resolve(name);
         } catch (InvalidPathException e) {
-            // The file system's charset (the C locale's, say) lacks a character of the name.
+            // The charset of the file system (for example in the C locale) lacks a character of the name.
             return directory.resolve(name.replaceAll("[^\\x00-\\x7E]", "_"));
         }
     }
 
     @Override
     public void progressed(Progress progress) {
-        Arrival last = parts.isEmpty() ? null : parts.get(parts.size() - 1);
+        Incoming last = parts.isEmpty() ? null : parts.get(parts.size() - 1);
         if (last != null && progress.partEnded() && last.size < 0) {
             last.size = progress.partBytes();
             last.millis = Math.round((System.nanoTime() - last.startNanos) / 1e3) / 1e3;
         }
     }
 
-    /** {@return the index of the part that began last, or -1} */
+    /** {@return the index of the last part that began, or -1} */
     int current() {
         return parts.size() - 1;
     }
 
-    /** {@return the answer to a good body} */
+    /** {@return the answer to a valid body} */
     Object answer(MultipartForm form) {
         List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations());
         if (store == null) {
@@ -165,7 +165,7 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         return new UploadReport(all, deviations, form.bodyBytes(), millis, null);
     }
 
-    /** {@return the answer to a body that is refused} */
+    /** {@return the answer to a rejected body} */
     Object answer(ErrorAnswer error) {
         return store == null
                 ? new InspectionReport(inspected(), List.of(), Math.max(0, error.offset()), error)

@@ -13,11 +13,11 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import org.jspecify.annotations.Nullable;
 
-/** What the head of a request has to be, beside what that of a form has to be for the library. */
+/** The checks of a request head that the library does not make. */
 final class RequestHead {
     private RequestHead() {}
 
-    /** {@return what is wrong with a request of any kind, or null} */
+    /** {@return an error in a request of any kind, or null} */
     static @Nullable ErrorAnswer fault(HttpRequest request) {
         if (request.decoderResult().isFailure()) {
             Throwable fault = request.decoderResult().cause();
@@ -28,7 +28,7 @@ final class RequestHead {
                             : badRequest("the request is not well-formed HTTP");
         } else if (isHttp11(request)
                 && request.headers().getAll(HttpHeaderNames.HOST).size() != 1) {
-            return badRequest("there has to be exactly one Host");
+            return badRequest("the request must have exactly one Host header");
         }
         try {
             QueryStringDecoder uri = new QueryStringDecoder(request.uri());
@@ -36,7 +36,7 @@ final class RequestHead {
             uri.parameters();
             return null;
         } catch (IllegalArgumentException e) {
-            return badRequest("a percent-encoding in the request target is malformed");
+            return badRequest("the request target has a malformed percent-encoding");
         }
     }
 
@@ -48,12 +48,12 @@ final class RequestHead {
         return ErrorAnswer.http(400, "BAD_REQUEST", message);
     }
 
-    /** {@return what is wrong with a request that has a body, or null} */
+    /** {@return an error in a request with a body, or null} */
     static @Nullable ErrorAnswer fault(HttpRequest request, @Nullable PresetName preset) {
         HttpHeaders headers = request.headers();
-        // In an HTTP/1.0 request an expectation is ignored (RFC 9110 section 10.1.1).
+        // An expectation in an HTTP/1.0 request is ignored (RFC 9110 section 10.1.1).
         if (isHttp11(request) && headers.contains(HttpHeaderNames.EXPECT) && !HttpUtil.is100ContinueExpected(request)) {
-            return ErrorAnswer.http(417, "UNKNOWN_EXPECTATION", "only 100-continue can be expected");
+            return ErrorAnswer.http(417, "UNKNOWN_EXPECTATION", "the only supported expectation is 100-continue");
         }
         return HeadRules.fault(
                 preset,

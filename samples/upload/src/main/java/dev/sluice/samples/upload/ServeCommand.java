@@ -17,10 +17,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code serve}: runs the upload server until it is interrupted. */
+/** The command {@code serve}, which runs the upload server until it is interrupted. */
 @Command(
         name = "serve",
-        description = "Serves an upload page and stores what is uploaded.",
+        description = "Serves an upload page and stores the uploaded files.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -37,7 +37,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "DIR",
-            description = "Directory of the stored files; created where it is missing.",
+            description = "Directory for the stored files; created if missing.",
             defaultValue = "uploads")
     private Path directory = Path.of("uploads");
 
@@ -48,7 +48,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--max-body",
             paramLabel = "SIZE",
             description =
-                    "Largest body of POST /upload, in bytes or with K, M, G or T (1 K = 1024); that of POST /inspect is 64M.",
+                    "Largest body of POST /upload, in bytes or with K, M, G or T (1 K = 1024). POST /inspect accepts up to 64M.",
             defaultValue = "16G",
             converter = SizeConverter.class)
     private long maxBodyBytes;
@@ -56,23 +56,22 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--keep-free",
             paramLabel = "SIZE",
-            description = "What has to stay free on the disk.",
+            description = "Minimum free space to leave on the disk.",
             defaultValue = "256M",
             converter = SizeConverter.class)
     private long keepFreeBytes;
 
     @Option(
             names = "--tls",
-            description = "TLS, with a certificate for localhost that is made at start; browsers warn about it.",
+            description = "Use TLS with a certificate for localhost, generated at start; browsers warn about it.",
             defaultValue = "false")
     private boolean tls;
 
     @Option(
             names = "--s3",
             paramLabel = "URI",
-            description =
-                    "An object store that speaks the protocol of S3: files go there, with credentials of the environment"
-                            + " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Needs --bucket.",
+            description = "Store the files in this S3-compatible object store, with credentials from the environment"
+                    + " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Needs --bucket.",
             converter = StoreAddress.class)
     private @Nullable URI s3;
 
@@ -85,10 +84,10 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if ((s3 == null) != (bucket == null)) {
-            throw new ParameterException(spec.commandLine(), "--s3 and --bucket belong together: pass both");
+            throw new ParameterException(spec.commandLine(), "--s3 requires --bucket and vice versa: pass both");
         }
         if (port < 0 || port > MAX_PORT) {
-            throw new ParameterException(spec.commandLine(), "--port has to be 0-" + MAX_PORT + ", not " + port);
+            throw new ParameterException(spec.commandLine(), "--port must be 0-" + MAX_PORT + ", not " + port);
         }
         UploadServer server;
         try {
@@ -98,14 +97,14 @@ final class ServeCommand implements Callable<Integer> {
                     .withKeepFreeBytes(keepFreeBytes)
                     .withTls(tls)
                     .withBucket(s3 == null || bucket == null ? null : new ServerConfig.Bucket(s3, bucket)));
-        } catch (FileSystemException e) { // whose message is the path alone
+        } catch (FileSystemException e) { // its message is only the path
             spec.commandLine().getErr().println("cannot use the directory " + directory + ": " + e);
             return ExitCode.USAGE;
         } catch (IOException | IllegalArgumentException e) {
-            boolean unknown = e.getCause() instanceof UnresolvedAddressException; // which has no message
+            boolean unknown = e.getCause() instanceof UnresolvedAddressException; // its message is empty
             spec.commandLine()
                     .getErr()
-                    .println(unknown ? "cannot listen on " + host + ": no such host" : e.getMessage());
+                    .println(unknown ? "cannot listen on " + host + ": unknown host" : e.getMessage());
             if (e.getCause() instanceof BindException) {
                 spec.commandLine().getErr().println("Try another --host or --port; --port=0 takes any free one.");
             }
@@ -114,7 +113,7 @@ final class ServeCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));
         PrintWriter out = spec.commandLine().getOut();
         out.println("Listening on " + server.uri());
-        out.println("Files go to " + (s3 == null ? server.directory() : s3 + ", bucket " + bucket));
+        out.println("Storing files in " + (s3 == null ? server.directory() : s3 + ", bucket " + bucket));
         out.flush();
         server.join();
         return ExitCode.OK;

@@ -13,9 +13,9 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What the server counts. Thread-safe. */
+/** The server's metrics. Thread-safe. */
 final class ServerMetrics implements FormMetrics, AutoCloseable {
-    /** How a request with a body ended. */
+    /** The ways in which a request with a body can end. */
     enum Outcome {
         DONE,
         REFUSED,
@@ -28,7 +28,7 @@ final class ServerMetrics implements FormMetrics, AutoCloseable {
 
     ServerMetrics(PooledByteBufAllocator allocator, MemoryBudget memory) {
         Gauge.builder("sluice.bytes.in.flight", memory, MemoryBudget::used)
-                .description("Bytes that bodies being received hold in memory")
+                .description("Bytes of memory held by bodies being received")
                 .register(registry);
         Gauge.builder("sluice.uploads.active", active, AtomicLong::get)
                 .description("Bodies being received")
@@ -59,7 +59,7 @@ final class ServerMetrics implements FormMetrics, AutoCloseable {
 
     private void ended(String route, Outcome outcome, int count) {
         String word = outcome.name().toLowerCase(Locale.ROOT);
-        count(count, "sluice.uploads", "Requests with a body, by how they ended", "route", route, "outcome", word);
+        count(count, "sluice.uploads", "Requests with a body, by outcome", "route", route, "outcome", word);
     }
 
     @Override
@@ -69,16 +69,16 @@ final class ServerMetrics implements FormMetrics, AutoCloseable {
 
     @Override
     public void formEnded(FormSummary summary) {
-        String description = "Parts received to their end";
+        String description = "Parts received completely";
         count(summary.files(), "sluice.parts", description, "type", "file");
         count(summary.parts() - summary.files(), "sluice.parts", description, "type", "field");
     }
 
     void refused(ErrorAnswer error) {
-        count(1, "sluice.refusals", "Requests answered with an error, by its reason", "reason", error.reason());
+        count(1, "sluice.refusals", "Requests answered with an error, by reason", "reason", error.reason());
     }
 
-    /** {@return all of it in Prometheus' text format} */
+    /** {@return all metrics in Prometheus' text format} */
     String scrape() {
         return registry.scrape();
     }

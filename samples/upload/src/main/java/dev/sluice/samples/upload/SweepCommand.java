@@ -17,11 +17,11 @@ import picocli.CommandLine.Spec;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/** {@code sweep}: removes what servers have left behind in a bucket. */
+/** The command {@code sweep}, which removes the leftovers of killed servers from a bucket. */
 @Command(
         name = "sweep",
         description =
-                "Removes what killed servers have left behind in a bucket: uploads, and objects of forms that are not whole.",
+                "Removes the leftovers of killed servers from a bucket: unfinished uploads, and objects of incomplete forms.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -40,7 +40,7 @@ final class SweepCommand implements Callable<Integer> {
     @Option(
             names = "--age",
             paramLabel = "DURATION",
-            description = "How long nothing has come of an upload or a form that is removed, as PT24H.",
+            description = "Minimum time without progress before an upload or form is removed, such as PT24H.",
             defaultValue = "PT24H")
     private Duration age = Duration.ofDays(1);
 
@@ -62,7 +62,7 @@ final class SweepCommand implements Callable<Integer> {
             out.println("uploads ended: " + swept.uploads().size() + ", objects removed: "
                     + swept.objects().size());
             out.flush();
-        } catch (CompletionException | SdkException e) { // of the store, or of the client's own settings
+        } catch (CompletionException | SdkException e) { // from the store, or from the client's settings
             spec.commandLine().getErr().println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + reason(e));
             return ExitCode.USAGE;
         }
@@ -73,10 +73,10 @@ final class SweepCommand implements Callable<Integer> {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         String message = Objects.toString(cause.getMessage(), cause.toString());
-        if (message.contains("Unable to load credentials")) { // and a line for each place where they could be
+        if (message.contains("Unable to load credentials")) { // followed by a line for each place that was searched
             return "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
         } else if (message.contains("NoSuchBucket")) {
-            return "there is no such bucket";
+            return "the bucket does not exist";
         } else if (message.matches(".*\\b40[13]\\b.*")) {
             return message + " (are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right?)";
         }

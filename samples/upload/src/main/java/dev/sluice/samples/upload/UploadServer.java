@@ -37,24 +37,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The upload server: {@code GET /}, {@code POST /upload}, {@code POST /inspect}, {@code GET /metrics}. It runs from
- * {@link #start} to {@link #close}. Thread-safe.
+ * An upload server with the paths {@code GET /}, {@code POST /upload}, {@code POST /inspect} and {@code GET /metrics}.
+ * It runs from {@link #start} to {@link #close}. Thread-safe.
  */
 public final class UploadServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UploadServer.class);
 
-    /** How the server waits for its connections. */
+    /** The I/O mechanism for connections. */
     record Transport(IoHandlerFactory handlers, Class<? extends ServerSocketChannel> acceptor) {
         static final Transport NIO = new Transport(NioIoHandler.newFactory(), NioServerSocketChannel.class);
     }
 
-    /** Where files wait in the directory; no stored file has a name that starts with a dot. */
+    /** The subdirectory for incomplete files. No stored file has a name that starts with a dot. */
     private static final String INCOMING = ".incoming";
 
-    /** What clients on this machine may have under way when they are refused: files, in large pieces. */
+    /**
+     * The largest rest of a rejected body that is read: what a client on this machine may have sent before it sees the
+     * answer.
+     */
     private static final long MAX_DRAIN_BYTES = 16 << 20;
 
-    /** What the keys of objects begin with. */
+    /** The prefix of the objects' keys. */
     static final String PREFIX = "uploads/";
 
     private final ServerConfig config;
@@ -95,9 +98,9 @@ public final class UploadServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server and returns when it takes connections.
+     * Starts a server and returns when it accepts connections.
      *
-     * @throws IOException if the directory cannot be used or the address is taken
+     * @throws IOException if the directory cannot be used or the address is in use
      */
     public static UploadServer start(ServerConfig config) throws IOException {
         return start(config, Transport.NIO);
@@ -107,7 +110,7 @@ public final class UploadServer implements AutoCloseable {
         return new UploadServer(config, transport);
     }
 
-    /** Credentials come from the usual places of the SDK: the environment, say. */
+    /** Opens a store with credentials from the SDK's default sources, such as the environment. */
     static ObjectStore open(ServerConfig.Bucket bucket) {
         return S3ObjectStore.builder(bucket.name())
                 .endpoint(bucket.endpoint())
@@ -118,7 +121,7 @@ public final class UploadServer implements AutoCloseable {
 
     private FormOptions options() {
         return FormOptions.builder(spool, memory)
-                .expandNested(false) // parts as they are in the body
+                .expandNested(false) // sizes and digests refer to the bytes on the wire
                 .minBytesPerSecond(ServerConfig.MIN_BYTES_PER_SECOND)
                 .minRateGrace(config.rateGrace())
                 .maxDrainBytes(MAX_DRAIN_BYTES)
@@ -139,7 +142,7 @@ public final class UploadServer implements AutoCloseable {
                 .group(loops)
                 .channel(type)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
-                // A client that has sent its request may close its half and still read the answer.
+                // A client may close its side after the request and still read the answer.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childHandler(new Protocols(handlers, others, config.tls()));
         ChannelFuture binding = bootstrap.bind(config.host(), config.port()).awaitUninterruptibly();
@@ -151,18 +154,18 @@ public final class UploadServer implements AutoCloseable {
         return binding.channel();
     }
 
-    /** {@return the port it listens on} */
+    /** {@return the port of the server} */
     public int port() {
         return ((InetSocketAddress) acceptor.localAddress()).getPort();
     }
 
-    /** {@return the address of its page} */
+    /** {@return the address of the page} */
     public URI uri() {
         URI page = Page.address(config.host(), port());
         return config.tls() ? URI.create("https" + page.toString().substring("http".length())) : page;
     }
 
-    /** {@return where files are stored; absolute} */
+    /** {@return the absolute path of the directory for files} */
     public Path directory() {
         return config.directory().toAbsolutePath().normalize();
     }
@@ -172,7 +175,7 @@ public final class UploadServer implements AutoCloseable {
         acceptor.closeFuture().sync();
     }
 
-    /** Closes all connections, deletes what was not received to its end, and returns when no thread runs any more. */
+    /** Closes all connections, deletes incomplete files, and returns when all threads have ended. */
     @Override
     public void close() {
         acceptor.close().awaitUninterruptibly();
@@ -180,7 +183,7 @@ public final class UploadServer implements AutoCloseable {
     }
 
     private void stop() {
-        // In this order: a connection that closes hands the deletion of its files to a worker.
+        // The order matters: closing a connection makes a worker delete its files.
         handlers.shutdown(Duration.ZERO)
                 .toCompletableFuture()
                 .completeOnTimeout(null, 5, TimeUnit.SECONDS)
@@ -196,7 +199,9 @@ public final class UploadServer implements AutoCloseable {
             spool.close();
             Files.deleteIfExists(directory().resolve(INCOMING));
         } catch (IOException e) {
-            LOG.debug("another server stores files in the same directory, or the next one has to sweep it", e);
+            LOG.debug(
+                    "the spool directory could not be removed: another server uses it, or the next one will clean it up",
+                    e);
         }
     }
 }

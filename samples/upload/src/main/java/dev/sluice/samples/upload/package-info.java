@@ -1,8 +1,8 @@
 /**
- * An upload server with a page: what the library looks like in a program.
+ * An upload server with a web page: an example of the library in a complete program.
  *
- * <p>{@link dev.sluice.samples.upload.UploadServer} is the server, {@code FormRequest} answers its forms, which a
- * {@link dev.sluice.netty.MultipartHandlers handler} takes, and {@code ReceivedParts} says where the parts go and what is answered.
+ * <p>{@link dev.sluice.samples.upload.UploadServer} is the server. {@link dev.sluice.netty.MultipartHandlers} receives
+ * the forms, {@code FormRequest} answers them, and {@code ReceivedParts} chooses the destination of each part.
  */
 @NullMarked
 package dev.sluice.samples.upload;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that go away. {@link UploadServer#close} returns when all is cleaned up: nothing here has to wait for it. */
+/** Clients that disconnect during an upload. {@link UploadServer#close} returns after the clean-up, so no test has to poll for it. */
 @Timeout(300)
 class AbortTest {
     @TempDir
@@ -41,7 +41,7 @@ class AbortTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aResetOrAnEndAtAnyPointOfTheRequestLeavesNothing(boolean reset) throws IOException {
+    void disconnectAtAnyPoint_leavesNothing(boolean reset) throws IOException {
         byte[] request = request(1500);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
             for (int cut = 0; cut < request.length; cut += 7) {
@@ -57,7 +57,7 @@ class AbortTest {
     }
 
     @Test
-    void aServerClosedWithinUploadsLeavesNothing() throws IOException {
+    void close_duringUploads_leavesNothing() throws IOException {
         byte[] large = request(2_000_000);
         RawHttp[] connections = new RawHttp[8];
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
@@ -73,7 +73,7 @@ class AbortTest {
     }
 
     @Test
-    void aRefusedUploadLeavesNothingEvenIfTheClientGoesAtOnce() throws IOException {
+    void rejectedUpload_clientDisconnects_leavesNothing() throws IOException {
         byte[] bad = new TestForm()
                 .file("f", "a.bin", TestForm.noise(200_000, 3))
                 .part("Broken", new byte[10])

@@ -25,14 +25,14 @@ import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** {@code serve --s3}: files go into an object store. */
+/** {@code serve --s3}, which stores the files in an object store. */
 @ExtendWith(Weed.IsThere.class)
 class BucketTest {
     @TempDir
     Path root;
 
     @Test
-    void filesBecomeObjectsAndTheAnswerSaysWhich() throws Exception {
+    void serve_storesFilesAsObjects() throws Exception {
         Weed weed = Weed.running();
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
@@ -83,7 +83,7 @@ class BucketTest {
     }
 
     @Test
-    void aServerThatIsShutDownWithinAnUploadLeavesNothing() throws Exception {
+    void shutdown_duringUpload_leavesNothing() throws Exception {
         Weed weed = Weed.running();
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
@@ -125,7 +125,7 @@ class BucketTest {
     }
 
     @Test
-    void whatServersLeftBehindIsSwept() throws Exception {
+    void sweep_removesLeftovers() throws Exception {
         Weed weed = Weed.running();
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
@@ -147,12 +147,12 @@ class BucketTest {
     }
 
     @Test
-    void aSweepThatCannotBeSaysWhyInALine() throws Exception {
+    void sweep_failure_isExplainedInOneLine() throws Exception {
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
         String there = Weed.running().address().toString();
         assertWhy("http://127.0.0.1:1", "b", ".* \\(is it running\\?\\)");
-        assertWhy(there, "no-such-bucket", "there is no such bucket");
+        assertWhy(there, "no-such-bucket", "the bucket does not exist");
         System.setProperty("aws.secretAccessKey", "another");
         try {
             assertWhy(there, Weed.BUCKET, ".*403.* \\(are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right\\?\\)");
@@ -172,10 +172,10 @@ class BucketTest {
     }
 
     @Test
-    void aStoreWithoutABucketIsWrongUse() {
+    void serve_storeWithoutBucket_isUsageError() {
         StringWriter err = new StringWriter();
         int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err)).execute("serve", "--s3", "http://x");
         assertEquals(2, code);
-        assertEquals("--s3 and --bucket belong together: pass both\nTry 'sluice serve --help'.\n", err.toString());
+        assertEquals("--s3 requires --bucket and vice versa: pass both\nTry 'sluice serve --help'.\n", err.toString());
     }
 }

@@ -38,21 +38,22 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every body of the corpus, by real clients over HTTP/1.1, HTTP/1.1 in TLS, and HTTP/2: the server answers what the
- * inspector, which reads a file, says of it. In each build the clients and the presets take turns, so that each body comes once;
- * with {@code -Pfull} each client sends all in each preset. On NIO, or with {@code -Pepoll} on epoll.
+ * Every body of the corpus, sent by real clients over HTTP/1.1, HTTP/1.1 in TLS, and HTTP/2. The server's answer must
+ * equal the result of the inspector, which reads a file. In each build the clients and presets take turns, so that each
+ * body is sent once; with {@code -Pfull} each client sends each body in each preset. Uses NIO, or epoll with {@code
+ * -Pepoll}.
  */
 @Tag("sized")
 class CorpusTest {
     private static final boolean FULL = Boolean.getBoolean("sluice.full");
 
-    /** Of which each sends its share: all clients there are where there is no browser. */
+    /** The number of clients among which the bodies are divided: all clients except the browser. */
     private static final int WIRES = 15;
 
     private static final String CHARSET = "UNKNOWN_CHARSET";
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
-    /** @param expected of the inspector */
+    /** @param expected the result of the inspector */
     private record Case(String id, Body body, ObjectNode expected) {}
 
     @TempDir
@@ -84,7 +85,7 @@ class CorpusTest {
         });
     }
 
-    /** @param sent how many tests there are so far */
+    /** @param sent the number of tests so far */
     private record Wires(URI plain, URI tls, List<Case> cases, AtomicInteger sent) {
         Stream<DynamicTest> tests(String client, BodyClient by) {
             return Stream.of(
@@ -93,7 +94,7 @@ class CorpusTest {
                     test(client + " over HTTP/2", by, tls, true));
         }
 
-        /** A browser does not speak HTTP/1.1 to a server in TLS that speaks HTTP/2. */
+        /** A browser does not use HTTP/1.1 with a TLS server that supports HTTP/2. */
         Stream<DynamicTest> browsed(BodyClient by) {
             return Stream.of(
                     test("chromium over HTTP/1.1", by, plain, false), test("chromium over HTTP/2", by, tls, true));
@@ -121,7 +122,7 @@ class CorpusTest {
         ObjectNode expected = sent.expected.deepCopy();
         boolean refused = !told.path("error").isNull();
         assertEquals(refused, answer.status() != 200, () -> sent.id + ": " + answer);
-        // The charset of a text matters to a form, and not to the inspector.
+        // The charset of a field matters to a form but not to the inspector.
         if (told.at("/error/reason").asText().equals(CHARSET)) {
             return;
         }
@@ -132,7 +133,7 @@ class CorpusTest {
             }
         }
         if (refused) {
-            expected.putArray("deviations"); // of a good body only
+            expected.putArray("deviations"); // only of a valid body
         }
         assertEquals(expected, told, sent::id);
     }
@@ -141,8 +142,8 @@ class CorpusTest {
         List<Case> cases = new ArrayList<>();
         for (Corpus.Case each : Corpus.cases()) {
             Path file = Files.write(directory.resolve("body" + cases.size()), each.body());
-            String type = each.contentType().strip(); // what is around the value of a field is not of it
-            if (each.isFormData() && type.chars().allMatch(c -> c >= ' ')) { // as it has to be in HTTP
+            String type = each.contentType().strip(); // HTTP strips the whitespace around a field value
+            if (each.isFormData() && type.chars().allMatch(c -> c >= ' ')) { // as HTTP requires
                 List<PresetName> all = List.of(PresetName.values());
                 for (PresetName preset : FULL ? all : List.of(all.get(cases.size() / WIRES % all.size()))) {
                     StringWriter out = new StringWriter();
@@ -159,7 +160,7 @@ class CorpusTest {
                         > (FULL ? PresetName.values().length : 1)
                                 * Corpus.cases().size()
                                 * 0.8,
-                "left out too much");
+                "too many bodies were skipped");
         return cases;
     }
 }

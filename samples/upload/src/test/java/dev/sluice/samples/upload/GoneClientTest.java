@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that leave before they have sent a request, or speak another protocol, cost no descriptor and no line in the log. */
+/** Clients that disconnect before a request or speak another protocol: they must not leak a descriptor or write to the log. */
 @Timeout(300)
 class GoneClientTest {
     private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -51,10 +51,10 @@ class GoneClientTest {
         socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** As those do that look whether a server is alive. */
+    /** A health check that only connects. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aConnectionThatEndsBeforeItsFirstByteIsClosed(boolean tls) throws IOException {
+    void connectionWithoutBytes_isClosed(boolean tls) throws IOException {
         try (UploadServer server = start(tls);
                 Socket socket = connect(server)) {
             socket.shutdownOutput();
@@ -64,13 +64,13 @@ class GoneClientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", PREFACE})
-    void aResetIsNotLogged(String sent) throws IOException {
+    void reset_isNotLogged(String sent) throws IOException {
         try (UploadServer server = start(false)) {
             for (int i = 0; i < 20; i++) {
                 try (Socket socket = connect(server)) {
                     send(socket, sent);
                     if (!sent.isEmpty()) {
-                        socket.getInputStream().read(); // the settings of the server, which knows the connection now
+                        socket.getInputStream().read(); // the server's settings, so the connection is established
                     }
                     socket.setSoLinger(true, 0);
                 }
@@ -81,7 +81,7 @@ class GoneClientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"GET / HTTP/1.1\r\n\r\n", PREFACE})
-    void aClientThatSpeaksNoTlsIsNotLogged(String sent) throws IOException {
+    void plainTextToTlsPort_isNotLogged(String sent) throws IOException {
         try (UploadServer server = start(true);
                 Socket socket = connect(server)) {
             send(socket, sent);

@@ -76,7 +76,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void theJsonOfAGoodBodyHasTheDocumentedShape() throws Exception {
+    void json_validBody_hasDocumentedShape() throws Exception {
         body("--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--xyz--\r\n");
         Run run = inspect("--json");
 
@@ -92,7 +92,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void thePictureOfTheReadmeIsWhatIsPrinted() throws Exception {
+    void guideExample_isActualOutput() throws Exception {
         body(
                 "--xyz\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"../a.txt\"\r\n\r\nsee\r\n--xyz--\r\n");
         String readme = Files.readString(
@@ -103,7 +103,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void deviationsAreListedWithPartAndOffset() throws Exception {
+    void deviations_areListedWithPartAndOffset() throws Exception {
         JsonNode deviations = inspect("--json").json().get("deviations");
 
         assertEquals(3, deviations.size());
@@ -116,7 +116,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void aBadBodyEndsWithOneAndTheErrorBesideThePartsBeforeIt() throws Exception {
+    void invalidBody_exitsWith1_andReportsPartsBeforeError() throws Exception {
         body(BODY.substring(0, BODY.length() - 20));
         Run run = inspect("--json");
 
@@ -131,7 +131,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void aBadContentTypeEndsWithOneAndOffsetMinusOne() throws Exception {
+    void invalidContentType_exitsWith1_withoutOffset() throws Exception {
         Run run = run("inspect", "--content-type", "text/plain", "--json", file.toString());
 
         assertEquals(1, run.code());
@@ -143,7 +143,7 @@ class InspectCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--json", "--color=always", "--preset=strict"})
-    void theResultIsTheSameForEveryChunkSize(String option) {
+    void chunkSize_doesNotChangeResult(String option) {
         String whole = inspect(option).out();
         for (String chunk : List.of("1", "2", "3", "7", "64", "1000000")) {
             assertEquals(whole, inspect(option, "--chunk", chunk).out(), chunk);
@@ -151,7 +151,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void thePictureShowsDelimitersHeadersBodiesAndDeviationsAtTheirOffsets() {
+    void text_showsOffsets() {
         Run run = inspect("--color", "never");
 
         assertEquals(0, run.code());
@@ -172,7 +172,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void anErrorIsShownInAHexDumpWithACaretUnderTheOffendingByte() {
+    void error_isMarkedInHexDump() {
         Run run = inspect("--color", "never", "--preset", "strict");
         List<String> lines = run.out().lines().toList();
         int caretAt = lines.stream().map(String::strip).toList().indexOf("^^");
@@ -184,7 +184,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void whatSteersATerminalIsShownAsAnEscape() throws Exception {
+    void text_escapesTerminalControls() throws Exception {
         body("--xyz\r\nContent-Disposition: form-data; name=\"\u202e\"\r\n\r\n\u009b31m\r\n--xyz--");
         Run run = inspect("--color", "never");
 
@@ -194,7 +194,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void norDoesTheJsonSteerATerminal() throws Exception {
+    void json_escapesTerminalControls() throws Exception {
         body("--xyz\r\nContent-Disposition: form-data; name=\"\u009b31m\u202e\u00fc\"\r\n\r\n\r\n--xyz--");
         Run run = inspect("--json");
 
@@ -204,7 +204,7 @@ class InspectCommandTest {
 
     @Test
     @DisabledOnOs(OS.WINDOWS)
-    void aNamedPipeIsReadOnce() throws Exception {
+    void namedPipe_isReadOnce() throws Exception {
         file = directory.resolve("pipe");
         assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
         CompletableFuture<Void> written = CompletableFuture.runAsync(() -> {
@@ -223,7 +223,7 @@ class InspectCommandTest {
 
     @Test
     @DisabledOnOs(OS.WINDOWS)
-    void aFileThatIsThereAndCannotBeOpenedIsNotCalledMissing() throws Exception {
+    void unreadableFile_isNotReportedAsMissing() throws Exception {
         file = directory.resolve("socket");
         try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             socket.bind(UnixDomainSocketAddress.of(file));
@@ -235,7 +235,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void aBodyIsReadFromStandardInput() throws Exception {
+    void standardInput_isRead() throws Exception {
         InputStream before = System.in;
         try {
             System.setIn(new ByteArrayInputStream(Files.readAllBytes(file)));
@@ -248,7 +248,7 @@ class InspectCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "\r\n"})
-    void withoutAContentTypeTheBoundaryIsThatOfTheFirstLine(String before) throws Exception {
+    void noContentType_boundaryIsTakenFromFirstLine(String before) throws Exception {
         body(before + BODY);
         assertEquals(
                 inspect("--json").out(),
@@ -256,9 +256,9 @@ class InspectCommandTest {
     }
 
     @Test
-    void aBodyWithoutABoundaryInItsFirstLineNeedsAContentType() throws Exception {
-        String needed = "the body does not begin with a line '--boundary': pass --content-type=TYPE";
-        String head = "this begins with the head of a request: the body is what follows its first empty line";
+    void noContentType_noBoundaryInFirstLine_isUsageError() throws Exception {
+        String needed = "the body does not begin with a delimiter line '--boundary': pass --content-type=TYPE";
+        String head = "the file begins with a request head: pass only the body, which follows the first empty line";
         Map<String, String> told = Map.of(
                 "text\r\n" + BODY,
                 needed,
@@ -269,7 +269,7 @@ class InspectCommandTest {
                 "Content-Type: multipart/form-data; boundary=xyz\r\n\r\n" + BODY,
                 head,
                 "",
-                "there is nothing in " + file);
+                file + " is empty");
         for (Map.Entry<String, String> each : told.entrySet()) {
             body(each.getKey());
             Run run = run("inspect", file.toString());
@@ -278,31 +278,32 @@ class InspectCommandTest {
         }
         Run run = run("inspect", "--content-type=multipart/form-data", file.toString());
         assertEquals(1, run.code());
-        assertEquals("Without --content-type the boundary is that of the first line of the body.\n", run.err());
+        assertEquals("Omit --content-type to use the boundary in the first line of the body.\n", run.err());
     }
 
     @Test
-    void aNestedBodyIsShownAsOnePartAndThatAFormHasItsPartsIsSaid() throws Exception {
+    void nestedBody_isShownAsOnePartWithHint() throws Exception {
         body("--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: Multipart/Mixed; boundary=in\r\n\r\n"
                 + "--in\r\n\r\n1\r\n--in--\r\n\r\n--xyz--\r\n");
-        String said = "a nested body: a form with the preset compatible has the parts in it";
+        String said = "nested body: a form with the preset compatible contains its parts instead";
         assertTrue(inspect("--preset=compatible").out().contains(said));
         assertEquals(
                 1, inspect("--preset=compatible", "--json").json().get("parts").size());
-        assertTrue(run("inspect", "--help").out().contains("A nested multipart/mixed body is shown as it is sent"));
+        assertTrue(run("inspect", "--help").out().contains("A nested multipart/mixed body is shown as one part"));
         body(BODY);
         assertFalse(inspect().out().contains(said));
     }
 
     @Test
-    void aPresetIsTakenInAnyCaseAndTheOneThatTakesARefusedBodyIsNamed() throws Exception {
+    void preset_anyCase_andAcceptingPresetIsSuggested() throws Exception {
         assertEquals(0, inspect("--preset=STANDARD").code());
         Run strict = inspect("--preset=Strict");
         assertEquals(1, strict.code());
-        assertEquals("Try --preset=standard: it takes this body.\n", strict.err());
+        assertEquals("Try --preset=standard, which accepts this body.\n", strict.err());
 
         body(BODY.replace("\r\n", "\n"));
-        assertEquals("Try --preset=compatible: it takes this body.\n", inspect().err());
+        assertEquals(
+                "Try --preset=compatible, which accepts this body.\n", inspect().err());
         assertEquals("", inspect("--preset=compatible").err());
         body(BODY.substring(0, 20));
         Run truncated = inspect("--color=never");
@@ -311,7 +312,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void theSafeNameIsShownBesideAnUnsafeOne() throws Exception {
+    void unsafeFilename_isShownWithSafeName() throws Exception {
         body(BODY.replace("\u00fc.bin", "../../etc/passwd"));
         assertTrue(
                 inspect().out().contains("(part 1: file ../../etc/passwd, safe name passwd)"),
@@ -328,7 +329,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void wrongUseAndInputThatCannotBeReadEndWithTwo() {
+    void usageErrorAndUnreadableInput_exitWith2() {
         assertEquals(new Run(2, "", "Pass a command: serve, inspect, sweep\nTry 'sluice --help'.\n"), run());
         assertEquals(2, run("nothing").code());
         for (String wrong : List.of("--chunk=0", "--chunk=x", "--preset=other", "--nothing")) {
@@ -339,7 +340,7 @@ class InspectCommandTest {
         assertEquals("cannot read " + file + ": no such file\n", inspect().err());
         file = directory;
         assertEquals(2, inspect().code());
-        assertEquals("cannot read " + file + ": a directory\n", inspect().err());
+        assertEquals("cannot read " + file + ": it is a directory\n", inspect().err());
         assertEquals(
                 2,
                 inspect("--preset=other").err().lines().count(),
@@ -347,7 +348,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void theHelpOfServeNamesItsOptionsAndDefaults() {
+    void serveHelp_listsOptionsAndDefaults() {
         Run run = run("serve", "--help");
 
         assertEquals(0, run.code());
@@ -359,28 +360,30 @@ class InspectCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"store.local", "localhost:8333", "http:/store", "ftp://store"})
-    void theAddressOfAStoreNeedsASchemeAndAHost(String address) {
+    void storeAddress_withoutSchemeOrHost_isRejected(String address) {
         for (String command : List.of("serve --port=0 --dir=" + directory, "sweep")) {
             Run run = run((command + " --bucket=b --s3=" + address).split(" "));
             assertEquals(2, run.code());
             assertTrue(
-                    run.err().startsWith("Invalid value for option '--s3': '" + address + "' is not like http://"),
+                    run.err()
+                            .startsWith(
+                                    "Invalid value for option '--s3': '" + address + "' is not a URL such as http://"),
                     run.err());
         }
     }
 
     @Test
-    void aHostThatIsNotKnownIsNamed() {
+    void unknownHost_isNamed() {
         Run run = run("serve", "--port=0", "--host=nosuch.invalid", "--dir=" + directory);
         assertEquals(2, run.code());
-        assertEquals("cannot listen on nosuch.invalid: no such host", run.err().strip());
+        assertEquals("cannot listen on nosuch.invalid: unknown host", run.err().strip());
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"--port=65536", "--port=-1", "--port=x", "--max-body=1X", "--max-body=-1", "--max-body=9999999T"
             })
-    void serveRefusesOptionsThatMakeNoSense(String option) {
+    void serve_invalidOptions_areRejected(String option) {
         Run run = run("serve", option, "--dir", directory.toString());
         assertEquals(2, run.code());
         assertTrue(run.err().contains(option.substring(0, option.indexOf('='))), run.err());
@@ -388,7 +391,7 @@ class InspectCommandTest {
     }
 
     @Test
-    void aPortThatIsTakenIsNamedWithAWayOut() throws IOException {
+    void usedPort_isNamedWithSuggestion() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Run run = run("serve", "--port=" + taken.getLocalPort(), "--dir=" + directory);
             assertEquals(2, run.code());

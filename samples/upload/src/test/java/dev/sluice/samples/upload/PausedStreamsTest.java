@@ -54,29 +54,29 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One connection of HTTP/2 whose streams wait for their sinks, and java.net.http at its other end. */
+/** An HTTP/2 connection from java.net.http whose streams wait for their sinks. */
 @Timeout(300)
 class PausedStreamsTest {
-    /** All but one of those that the server allows. */
+    /** One less than the server allows. */
     private static final int PAUSED = 99;
 
-    /** Of a form: more than waits of one before its sink is asked, and is read ahead, and a window. */
+    /** The size of a form: more than is buffered for one paused sink plus a window. */
     private static final byte[] BODY =
             new TestForm().file("f", "f", new byte[1_000_000]).body();
 
-    /** Behind the handlers: all requests are forms. */
+    /** The handler after the form handler; it receives no request, because all requests are forms. */
     @ChannelHandler.Sharable
-    private static final class Nobody extends ChannelInboundHandlerAdapter {}
+    private static final class NoOpHandler extends ChannelInboundHandlerAdapter {}
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
-    /** One for each form that waits. */
+    /** The paused sinks, one for each form. */
     private final BlockingQueue<Readiness> gates = new LinkedBlockingQueue<>();
 
     private URI server;
 
-    /** Takes the first piece of a part, and is not ready for more until it is told so. */
+    /** A sink that accepts the first piece of a part and then pauses until it is resumed. */
     private final class Slow implements PartSink {
         private boolean waited;
 
@@ -123,7 +123,7 @@ class PausedStreamsTest {
         MultipartHandlers handlers = MultipartHandlers.builder(
                         forms, request -> receiver(request.uri().equals("/slow")), workers)
                 .build();
-        ChannelHandler protocols = new Protocols(handlers, new Nobody(), true);
+        ChannelHandler protocols = new Protocols(handlers, new NoOpHandler(), true);
         Channel acceptor = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
@@ -155,7 +155,7 @@ class PausedStreamsTest {
                 .build();
     }
 
-    /** {@return how many streams may send nothing more before they are read} */
+    /** {@return the number of streams whose windows are full} */
     private static int exhausted(Channel connection) {
         int[] count = {0};
         connection
@@ -174,7 +174,7 @@ class PausedStreamsTest {
     }
 
     @Test
-    void aStreamGoesOnThoughAllOthersOfItsConnectionWaitForTheirSinksWithFullWindows() throws Exception {
+    void stream_continuesWhileAllOthersArePaused() throws Exception {
         HttpClient client = TlsTest.client(HttpClient.Version.HTTP_2);
         HttpResponse<Void> first = client.send(form("/first"), BodyHandlers.discarding());
         assertEquals(HttpClient.Version.HTTP_2, first.version());
@@ -192,7 +192,7 @@ class PausedStreamsTest {
         }
 
         assertEquals(200, client.send(form("/quick"), BodyHandlers.discarding()).statusCode());
-        assertEquals(0, accepted.size(), "connections beside the one");
+        assertEquals(0, accepted.size(), "additional connections");
 
         gates.forEach(Readiness::ready);
         for (CompletableFuture<HttpResponse<Void>> each : slow) {

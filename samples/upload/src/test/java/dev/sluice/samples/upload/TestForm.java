@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Random;
 
-/** Writes multipart bodies, and requests with them, by hand. */
+/** A builder of multipart bodies and HTTP requests. */
 public final class TestForm {
     public static final String BOUNDARY = "----sluice-test";
     public static final String CONTENT_TYPE = "multipart/form-data; boundary=" + BOUNDARY;
@@ -31,33 +31,33 @@ public final class TestForm {
         return this;
     }
 
-    /** {@return the body with its close-delimiter} */
+    /** {@return the body with the close-delimiter} */
     public byte[] body() {
         return joined(open(), ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** {@return the body without its close-delimiter} */
+    /** {@return the body without the close-delimiter} */
     public byte[] open() {
         return out.toByteArray();
     }
 
-    /** {@return the head of a request with a form, and these other header fields} */
+    /** {@return the request head for a form, with additional header fields} */
     public static String head(String path, String... fields) {
         return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + CONTENT_TYPE + "\r\n"
                 + String.join("\r\n", fields) + "\r\n\r\n";
     }
 
-    /** {@return the same for a body of so many bytes} */
+    /** {@return the request head for a body of the given size} */
     public static String head(String path, long length) {
         return head(path, "Content-Length: " + length);
     }
 
-    /** {@return a whole request} */
+    /** {@return a complete request} */
     public static byte[] request(String path, byte[] body) {
         return joined(head(path, body.length).getBytes(StandardCharsets.US_ASCII), body);
     }
 
-    /** {@return a whole request, whose body comes in one chunk of HTTP} */
+    /** {@return a complete request with the body in one HTTP chunk} */
     public static byte[] chunked(String path, byte[] body) {
         String head = head(path, "Transfer-Encoding: chunked") + Integer.toHexString(body.length) + "\r\n";
         return joined(

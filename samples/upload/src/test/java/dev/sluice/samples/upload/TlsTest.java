@@ -22,10 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The server with the certificate that it makes for itself. */
+/** The server with its generated certificate. */
 @Timeout(300)
 class TlsTest {
-    /** Trusts who says to be localhost; the client looks at the name itself. */
+    /** A trust manager for a certificate of localhost. The client checks the name itself. */
     private static final class Localhost extends X509ExtendedTrustManager {
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
@@ -34,12 +34,12 @@ class TlsTest {
 
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {
-            throw new AssertionError("the client has an engine");
+            throw new AssertionError("the client uses an SSLEngine");
         }
 
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String type) {
-            throw new AssertionError("the client has an engine");
+            throw new AssertionError("the client uses an SSLEngine");
         }
 
         @Override
@@ -68,7 +68,7 @@ class TlsTest {
 
     @ParameterizedTest
     @EnumSource(HttpClient.Version.class)
-    void formsAreStoredAndRefusedOverTls(HttpClient.Version version) throws Exception {
+    void tls_formsAreStoredAndRejected(HttpClient.Version version) throws Exception {
         HttpClient client = client(version);
         byte[] content = TestForm.noise(3_000_000, 1);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory).withTls(true))) {
@@ -86,7 +86,7 @@ class TlsTest {
 
     @ParameterizedTest
     @EnumSource(HttpClient.Version.class)
-    void theAnswerToHeadHasTheLengthOfThePageAndNoBody(HttpClient.Version version) throws Exception {
+    void head_hasLengthOfPageAndNoBody(HttpClient.Version version) throws Exception {
         HttpClient client = client(version);
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory).withTls(true))) {
             for (String path : List.of("/", "/nothing")) {

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the server answers and stores. */
+/** The answers of the upload server, and the files that it stores. */
 @Timeout(300)
 class UploadServerTest {
     private static final long MAX_BODY_BYTES = 64L << 20;
@@ -59,7 +59,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aDirectoryThatCannotBeUsedIsNamedInOneLine() throws IOException {
+    void unusableDirectory_isReportedInOneLine() throws IOException {
         Path below = Files.createFile(root.resolve("file")).resolve("below");
         StringWriter err = new StringWriter();
         int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
@@ -85,7 +85,7 @@ class UploadServerTest {
         return JavaHttpClient.get(server.uri().resolve(path));
     }
 
-    /** {@return what the server answers to bytes of a client that then waits} */
+    /** {@return the answer to bytes from a client that then waits} */
     private static Answer send(UploadServer to, byte[] request) throws IOException {
         try (RawHttp connection = new RawHttp(to.port())) {
             return Answer.on(connection.send(request));
@@ -106,10 +106,8 @@ class UploadServerTest {
         assertEquals(List.of(), List.copyOf(stored().keySet()));
     }
 
-    // ---- good uploads
-
     @Test
-    void storesEveryFileOfAFormAndAnswersWhatArrived() throws Exception {
+    void upload_storesFilesAndReportsParts() throws Exception {
         byte[] large = TestForm.noise(3_000_000, 1);
         byte[] small = TestForm.noise(10, 2);
         Answer answer = upload(new TestForm()
@@ -147,7 +145,7 @@ class UploadServerTest {
     }
 
     @Test
-    void storedFilesAreReadableByTheirOwnerOnly() throws Exception {
+    void storedFiles_areReadableByOwnerOnly() throws Exception {
         upload(new TestForm().file("f", "a.txt", new byte[5]));
 
         assertEquals(
@@ -172,7 +170,7 @@ class UploadServerTest {
                 "x\u202Egnp.exe",
                 "dir/"
             })
-    void whateverTheFilenameTheFileIsStoredDirectlyInTheDirectory(String filename) throws Exception {
+    void hostileFilename_isStoredInDirectory(String filename) throws Exception {
         byte[] content = TestForm.noise(100, 3);
 
         assertEquals(200, upload(new TestForm().file("f", filename, content)).status());
@@ -185,7 +183,7 @@ class UploadServerTest {
     }
 
     @Test
-    void anUploadNeverReplacesAFile() throws Exception {
+    void upload_doesNotReplaceFiles() throws Exception {
         for (int i = 0; i < 3; i++) {
             assertEquals(
                     200,
@@ -195,7 +193,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aNameThatIsTakenAThousandTimesIsNoTroubleOfTheDisk() throws Exception {
+    void filename_usedThousandTimes_isStored() throws Exception {
         for (int i = 0; i < 1000; i++) {
             Files.createFile(directory.resolve("image" + (i == 0 ? "" : "-" + i) + ".jpg"));
         }
@@ -208,7 +206,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aLongNameIsShortenedToWhatFileSystemsTake() throws Exception {
+    void longFilename_isShortened() throws Exception {
         upload(new TestForm().file("f", "ü".repeat(2000) + ".jpeg", new byte[1]));
 
         String name = stored().keySet().iterator().next();
@@ -217,8 +215,8 @@ class UploadServerTest {
     }
 
     @Test
-    void aBodyInHttpChunksOfOneByteArrivesIntact() throws Exception {
-        // Full of what begins like a delimiter: each byte of it is kept back and given out again.
+    void chunkedBody_oneByteChunks_isIntact() throws Exception {
+        // Full of partial delimiters, so that the decoder holds back every byte and then returns it as data.
         byte[] content = ("\r\r\n\n\r\n--\r\n--" + TestForm.BOUNDARY.substring(1) + "\r\n-" + TestForm.BOUNDARY)
                 .repeat(40)
                 .getBytes(StandardCharsets.US_ASCII);
@@ -233,7 +231,7 @@ class UploadServerTest {
     }
 
     @Test
-    void theConnectionIsKeptAfterAGoodRequestAndRequestsMayBePipelined() throws Exception {
+    void connection_isReused_andMayPipeline() throws Exception {
         byte[] request = TestForm.request(
                 "/upload",
                 new TestForm().file("f", "a.txt", TestForm.noise(100, 5)).body());
@@ -253,7 +251,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aClientThatClosesItsHalfAfterTheRequestGetsTheAnswer() throws Exception {
+    void halfClose_afterRequest_isAnswered() throws Exception {
         byte[] body =
                 new TestForm().file("f", "a.txt", TestForm.noise(100_000, 6)).body();
         try (RawHttp connection = new RawHttp(server.port())) {
@@ -263,10 +261,8 @@ class UploadServerTest {
         }
     }
 
-    // ---- refused uploads
-
     @Test
-    void aBadBodyIsAnsweredWithTheReasonOfTheDecoderAndNothingOfItIsKept() throws Exception {
+    void invalidBody_isAnsweredWithReason_andLeavesNothing() throws Exception {
         JsonNode error = upload(new TestForm()
                         .file("f", "a.txt", TestForm.noise(100_000, 7))
                         .part("Content-Disposition: form-data", new byte[10]))
@@ -279,7 +275,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aTruncatedBodyIsRefusedAtItsEnd() throws Exception {
+    void truncatedBody_isRejectedAtItsEnd() throws Exception {
         byte[] body = new TestForm().file("f", "a.txt", TestForm.noise(1000, 8)).open();
         JsonNode error = post("/upload", TestForm.CONTENT_TYPE, body).assertRefused(400, "TRUNCATED");
 
@@ -296,14 +292,14 @@ class UploadServerTest {
                 "multipart/form-data|400|MISSING_BOUNDARY",
                 "multipart/form-data; boundary=a; boundary=a|400|DUPLICATE_BOUNDARY"
             })
-    void aContentTypeThatWillNotDoIsRefused(String contentType, int status, String reason) throws Exception {
+    void invalidContentType_isRejected(String contentType, int status, String reason) throws Exception {
         JsonNode error = post("/upload", contentType, new byte[100]).assertRefused(status, reason);
 
         assertEquals(-1, error.get("offset").asLong());
     }
 
     @Test
-    void aBodyThatAnnouncesTooMuchIsRefusedBeforeItIsSent() throws Exception {
+    void announcedBodyTooLarge_isRejectedBeforeItIsSent() throws Exception {
         String head = TestForm.head("/upload", "Content-Length: " + (MAX_BODY_BYTES + 1), "Expect: 100-continue");
         Answer answer = send(server, head.getBytes(StandardCharsets.US_ASCII));
 
@@ -312,7 +308,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aClientThatExpectsToContinueIsToldTo() throws Exception {
+    void expect100_isContinued() throws Exception {
         byte[] body = new TestForm().file("f", "a.txt", new byte[100]).body();
         try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.head("/upload", "Content-Length: " + body.length, "Expect: 100-continue"));
@@ -322,7 +318,7 @@ class UploadServerTest {
     }
 
     @Test
-    void theLimitOfTheBodyIsExactWithoutAContentLength() throws Exception {
+    void bodyLimit_withoutContentLength_isExact() throws Exception {
         byte[] good = new TestForm().file("f", "a.txt", new byte[500]).body();
         try (UploadServer small =
                 UploadServer.start(ServerConfig.of(root.resolve("small")).withMaxBodyBytes(good.length))) {
@@ -334,7 +330,7 @@ class UploadServerTest {
     }
 
     @Test
-    void theAnswerToABadBodyIsReadAfterMegabytesThatFollowTheFault() throws Exception {
+    void invalidBody_largeRest_answerIsReceived() throws Exception {
         byte[] start = new TestForm().part("No-Disposition: x", new byte[0]).open();
         try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.request("/upload", TestForm.joined(start, new byte[12 << 20])));
@@ -344,7 +340,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aClientThatSendsTooSlowlyIsRefused() throws Exception {
+    void slowClient_isRejected() throws Exception {
         byte[] start = Arrays.copyOf(new TestForm().file("f", "a", new byte[1]).open(), 20);
         ServerConfig config = ServerConfig.of(directory).withRateGrace(Duration.ofMillis(500));
         try (UploadServer impatient = UploadServer.start(config);
@@ -356,7 +352,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aClientThatClosesItsHalfWithinTheBodyIsToldSo() throws Exception {
+    void halfClose_withinBody_isAnswered() throws Exception {
         byte[] open = new TestForm().file("f", "a", new byte[1000]).open();
         try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.head("/upload", 10_000)).send(open).sendEnd();
@@ -367,7 +363,7 @@ class UploadServerTest {
         assertNothingIsStored();
     }
 
-    /** Ambiguous or impossible heads, and chunks that are none; ';' stands for a line end, TYPE for that of a form. */
+    /** Ambiguous or invalid heads, and an invalid chunk. A semicolon stands for a line end, TYPE for the header of a form. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -386,7 +382,7 @@ class UploadServerTest {
                 "GET /metrics HTTP/1.1",
                 "GET /metrics HTTP/1.1;Host: a;Host: a"
             })
-    void aRequestThatIsNotHttpIsABadOne(String request) throws Exception {
+    void invalidHttp_isBadRequest(String request) throws Exception {
         String text = request.replace(";", "\r\n").replace("TYPE", "Content-Type: " + TestForm.CONTENT_TYPE);
         Answer answer = send(server, (text + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
 
@@ -397,13 +393,13 @@ class UploadServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"HTTP/1.1\r\nHost:", "HTTP/1.0"})
-    void aHostMayBeEmptyAndInHttp10Missing(String head) throws Exception {
+    void host_emptyOrMissingInHttp10_isAccepted(String head) throws Exception {
         byte[] request = ("GET /metrics " + head + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
         assertEquals(200, send(server, request).status());
     }
 
     @Test
-    void anExpectationInAnHttp10RequestIsIgnored() throws Exception {
+    void expect_inHttp10_isIgnored() throws Exception {
         byte[] body = new TestForm().file("f", "a.txt", new byte[100]).body();
         String head = TestForm.head("/upload", "Content-Length: " + body.length, "Expect: 100-continue");
         byte[] request = head.replace("HTTP/1.1", "HTTP/1.0").getBytes(StandardCharsets.US_ASCII);
@@ -411,7 +407,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aPageOfAnotherOriginMayNotUpload() throws Exception {
+    void otherOrigin_isRejected() throws Exception {
         byte[] body = new TestForm().file("f", "a", new byte[1]).body();
         String head = TestForm.head("/upload", "Content-Length: " + body.length, "Origin: http://elsewhere.example");
         Answer answer = send(server, TestForm.joined(head.getBytes(StandardCharsets.US_ASCII), body));
@@ -421,7 +417,7 @@ class UploadServerTest {
     }
 
     @Test
-    void troubleWithTheDiskIsAnAnswerAndTheServerGoesOn() throws Exception {
+    void diskFailure_isAnswered_andServerContinues() throws Exception {
         TestForm form = new TestForm().file("f", "a.txt", TestForm.noise(500_000, 9));
         Files.move(directory, root.resolve("elsewhere"));
         Files.createFile(directory);
@@ -433,9 +429,9 @@ class UploadServerTest {
     }
 
     @Test
-    void theEndFollowsTheAnswerToAMalformedHeadAtOnce() throws Exception {
+    void malformedHead_connectionIsClosedAtOnce() throws Exception {
         long fastest = Long.MAX_VALUE;
-        for (int i = 0; i < 5 && fastest > AT_ONCE_NANOS; i++) { // one of them may be late on a busy machine
+        for (int i = 0; i < 5 && fastest > AT_ONCE_NANOS; i++) { // a busy machine may delay some of them
             try (RawHttp connection = new RawHttp(server.port())) {
                 connection.send(TestForm.head("/upload", "Content-Length: x"));
                 assertEquals(400, connection.answer().status());
@@ -448,7 +444,7 @@ class UploadServerTest {
     }
 
     @Test
-    void aFileForWhichThereIsTooLittleFreeSpaceIsRefused() throws Exception {
+    void fileLargerThanFreeSpace_isRejected() throws Exception {
         ServerConfig config = ServerConfig.of(root.resolve("full")).withKeepFreeBytes(Long.MAX_VALUE - 1);
         byte[] body = new TestForm().file("f", "a.txt", new byte[500]).body();
         try (UploadServer full = UploadServer.start(config)) {
@@ -460,7 +456,7 @@ class UploadServerTest {
     }
 
     @Test
-    void theLimitOfInspectIsItsOwn() throws Exception {
+    void inspect_hasItsOwnLimit() throws Exception {
         byte[] body = new TestForm().file("f", "a.txt", new byte[500]).body();
         ServerConfig config = ServerConfig.of(root.resolve("small")).withMaxBodyBytes(10);
         try (UploadServer small = UploadServer.start(config);
@@ -473,10 +469,8 @@ class UploadServerTest {
         }
     }
 
-    // ---- the rest
-
     @Test
-    void inspectAnswersWhatIsInTheBodyAndStoresNothing() throws Exception {
+    void inspect_reportsPartsAndStoresNothing() throws Exception {
         Answer answer =
                 post("/inspect?preset=strict", new TestForm().field("a", "1").file("f", "x.bin", new byte[1000]));
 
@@ -495,7 +489,7 @@ class UploadServerTest {
     }
 
     @Test
-    void inspectAnswersTheErrorBesideThePartsBeforeIt() throws Exception {
+    void inspect_reportsErrorAndPartsBeforeIt() throws Exception {
         byte[] body = new TestForm().field("a", "1").field("b", "2").open();
         Answer answer = post("/inspect", TestForm.CONTENT_TYPE, body);
 
@@ -506,7 +500,7 @@ class UploadServerTest {
 
     @ParameterizedTest
     @CsvSource({"standard,200,FOLDED_HEADER", "strict,400,''", "compatible,200,''", "other,400,''"})
-    void inspectGoesByThePreset(String preset, int status, String deviation) throws Exception {
+    void inspect_appliesPreset(String preset, int status, String deviation) throws Exception {
         Answer answer = post(
                 "/inspect?preset=" + preset,
                 new TestForm().part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1]));
@@ -516,7 +510,7 @@ class UploadServerTest {
     }
 
     @Test
-    void otherRoutesAndMethodsAreAnsweredInJson() throws Exception {
+    void unknownPathAndMethod_areAnsweredInJson() throws Exception {
         get("/other").assertRefused(404, "NOT_FOUND");
         Answer got = get("/upload");
         got.assertRefused(405, "METHOD_NOT_ALLOWED");
@@ -525,7 +519,7 @@ class UploadServerTest {
     }
 
     @Test
-    void theMetricsCountWhatHappened() throws Exception {
+    void metrics_countRequests() throws Exception {
         TestForm good = new TestForm().field("a", "1").file("f", "x.bin", new byte[1000]);
         upload(good);
         post("/upload", TestForm.CONTENT_TYPE, new byte[0]);
@@ -545,7 +539,7 @@ class UploadServerTest {
     }
 
     @Test
-    void thePageFetchesNothingFromElsewhereAndMayRunOnlyItsOwnScript() throws Exception {
+    void page_isSelfContained_andAllowsOnlyItsScript() throws Exception {
         Answer page = get("/");
 
         assertEquals(200, page.status());
@@ -559,14 +553,14 @@ class UploadServerTest {
     }
 
     @Test
-    void anAddressThatIsTakenIsAnIOException() {
+    void usedAddress_throwsIOException() {
         ServerConfig taken = ServerConfig.of(directory).withAddress("127.0.0.1", server.port());
         IOException e = assertThrows(IOException.class, () -> UploadServer.start(taken));
         assertTrue(String.valueOf(e.getMessage()).contains(String.valueOf(server.port())));
     }
 
     @Test
-    void theAddressOfThePageCanBeOpened() {
+    void pageAddress_canBeOpened() {
         assertEquals(URI.create("http://localhost:" + server.port() + "/"), server.uri());
         assertEquals(directory.toAbsolutePath(), server.directory());
     }

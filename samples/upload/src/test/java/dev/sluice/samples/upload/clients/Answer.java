@@ -10,10 +10,10 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * What the server answered.
+ * An answer of the server.
  *
  * @param status of HTTP
- * @param headers by their names, whose case does not matter; none where the client does not tell
+ * @param headers by case-insensitive name; empty if the client does not report them
  * @param text of the body
  */
 public record Answer(int status, Map<String, String> headers, String text) {
@@ -39,7 +39,7 @@ public record Answer(int status, Map<String, String> headers, String text) {
         return json().at(pointer).asText();
     }
 
-    /** It is a refusal for this reason, in words. {@return the error} */
+    /** Requires a rejection with this reason. {@return its error object} */
     public JsonNode assertRefused(int expected, String reason) throws IOException {
         assertEquals(expected, status, text);
         JsonNode error = json().path("error");

@@ -18,8 +18,8 @@ import org.apache.hc.core5.http.io.entity.EntityUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Apache HttpClient 5. Its LEGACY mode writes names in the charset that it is given, and a quote with a backslash; its EXTENDED
- * mode percent-encodes file names, and types each field.
+ * Apache HttpClient 5. Its LEGACY mode encodes names in the given charset and escapes quotes with backslashes. Its
+ * EXTENDED mode percent-encodes file names and sends a Content-Type for each field.
  */
 final class ApacheHttpClient implements UploadClient {
     private static final ContentType TEXT = ContentType.TEXT_PLAIN.withCharset(StandardCharsets.UTF_8);
@@ -37,7 +37,7 @@ final class ApacheHttpClient implements UploadClient {
 
     @Override
     public boolean canSend(Form form) {
-        // In EXTENDED mode a field name outside of ASCII goes out in ISO-8859-1, whatever charset is set.
+        // In EXTENDED mode, non-ASCII field names are sent in ISO-8859-1, whatever charset is set.
         return mode == HttpMultipartMode.LEGACY || form != Form.FIELDS;
     }
 
@@ -70,7 +70,7 @@ final class ApacheHttpClient implements UploadClient {
 
     @Override
     public @Nullable String refusedWhenStrict(Form form) {
-        // Beside filename there is a filename* that says something else: the name without percent-encoding.
+        // The filename* next to filename has a different value: the name without percent-encoding.
         return form == Form.ESCAPES || mode == HttpMultipartMode.EXTENDED && form == Form.NAMES
                 ? "MALFORMED_CONTENT_DISPOSITION"
                 : null;
@@ -78,13 +78,13 @@ final class ApacheHttpClient implements UploadClient {
 
     @Override
     public String filenameOnWire(String filename) {
-        // The encoder of its own, but for the space: that is %20 here.
+        // Apache's own encoding, except that it writes a space as %20.
         return mode == HttpMultipartMode.LEGACY
                 ? filename
                 : URLEncoder.encode(filename, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    /** Where a name is not ASCII there is a filename* too, which COMPATIBLE prefers. */
+    /** For a non-ASCII name there is also a filename*, which COMPATIBLE prefers. */
     @Override
     public String filenameAsRead(String filename, String preset) {
         boolean extended =

@@ -39,15 +39,18 @@ import org.apache.hc.client5.http.ssl.ClientTlsStrategyBuilder;
 import org.apache.hc.core5.http.HttpVersion;
 import org.apache.hc.core5.http2.HttpVersionPolicy;
 
-/** Sends bodies as they are, one after the other, over the protocol that it is told, whoever the server says to be. */
+/**
+ * A client that sends given bodies unchanged, one after the other, over a chosen protocol. It does not verify the
+ * server's name.
+ */
 @FunctionalInterface
 public interface BodyClient {
     /**
      * A body to send.
      *
-     * @param path with the query
+     * @param path including the query
      * @param type the whole {@code Content-Type}
-     * @param file that holds the body
+     * @param file the file with the body
      */
     record Body(String path, String type, Path file) {
         byte[] bytes() throws IOException {
@@ -56,14 +59,14 @@ public interface BodyClient {
     }
 
     /**
-     * {@return the answers, in their order}
+     * {@return the answers, in order}
      *
-     * @param root of an http server, or of an https server, which takes both protocols
-     * @param http2 or else HTTP/1.1
+     * @param root the root of an http server, or of an https server, which supports both protocols
+     * @param http2 whether to use HTTP/2 instead of HTTP/1.1
      */
     List<Answer> send(URI root, boolean http2, List<Body> bodies) throws Exception;
 
-    /** What is done for each body where there is nothing better to do. */
+    /** The default implementation, one request per body. */
     @FunctionalInterface
     interface ToAnswer {
         Answer send(URI target, String type, byte[] body) throws Exception;
@@ -207,7 +210,7 @@ public interface BodyClient {
         };
     }
 
-    /** It takes HTTP/2 wherever there is TLS. */
+    /** Chromium uses HTTP/2 for every connection with TLS. */
     static BodyClient chromium(Browser browser) {
         return (root, http2, bodies) -> {
             List<List<String>> all = new ArrayList<>();

@@ -29,7 +29,7 @@ import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.support.ui.ExpectedCondition;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
-/** A headless Chromium of this machine with a profile of its own, gone when it is closed. */
+/** A headless Chromium with a temporary profile that is deleted when it is closed. */
 public final class Browser implements AutoCloseable {
     private static final Optional<Program> CHROMIUM =
             Program.find("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
@@ -44,7 +44,7 @@ public final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    /** {@return tests that share one browser, which is closed after them; none is opened where there is none} */
+    /** {@return tests that share one browser, which is closed after them; not opened if Chromium is not installed} */
     public static Stream<DynamicNode> tests(Function<Browser, Stream<DynamicTest>> tests) {
         return Presence.of("chromium with chromedriver", isPresent(), () -> {
             try {
@@ -71,7 +71,7 @@ public final class Browser implements AutoCloseable {
     private static Browser open() throws IOException {
         Scratch profile = Scratch.create();
         ChromeOptions options = new ChromeOptions();
-        options.setAcceptInsecureCerts(true); // those of servers that make them for themselves
+        options.setAcceptInsecureCerts(true); // for self-signed certificates of the test servers
         options.setBinary(CHROMIUM.orElseThrow().file().toString());
         options.addArguments(
                 "--headless=new",
@@ -121,7 +121,7 @@ public final class Browser implements AutoCloseable {
         return driver.findElement(By.cssSelector(selector));
     }
 
-    /** Waits until the page has come to an end, which has to be this one. */
+    /** Waits until the page reports the end of an upload, and requires the given state. */
     public void awaitState(String state) {
         Set<String> ends = Set.of("done", "refused", "broken", "cancelled");
         await(page -> ends.contains(find("#status").getAttribute("data-state")));
@@ -131,7 +131,7 @@ public final class Browser implements AutoCloseable {
                 () -> find("main").getText());
     }
 
-    /** {@return the cells of the table of parts as the page is to show a part} */
+    /** {@return the table cells that the page should show for a part} */
     public static List<String> row(String name, String filename, String type, byte[] content) {
         return List.of(
                 name, filename, type, String.format(Locale.ENGLISH, "%,d", content.length), TestForm.sha256(content));
@@ -141,7 +141,7 @@ public final class Browser implements AutoCloseable {
         return new WebDriverWait(driver, Duration.ofSeconds(60)).until(condition);
     }
 
-    /** Drops files of the disk onto an element, as the user's hand does: the page sees trusted events. */
+    /** Drops files from the disk onto an element, as a user would. The page sees trusted events. */
     public void drop(WebElement target, List<Path> files) {
         List<?> at = runForList(
                 "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];",
@@ -154,7 +154,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Slows uploads down to a rate at which their progress can be watched; -1 undoes it. */
+    /** Limits the upload rate, so that progress can be observed; -1 removes the limit. */
     void limitUploadRate(int bytesPerSecond) {
         driver.executeCdpCommand("Network.enable", Map.of());
         driver.executeCdpCommand(
@@ -162,7 +162,7 @@ public final class Browser implements AutoCloseable {
                 Map.of("offline", false, "latency", 0, "downloadThroughput", -1, "uploadThroughput", bytesPerSecond));
     }
 
-    /** Keeps a picture of the page among the build's artifacts. */
+    /** Saves a screenshot of the page with the build's artifacts. */
     public void screenshot(String name) throws IOException {
         Path file = Path.of("target", "screenshots", name + ".png");
         Files.createDirectories(file.getParent());

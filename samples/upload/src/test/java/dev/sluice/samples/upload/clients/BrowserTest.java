@@ -38,7 +38,7 @@ import org.openqa.selenium.WebElement;
 final class BrowserTest {
     private static final int RATE = 4 << 20;
 
-    /** Notes each value of the progress bar of the whole, and each state of the page. */
+    /** Records each value of the total progress bar, and each state of the page. */
     private static final String WATCH = """
             window.seen = {shares: [], states: []};
             new MutationObserver(changes => changes.forEach(change => {
@@ -47,7 +47,7 @@ final class BrowserTest {
             })).observe(document.body, {attributes: true, subtree: true, attributeFilter: ['value', 'data-state']});
             """;
 
-    /** Builds files in the page, whose names need not be names of this machine's file system, and drops them. */
+    /** Creates files in the page, with names that the local file system may not support, and drops them. */
     private static final String DROP_FROM_SCRIPT = """
             const data = new DataTransfer();
             for (const [name, type, text] of arguments[0]) data.items.add(new File([text], name, {type}));
@@ -55,7 +55,7 @@ final class BrowserTest {
               new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
             """;
 
-    /** The cells of the table, without the notes in small print. */
+    /** Reads the cells of the table, without the notes in small print. */
     private static final String TABLE = """
             return [...document.querySelectorAll('#parts tbody tr')].map(row =>
               ['.c-name', '.c-filename', '.c-type', '.c-size', '.c-sha256'].map(cell =>
@@ -72,14 +72,14 @@ final class BrowserTest {
     @TestFactory
     Stream<DynamicNode> browser() {
         return Browser.tests(browser -> Stream.of(
-                visit(browser, "dropped files and a field arrive, with progress", 1 << 30, this::drop),
-                visit(browser, "names in any script and an empty file arrive", 1 << 30, this::names),
-                visit(browser, "a cancelled upload leaves nothing", 1 << 30, this::cancel),
-                visit(browser, "a refusal looks like one, in words a person uses", 100_000, this::refusal),
-                visit(browser, "a file that has changed, and a folder, are named as the cause", 1 << 30, this::changed),
-                visit(browser, "without an answer nothing is said of what was kept", 1 << 30, this::unanswered),
-                visit(browser, "what is over a limit is not sent", 100_000, this::limits),
-                visit(browser, "many files fit a phone, without a mouse", 1 << 30, this::phone)));
+                visit(browser, "droppedFilesAndField_arriveWithProgress", 1 << 30, this::drop),
+                visit(browser, "unicodeNamesAndEmptyFile_arrive", 1 << 30, this::names),
+                visit(browser, "cancelledUpload_leavesNothing", 1 << 30, this::cancel),
+                visit(browser, "rejection_isShownInPlainWords", 100_000, this::refusal),
+                visit(browser, "changedFileAndFolder_areNamedAsCause", 1 << 30, this::changed),
+                visit(browser, "missingAnswer_pageDoesNotClaimResult", 1 << 30, this::unanswered),
+                visit(browser, "filesOverLimit_areNotSent", 100_000, this::limits),
+                visit(browser, "manyFiles_fitPhoneScreen_withKeyboardOnly", 1 << 30, this::phone)));
     }
 
     private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
@@ -174,11 +174,11 @@ final class BrowserTest {
             browser.drop(browser.find("#drop"), List.of(file));
             browser.limitUploadRate(RATE);
             browser.find("#upload").click();
-            watch.await("the file is being written", names -> !names.isEmpty());
+            watch.await("the file is in the spool", names -> !names.isEmpty());
             browser.find("#cancel").click();
             browser.awaitState("cancelled");
             assertEquals("not kept", browser.find("#total .pct").getText());
-            watch.await("it is deleted", Set::isEmpty);
+            watch.await("the file is deleted", Set::isEmpty);
         }
     }
 
@@ -189,18 +189,23 @@ final class BrowserTest {
             browser.await(driver -> browser.find("#error").getText().startsWith("A folder cannot be sent"));
             assertEquals("1 file, 9 B", browser.find("#status").getText().replace('\u00a0', ' '));
             Files.writeString(file, "changed, and longer");
-            Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10))); // browsers look at seconds
+            Files.setLastModifiedTime(
+                    file,
+                    FileTime.from(Instant.now().plusSeconds(10))); // browsers compare modification times in seconds
             browser.find("#upload").click();
             browser.awaitState("broken");
             assertTrue(
-                    browser.find("#error").getText().contains("A file that was changed, moved or deleted"),
+                    browser.find("#error").getText().contains("A file was changed, moved or deleted"),
                     browser.find("#error").getText());
             assertEquals("not kept", browser.find("#total .pct").getText());
         }
         assertEquals(Set.of(), Received.names(server.directory()));
     }
 
-    /** Serves the page, takes a form, and answers with a proxy's page, with nothing, or not at all. */
+    /**
+     * Serves the page and receives a form, but answers with an error page of a proxy, with an empty answer, or not at
+     * all.
+     */
     private void unanswered(Browser browser, UploadServer server) throws Exception {
         byte[] page = server.uri().toURL().openStream().readAllBytes();
         AtomicInteger forms = new AtomicInteger();
@@ -225,7 +230,7 @@ final class BrowserTest {
             browser.run(DROP_FROM_SCRIPT, List.of(List.of("a.txt", "text/plain", "x".repeat(10_000))));
             browser.find("#upload").click();
             browser.awaitState("broken");
-            assertNotKnown(browser, "The answer is not that of an upload server");
+            assertNotKnown(browser, "The answer did not come from an upload server");
 
             for (String state : List.of("cancelled", "broken")) {
                 browser.find("#upload").click();
@@ -260,7 +265,7 @@ final class BrowserTest {
     private static void assertNotKnown(Browser browser, String title) {
         assertEquals(title, browser.find("#status").getText());
         assertEquals(
-                List.of(title, "The server may have kept this upload, or not. Look before you send it again."),
+                List.of(title, "The server may or may not have kept this upload. Check before you send it again."),
                 browser.find("#error").getText().lines().limit(2).toList());
         assertEquals("not known", browser.find("#total .pct").getText());
         assertEquals("not known", browser.find(".file .pct").getText());
@@ -277,7 +282,7 @@ final class BrowserTest {
                 error.getText().lines().limit(2).toList());
         browser.find("#error summary").click();
         assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error.getText());
-        assertEquals("Refused; nothing was kept", browser.find("#status").getText());
+        assertEquals("Rejected; nothing was kept", browser.find("#status").getText());
         assertEquals("not kept", browser.find("#total .pct").getText());
         assertEquals("not kept", browser.find(".file .pct").getText());
         assertEquals(Set.of(), Received.names(server.directory()));
@@ -291,7 +296,7 @@ final class BrowserTest {
         browser.run(
                 DROP_FROM_SCRIPT, List.of(List.of("a", "", "x".repeat(60_000)), List.of("b", "", "x".repeat(60_000))));
         assertEquals(
-                "2 files, 120 kB: too large; the most is 100 kB",
+                "2 files, 120 kB: too large; the limit is 100 kB",
                 browser.find("#status").getText());
         assertFalse(browser.find("#upload").isEnabled());
         browser.screenshot("upload-over");
@@ -302,7 +307,7 @@ final class BrowserTest {
 
         browser.run(DROP_FROM_SCRIPT, files(101));
         assertEquals(
-                "101 files, 0 B: 1 too many; the most is 100",
+                "101 files, 0 B: 1 too many; the limit is 100",
                 browser.find("#status").getText());
         assertFalse(browser.find("#upload").isEnabled());
     }
@@ -326,13 +331,13 @@ final class BrowserTest {
             assertEquals(
                     "Remove 98", browser.driver().switchTo().activeElement().getAttribute("aria-label"));
             browser.run("document.querySelector('.field-name').focus()");
-            browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER); // sends, as a form does
+            browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER); // Enter in a field submits the form
             browser.awaitState("done");
             assertEquals(
-                    "upload", browser.driver().switchTo().activeElement().getAttribute("id"), "what has the focus");
+                    "upload", browser.driver().switchTo().activeElement().getAttribute("id"), "the focused element");
             assertEquals("0", String.valueOf(browser.run("return document.querySelectorAll('.file').length")));
             assertEquals(99, Received.names(server.directory()).size());
-            browser.find("#upload").click(); // an empty field is left: nothing is sent twice
+            browser.find("#upload").click(); // the form is cleared, so nothing is sent twice
             assertEquals(
                     "Choose a file or fill in a field first",
                     browser.find("#status").getText());
@@ -350,7 +355,7 @@ final class BrowserTest {
     }
 
     private static void type(Browser browser, int field, String name, String value) {
-        // Not by keys: the driver's keyboard has no characters beyond the basic plane.
+        // Set by script, because the driver's keyboard supports only the basic multilingual plane.
         browser.run(
                 "const row = document.querySelectorAll('.field')[arguments[0]];"
                         + "row.querySelector('.field-name').value = arguments[1];"

@@ -19,11 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each client sends each form to {@code /inspect}, with {@code -Pfull} in the three presets, and to {@code /upload}. */
+/**
+ * Each client sends each form to {@code /upload}, and to {@code /inspect} with one preset, or with all three with
+ * {@code -Pfull}.
+ */
 @Tag("sized")
 final class ClientsTest {
     private static final boolean FULL = Boolean.getBoolean("sluice.full");
-    /** In each build the one that takes the least. */
+    /** The presets: in a normal build only the strictest. */
     private static final List<String> PRESETS = FULL ? List.of("standard", "strict", "compatible") : List.of("strict");
 
     @TempDir
@@ -43,7 +46,7 @@ final class ClientsTest {
     }
 
     @Test
-    void aFieldNameInLatin1IsReportedAndAStrictServerRefusesIt() throws Exception {
+    void latin1FieldName_isReported_andRejectedByStrict() throws Exception {
         UploadClient apache = new ApacheHttpClient(HttpMultipartMode.EXTENDED);
         List<FormPart> form = List.of(FormPart.field("gr\u00f6\u00dfe", "1"));
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
@@ -67,7 +70,7 @@ final class ClientsTest {
             nodes.addAll(Presence.of(client.label(), client.isPresent(), () -> Stream.of(testsOf(client, server)))
                     .toList());
         }
-        // JUnit closes the stream when all of the tests have run.
+        // JUnit closes the stream after the last test.
         return nodes.stream().onClose(server::close);
     }
 

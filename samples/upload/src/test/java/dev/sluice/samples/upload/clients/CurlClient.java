@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** curl with {@code -F}. Its options go through a file, in which names are UTF-8 whatever the locale is. */
+/** curl with {@code -F}. Its options are passed in a file, in which names are UTF-8 in every locale. */
 public final class CurlClient implements UploadClient {
     private final Optional<Program> curl = Program.find("curl");
 
@@ -34,14 +34,14 @@ public final class CurlClient implements UploadClient {
     }
 
     /**
-     * What came of a request.
+     * The result of a request.
      *
      * @param answer of the server
-     * @param trace what curl tells with {@code verbose}: lines of {@code >} and {@code <}
+     * @param trace curl's output with {@code verbose}: lines that start with {@code >} or {@code <}
      */
     public record Traced(Answer answer, String trace) {}
 
-    /** Sends the form with some more options, each as in curl's configuration file. */
+    /** Sends the form with additional options, each in the syntax of curl's configuration file. */
     public Traced post(URI target, List<FormPart> form, List<String> options) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             List<String> all = new ArrayList<>(options);
@@ -52,7 +52,7 @@ public final class CurlClient implements UploadClient {
         }
     }
 
-    /** Sends bytes as they are. */
+    /** Sends bytes unchanged. */
     public Traced postBytes(URI target, byte[] bytes, List<String> options) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             List<String> all = new ArrayList<>(options);
@@ -72,7 +72,7 @@ public final class CurlClient implements UploadClient {
     }
 
     static List<String> command(Path configuration) {
-        // -q: nothing from the user's own configuration.
+        // -q ignores the user's own configuration.
         return List.of("-q", "--config", configuration.toString());
     }
 

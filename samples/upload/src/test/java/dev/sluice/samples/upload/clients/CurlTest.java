@@ -24,7 +24,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.ThrowingConsumer;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What only curl does at will: chunks, expectations, slow and broken uploads, bodies that are wrong. */
+/** Tests that need curl's control over the request: chunks, expectations, slow and aborted uploads, invalid bodies. */
 final class CurlTest {
     @TempDir
     Path directory;
@@ -37,12 +37,12 @@ final class CurlTest {
                 "curl",
                 curl.isPresent(),
                 () -> Stream.of(
-                        withServer("a chunked request arrives", this::chunked),
-                        withServer("a big body waits for 100 Continue and then arrives", this::continued),
-                        withServer("a refused request is not told to continue", this::notContinued),
-                        withServer("quotes escaped by a backslash arrive as quotes", this::formEscape),
-                        withServer("an aborted upload leaves nothing and harms nothing", this::aborted),
-                        withServer("the commands of the guide end as it says", this::guide)));
+                        withServer("chunkedRequest_arrives", this::chunked),
+                        withServer("largeBody_waitsFor100Continue", this::continued),
+                        withServer("rejectedRequest_getsNo100Continue", this::notContinued),
+                        withServer("backslashEscapedQuotes_arriveAsQuotes", this::formEscape),
+                        withServer("abortedUpload_leavesNothing", this::aborted),
+                        withServer("guideCommands_haveDocumentedStatus", this::guide)));
     }
 
     private DynamicTest withServer(String name, ThrowingConsumer<UploadServer> test) {
@@ -107,10 +107,10 @@ final class CurlTest {
             }
             Path configuration = CurlClient.configuration(upload(server), scratch.file(new byte[0]), options, scratch);
             Process process = curl.program().start(scratch.directory(), CurlClient.command(configuration), Map.of());
-            watch.await("the second file is being written", names -> names.size() == 2);
-            assertTrue(process.isAlive(), "curl is in the middle of it");
+            watch.await("the second file is in the spool", names -> names.size() == 2);
+            assertTrue(process.isAlive(), "curl is still sending");
             process.destroyForcibly().waitFor();
-            watch.await("all of it is deleted", Set::isEmpty);
+            watch.await("all files are deleted", Set::isEmpty);
         }
         List<FormPart> next = Form.FILES.parts();
         Answer answer = curl.post(upload(server), next);

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** Waits for what a server stores in a directory, or is about to. */
+/** A watcher for the files that a server stores in a directory or has in its spool. */
 public final class DirectoryWatch implements AutoCloseable {
     private static final long MAX_SECONDS = 120;
 
@@ -32,11 +32,11 @@ public final class DirectoryWatch implements AutoCloseable {
         return new DirectoryWatch(directory, service);
     }
 
-    /** Returns once the names of the files are as wanted, and fails when nothing happens any more before they are. */
+    /** Waits until the names of the files match. Fails if nothing changes any more before they do. */
     public void await(String what, Predicate<Set<String>> wanted) throws IOException, InterruptedException {
         while (!wanted.test(Received.names(directory))) {
             WatchKey key = service.poll(MAX_SECONDS, TimeUnit.SECONDS);
-            assertNotNull(key, () -> what + ": waited in vain");
+            assertNotNull(key, () -> what + ": timed out");
             key.pollEvents();
             key.reset();
         }

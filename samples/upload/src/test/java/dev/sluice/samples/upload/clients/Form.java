@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The forms that every client has to get across. */
+/** The forms that every client sends. */
 enum Form {
     FIELDS {
         @Override
@@ -39,7 +39,7 @@ enum Form {
                     "it's = a, file.txt");
         }
     },
-    /** What some clients escape with a backslash, and others do not. */
+    /** A name that some clients escape with backslashes, and others do not. */
     ESCAPES {
         @Override
         List<FormPart> parts() {

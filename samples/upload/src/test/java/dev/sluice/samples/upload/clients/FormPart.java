@@ -6,11 +6,11 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One part as a client is asked to send it: a text field, or a file with a name and a type.
+ * A part for a client to send: a text field, or a file with a name and a type.
  *
  * @param filename empty for a field
  * @param type null for a field
- * @param content not to be changed
+ * @param content must not be modified
  */
 public record FormPart(
         String name, String filename, @Nullable String type, byte[] content) {
@@ -22,7 +22,7 @@ public record FormPart(
         return new FormPart(name, filename, type, content);
     }
 
-    /** {@return bytes that are the same in every run and hold CR, LF and dashes in plenty} */
+    /** {@return bytes that are the same in every run and contain many CRs, LFs and dashes} */
     public static byte[] bytes(int size) {
         byte[] bytes = new byte[size];
         Random random = new Random(size);

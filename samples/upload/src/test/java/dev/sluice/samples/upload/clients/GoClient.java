@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Go's {@code mime/multipart}, streamed by {@code net/http}. The program is compiled when it is first needed. */
+/** Go's {@code mime/multipart}, streamed by {@code net/http}. The program is compiled on first use. */
 final class GoClient extends ScriptClient {
     private @Nullable Program upload;
 

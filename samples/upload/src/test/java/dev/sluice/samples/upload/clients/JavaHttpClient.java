@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-/** The JDK's HTTP client, for which the body is put together by hand; it goes out in chunks of 1,000 bytes. */
+/** The JDK's HTTP client, with a multipart body built by hand and sent in chunks of 1,000 bytes. */
 public final class JavaHttpClient implements UploadClient {
     private static final int CHUNK = 1000;
     private static final String BOUNDARY = "made by hand (it's '1'):/=?";
@@ -27,7 +27,7 @@ public final class JavaHttpClient implements UploadClient {
         return "java-http-client";
     }
 
-    /** Sends any request. */
+    /** Sends a request. */
     public static Answer send(HttpRequest request) throws IOException, InterruptedException {
         HttpResponse<String> response =
                 CLIENT.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
@@ -36,7 +36,7 @@ public final class JavaHttpClient implements UploadClient {
         return new Answer(response.statusCode(), headers, response.body());
     }
 
-    /** {@return a request with a body, as it is to be sent} */
+    /** {@return a builder of a request with a body} */
     public static HttpRequest.Builder request(URI target, String contentType, BodyPublisher body) {
         return HttpRequest.newBuilder(target)
                 .header("Content-Type", contentType)
@@ -49,7 +49,7 @@ public final class JavaHttpClient implements UploadClient {
                 request(target, contentType, BodyPublishers.ofByteArray(body)).build());
     }
 
-    /** Asks for a page. */
+    /** Gets a page. */
     public static Answer get(URI target) throws IOException, InterruptedException {
         return send(HttpRequest.newBuilder(target).build());
     }

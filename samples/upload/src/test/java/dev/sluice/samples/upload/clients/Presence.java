@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 
-/** Tests of clients that a machine may lack. */
+/** Tests that need a client which may not be installed. */
 public final class Presence {
     private Presence() {}
 

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** A program of the machine that the tests run on. */
+/** An external program used by the tests. */
 public final class Program {
     private static final long MAX_SECONDS = 240;
 
@@ -21,15 +21,15 @@ public final class Program {
     }
 
     /**
-     * What a run of a program left.
+     * The result of a run.
      *
-     * @param exitCode 0 when all went well
-     * @param out what it printed
-     * @param err what it complained of
+     * @param exitCode 0 on success
+     * @param out the standard output
+     * @param err the error output
      */
     public record Run(int exitCode, String out, String err) {}
 
-    /** {@return the first of these names that is on the search path, or is the path of a program} */
+    /** {@return the first of these names that is on the search path or is the path of a program} */
     public static Optional<Program> find(String... names) {
         for (String name : names) {
             if (name.indexOf(File.separatorChar) >= 0) {
@@ -52,7 +52,10 @@ public final class Program {
         return file;
     }
 
-    /** Starts it; it prints to files in {@code directory} so that it never waits for a reader. */
+    /**
+     * Starts the program with its output redirected to files in {@code directory}, so that it never blocks on a full
+     * pipe.
+     */
     public Process start(Path directory, List<String> arguments, Map<String, String> environment) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(file.toString());
@@ -61,14 +64,14 @@ public final class Program {
                 .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
                 .redirectOutput(directory.resolve("out").toFile())
                 .redirectError(directory.resolve("err").toFile());
-        // What the machine reaches the network through is not for an address of its own.
+        // A proxy of the environment must not be used for local addresses.
         builder.environment().put("NO_PROXY", "*");
         builder.environment().put("no_proxy", "*");
         builder.environment().putAll(environment);
         return builder.start();
     }
 
-    /** Runs it to its end. */
+    /** Runs the program until it exits. */
     public Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             Path directory = scratch.directory();

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A Python package: requests, httpx or aiohttp. {@code SLUICE_PYTHON} names the interpreter that has them. */
+/** A Python package: requests, httpx or aiohttp. {@code SLUICE_PYTHON} names the interpreter with these packages. */
 final class PythonClient extends ScriptClient {
     private final boolean aiohttp;
 

@@ -16,11 +16,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.function.Executable;
 
-/** Compares what the server says with what was sent. */
+/** Comparisons of the server's report and files with what was sent. */
 public final class Received {
     private Received() {}
 
-    /** Every part has come as it was sent: name, filename, type, size and digest. */
+    /** Requires that each part was received as it was sent: name, file name, type, size and digest. */
     public static void assertParts(UploadClient client, List<FormPart> sent, Answer answer) throws IOException {
         assertParts(client, sent, "standard", answer);
     }
@@ -51,7 +51,7 @@ public final class Received {
         assertAll(checks);
     }
 
-    /** The directory holds the files that were sent, under the names that the answer tells, and nothing else. */
+    /** Requires that the directory contains exactly the files that were sent, under the reported names. */
     static void assertStored(List<FormPart> sent, Answer answer, Path directory) throws IOException {
         JsonNode parts = answer.json().path("parts");
         TreeSet<String> told = new TreeSet<>();
@@ -69,7 +69,7 @@ public final class Received {
         assertEquals(told, names(directory));
     }
 
-    /** {@return the files that are stored or being written} */
+    /** {@return the files that are stored or in the spool} */
     static TreeSet<String> names(Path directory) throws IOException {
         TreeSet<String> names = new TreeSet<>();
         try (Stream<Path> files = Stream.concat(Files.list(directory), waiting(directory).stream())) {
@@ -79,7 +79,7 @@ public final class Received {
         return names;
     }
 
-    /** {@return the files in the spools of the servers that store in {@code directory}} */
+    /** {@return the files in the spools of the servers with this directory} */
     public static List<Path> waiting(Path directory) throws IOException {
         List<Path> waiting = new ArrayList<>();
         for (Path spool : spools(directory)) {

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A form that is refused in mid-upload, with nearly 8 MiB of it yet to come: each client reads the answer, each time. */
+/**
+ * A form rejected in mid-upload, with nearly 8 MiB of it still to send. Each client must receive the answer every time.
+ */
 @Tag("sized")
 final class RefusalTest {
     private static final int TIMES = ProofSize.of("sluice.refusals", 10, 100);
@@ -28,14 +30,14 @@ final class RefusalTest {
 
     private static final List<FormPart> FORM = List.of(
             FormPart.file("f", "before.bin", "application/octet-stream", FormPart.bytes(BEFORE)),
-            FormPart.field(LONG_NAME, "which no header section may have"),
+            FormPart.field(LONG_NAME, "longer than any header section may be"),
             FormPart.file("f", "after.bin", "application/octet-stream", FormPart.bytes(AFTER)));
 
     private static final String FETCH = """
             const [name, before, after] = arguments;
             const form = new FormData();
             form.append('f', new File([new Uint8Array(before)], 'before.bin'));
-            form.append(name, 'which no header section may have');
+            form.append(name, 'longer than any header section may be');
             form.append('f', new File([new Uint8Array(after)], 'after.bin'));
             return fetch('/upload', {method: 'POST', body: form})
               .then(answer => answer.text().then(text => [answer.status, text]))
@@ -55,7 +57,7 @@ final class RefusalTest {
         URI target = server.uri().resolve("/upload");
         CurlClient curl = new CurlClient();
         JavaHttpClient java = new JavaHttpClient();
-        // What an older one does is only told.
+        // Failures of older versions are only reported.
         boolean reads = Runtime.version().feature() > 17;
         Stream<DynamicNode> programs = Stream.concat(
                 Presence.of(
@@ -68,7 +70,7 @@ final class RefusalTest {
         return Stream.concat(programs, browsers).onClose(server::close);
     }
 
-    /** @param always whether less than each time is a fault */
+    /** @param always whether a missed answer is a failure */
     private static DynamicTest test(String client, boolean always, Attempt attempt) {
         return dynamicTest(client, () -> {
             List<String> unread = new ArrayList<>();
@@ -79,7 +81,7 @@ final class RefusalTest {
                     unread.add(e.toString());
                 }
             }
-            System.out.printf("RefusalTest: %s has read %d of %d answers%n", client, TIMES - unread.size(), TIMES);
+            System.out.printf("RefusalTest: %s received %d of %d answers%n", client, TIMES - unread.size(), TIMES);
             assertTrue(!always || unread.isEmpty(), unread::toString);
         });
     }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** A directory for files that a client is to send, or that a program needs; gone when it is closed. */
+/** A temporary directory for the files that a client sends or a program needs. It is deleted on close. */
 public final class Scratch implements AutoCloseable {
     private final Path directory;
     private int count;
@@ -23,7 +23,7 @@ public final class Scratch implements AutoCloseable {
         return directory;
     }
 
-    /** {@return a new file that holds the bytes} */
+    /** {@return a new file with these bytes} */
     public Path file(byte[] content) throws IOException {
         return Files.write(directory.resolve("part" + count++), content);
     }

@@ -11,20 +11,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A client of another platform, behind one of the programs in {@code src/test/clients}; how they are called is said there. */
+/** A client of another platform, run by a program in {@code src/test/clients}; the README there describes the calls. */
 class ScriptClient implements UploadClient {
     private final String label;
     private final Optional<Program> interpreter;
     private final List<String> arguments;
 
-    /** @param arguments before the file with the job */
+    /** @param arguments the arguments before the job file */
     ScriptClient(String label, Optional<Program> interpreter, String... arguments) {
         this.label = label;
         this.interpreter = interpreter;
         this.arguments = List.of(arguments);
     }
 
-    /** {@return the path of a program; the tests of a module run in its directory} */
+    /** {@return the path of a program, relative to the module's directory, in which the tests run} */
     static String script(String name) {
         return Path.of("src", "test", "clients").resolve(name).toAbsolutePath().toString();
     }
@@ -44,7 +44,7 @@ class ScriptClient implements UploadClient {
         return interpreter.isPresent();
     }
 
-    /** {@return what is run} */
+    /** {@return the command} */
     Program program() throws IOException, InterruptedException {
         return interpreter.orElseThrow();
     }

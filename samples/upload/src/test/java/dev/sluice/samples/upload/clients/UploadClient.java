@@ -5,12 +5,12 @@ import java.net.URI;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A program or a library that sends forms, and what it makes of names and types on the wire. */
+/** A program or library that sends forms, with its way of encoding names and types. */
 public interface UploadClient {
-    /** {@return the name that it goes by in test names} */
+    /** {@return the client's name in test names} */
     String label();
 
-    /** {@return whether this machine has it} */
+    /** {@return whether the client is installed} */
     default boolean isPresent() throws IOException, InterruptedException {
         return true;
     }
@@ -18,32 +18,32 @@ public interface UploadClient {
     /** Sends the form and waits for the answer. */
     Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException;
 
-    /** {@return the literal value of a name or filename once its {@code quoted-string} is undone: of most as HTML says} */
+    /** {@return the value of a name after unquoting, as this client encodes it; most follow the HTML standard} */
     default String onWire(String name) {
         return name.replace("\"", "%22");
     }
 
-    /** {@return the same for a filename} */
+    /** {@return the value of a file name after unquoting, as this client encodes it} */
     default String filenameOnWire(String filename) {
         return onWire(filename);
     }
 
-    /** {@return the filename as a preset reads it from the wire} */
+    /** {@return the file name as a preset reads it} */
     default String filenameAsRead(String filename, String preset) {
         return filenameOnWire(filename);
     }
 
-    /** {@return whether it can say what is in the form at all} */
+    /** {@return whether the client can express this form} */
     default boolean canSend(Form form) {
         return true;
     }
 
-    /** {@return the reason for which the preset STRICT refuses how it writes the form, or null} */
+    /** {@return the reason for which the preset STRICT rejects this client's encoding of the form, or null} */
     default @Nullable String refusedWhenStrict(Form form) {
-        return form == Form.ESCAPES ? "MALFORMED_CONTENT_DISPOSITION" : null; // policy row 34: readers differ
+        return form == Form.ESCAPES ? "MALFORMED_CONTENT_DISPOSITION" : null; // policy row 34: parsers differ
     }
 
-    /** {@return the {@code Content-Type} that it gives to the part} */
+    /** {@return the {@code Content-Type} that the client sends for the part} */
     default @Nullable String typeOnWire(FormPart part) {
         return part.type();
     }

@@ -1,4 +1,4 @@
-/** Real clients against the running server: each part has to arrive as it was sent. */
+/** Real clients that send forms to the running server. Each part must arrive as it was sent. */
 @NullMarked
 package dev.sluice.samples.upload.clients;
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the guide shows. */
+/** The code samples of the guide. */
 final class Guide {
     private static final Logger LOG = LoggerFactory.getLogger(Guide.class);
 
@@ -43,10 +43,10 @@ final class Guide {
     String stream(InputStream in, String contentType) throws IOException {
         // @start region="form"
         try (MultipartForm form = forms.read(in, contentType)) {
-            String title = form.text("title"); // null where there is none
+            String title = form.text("title"); // null if absent
             FormPart photo = form.file("photo"); // null if none was chosen
             if (photo != null) {
-                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // or it is deleted with the form
+                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
             }
             return title;
         }
@@ -98,7 +98,7 @@ final class Guide {
                 S3ObjectStore.builder("uploads").region("eu-central-1").build();
         S3Sinks sinks = S3Sinks.builder(store, budget).prefix("incoming/").build();
 
-        S3Form objects = sinks.newForm(); // one for each form
+        S3Form objects = sinks.newForm(); // one per form
         try (MultipartForm form = forms.read(in, head, objects.options(forms.options()))) {
             for (S3Form.StoredPart file : objects.objects()) { // with key, ETag, size and checksum
                 LOG.info("{}: {}", form.text("title"), file.stored());

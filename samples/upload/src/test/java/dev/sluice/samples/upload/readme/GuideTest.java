@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the guide shows does what the guide says. */
+/** Runs the code samples of the guide. */
 class GuideTest {
     @TempDir
     Path directory;
@@ -35,7 +35,7 @@ class GuideTest {
     }
 
     @Test
-    void theServerThatTheReadmeBeginsWithTakesAPhotoAndRefusesWhatIsNoForm() throws Exception {
+    void readmeServer_acceptsPhoto_andRejectsOtherBodies() throws Exception {
         HttpServer server = WholeServer.start(0, directory);
         URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
         HttpRequest.Builder request = HttpRequest.newBuilder(uri);
@@ -43,7 +43,7 @@ class GuideTest {
         assertEquals(
                 201,
                 status(request.POST(BodyPublishers.ofByteArray(photo)).header("Content-Type", TestForm.CONTENT_TYPE)));
-        assertEquals(400, status(request.POST(BodyPublishers.ofString("no form"))));
+        assertEquals(400, status(request.POST(BodyPublishers.ofString("not a form"))));
         server.stop(0);
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(2, Files.size(files.findAny().orElseThrow()));
@@ -51,7 +51,7 @@ class GuideTest {
     }
 
     @Test
-    void aBodyWrittenByHandIsReadAndIsRefusedWhenItIsCutShort() throws Exception {
+    void handwrittenBody_isRead_andRejectedIfTruncated() throws Exception {
         HttpServer server = WholeServer.start(0, directory);
         URI uploads = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
         HttpClient client = HttpClient.newHttpClient();
@@ -81,7 +81,7 @@ class GuideTest {
     }
 
     @Test
-    void aStreamIsReadAndTheFileStays() throws IOException {
+    void stream_isReadAndFileIsKept() throws IOException {
         try (Forms forms = Forms.open()) {
             Guide guide = new Guide(forms, directory);
             TestForm form = new TestForm().field("title", "Sea").file("photo", "../x", new byte[] {1, 2});
@@ -94,7 +94,7 @@ class GuideTest {
     }
 
     @Test
-    void anErrorIsAnsweredWithItsStatusAndInItsWords() throws IOException {
+    void error_hasStatusAndMessage() throws IOException {
         try (Forms forms = Forms.open(directory, options -> options.maxBodyBytes(1000))) {
             Guide guide = new Guide(forms, directory);
             MultipartException noType =

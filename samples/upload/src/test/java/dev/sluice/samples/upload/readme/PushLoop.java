@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The loop that the README shows, with something around it that makes it a program. */
+/** The push loop of the README, embedded in a complete class. */
 final class PushLoop implements AutoCloseable {
     private final MultipartDecoder decoder;
     private final Map<String, ByteArrayOutputStream> files = new LinkedHashMap<>();
@@ -31,12 +31,12 @@ final class PushLoop implements AutoCloseable {
 
     void chunk(ByteBuf chunk) throws IOException {
         // @start region="push"
-        decoder.feed(chunk); // the decoder owns the chunk from here on
+        decoder.feed(chunk); // the decoder now owns the chunk
         Event event;
         while ((event = decoder.next()) != Event.NEED_INPUT && event != Event.END) {
             switch (event) {
                 case PART_BEGIN -> file = open(decoder.name(), decoder.filename());
-                case DATA -> file.write(decoder.data().nioBuffer()); // a slice of the chunk, until the next call
+                case DATA -> file.write(decoder.data().nioBuffer()); // a slice of the chunk, valid until the next call
                 case PART_END -> file.close();
                 default -> throw new AssertionError(event);
             }
@@ -47,20 +47,20 @@ final class PushLoop implements AutoCloseable {
     void end() throws IOException {
         decoder.finish();
         if (decoder.next() != Event.END) {
-            throw new IllegalStateException("all that was fed has been handled");
+            throw new IllegalStateException("all input was consumed");
         }
     }
 
-    /** The same by the blocking reader. */
+    /** Reads the same parts with the blocking reader. */
     static PushLoop read(Path body, String contentType) throws IOException {
         PushLoop form = new PushLoop(contentType);
         // @start region="pull"
         try (InputStream in = Files.newInputStream(body);
-                MultipartReader reader = MultipartReader.create(in, contentType)) { // a form: all else is refused
+                MultipartReader reader = MultipartReader.create(in, contentType)) { // accepts only forms
             MultipartReader.Part part;
             while ((part = reader.nextPart()) != null) {
                 try (WritableByteChannel file = form.open(part.name(), part.filename())) {
-                    part.transferTo(file); // or part.text(), for a field
+                    part.transferTo(file); // or part.text() for a field
                 }
             }
         }
@@ -74,7 +74,7 @@ final class PushLoop implements AutoCloseable {
         return Channels.newChannel(content);
     }
 
-    /** {@return what came, as {@code name/filename} and content, in order} */
+    /** {@return the parts in order, as {@code name/filename} and content} */
     List<String> files() {
         return files.entrySet().stream()
                 .map(file -> file.getKey() + ": " + file.getValue().toString(StandardCharsets.UTF_8))

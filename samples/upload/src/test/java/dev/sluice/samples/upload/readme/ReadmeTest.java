@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
-import dev.sluice.samples.upload.Main;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,14 +21,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the README and the guide say is so. */
+/** Checks of the code, links and versions in the README and the guide. */
 final class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final Pattern FENCE = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern REGION = Pattern.compile("// @start .*?\\n(.*?) *// @end", Pattern.DOTALL);
 
     @Test
-    void itsCodeIsCompiledSource() throws IOException {
+    void javaSamples_areCompiledRegions() throws IOException {
         List<String> compiled = new ArrayList<>();
         try (Stream<Path> sources = Files.walk(ROOT.resolve("samples"))) {
             for (Path source : sources.filter(file -> file.toString().endsWith(".java")
@@ -43,7 +42,7 @@ final class ReadmeTest {
         }
         int shown = 0;
         for (Path page : pages()) {
-            // A test of its own holds that page.
+            // MigrationTest checks this page.
             List<String> code = page.endsWith("migration.md") ? List.of() : fenced(page, "java");
             assertTrue(compiled.containsAll(code), () -> page + ": " + code);
             shown += code.size();
@@ -52,9 +51,7 @@ final class ReadmeTest {
     }
 
     @Test
-    void itIsShortAndItsCoordinatesAreThoseOfTheBuild() throws IOException {
-        List<String> lines = Files.readAllLines(ROOT.resolve("README.md"));
-        assertTrue(lines.size() <= 200, "lines: " + lines.size());
+    void versions_areTheBuildVersion() throws IOException {
         Matcher version = Pattern.compile("<artifactId>sluice-parent</artifactId>\\s*<version>(.*)</version>")
                 .matcher(Files.readString(ROOT.resolve("pom.xml")));
         assertTrue(version.find());
@@ -68,21 +65,7 @@ final class ReadmeTest {
     }
 
     @Test
-    void itsCommandsAreThoseOfTheBuild() throws IOException {
-        List<String> commands = fenced(ROOT.resolve("README.md"), "sh");
-        assertEquals(
-                List.of(
-                        "mvn -q -pl samples/upload -am package -DskipTests && java -jar samples/upload/target/sluice.jar serve\n",
-                        "mvn verify\n",
-                        "mvn -q -pl samples/spring -am package -DskipTests && java -jar samples/spring/target/sluice-sample-spring-0.1.0-SNAPSHOT.jar\n"),
-                commands);
-        assertTrue(Files.readString(ROOT.resolve("samples/upload/pom.xml"))
-                .contains("<mainClass>" + Main.class.getName() + "</mainClass>"));
-        assertTrue(Files.readString(ROOT.resolve(".ci/run")).contains("mvn --batch-mode verify\n"));
-    }
-
-    @Test
-    void linksLeadSomewhere() throws IOException {
+    void links_haveTargets() throws IOException {
         int links = 0;
         for (Path page : pages()) {
             String text = Files.readString(page);
@@ -110,7 +93,7 @@ final class ReadmeTest {
                 .toList();
     }
 
-    /** {@return the README, the guide, and what stands beside them} */
+    /** {@return the README, the guide and all other pages} */
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("README.md")));
         for (String directory : List.of(".github", "parser/docs", "parser/docs/decisions", "bench")) {
@@ -123,7 +106,7 @@ final class ReadmeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 1000})
-    void itsCodeWorks(int chunkSize, @TempDir Path directory) throws IOException {
+    void pushLoop_returnsParts(int chunkSize, @TempDir Path directory) throws IOException {
         byte[] body = String.join(
                         "\r\n",
                         "--x",

@@ -29,9 +29,9 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 
-/** The Netty server that the README shows, with something around it that makes it a program. */
+/** The Netty server of the guide, embedded in a complete class. */
 final class UploadPipeline {
-    /** Whatever else the server has. */
+    /** The handler for all other requests. */
     @ChannelHandler.Sharable
     private static final class Pages extends SimpleChannelInboundHandler<HttpObject> {
         @Override
@@ -54,10 +54,10 @@ final class UploadPipeline {
         FormReceiver upload = (form, trailers) -> completedStage(answer(form));
         FormRoute route =
                 request -> new QueryStringDecoder(request.uri()).path().equals("/upload") ? upload : null;
-        var handlers = MultipartHandlers.builder(forms, route, workers).build(); // one for the process
+        var handlers = MultipartHandlers.builder(forms, route, workers).build(); // one per process
         server.childHandler(new ChannelInitializer<>() {
             @Override
-            protected void initChannel(Channel channel) { // pages gets what is not for /upload, untouched
+            protected void initChannel(Channel channel) { // pages receives requests for other paths, unchanged
                 channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler(), pages);
             }
         });
@@ -73,7 +73,7 @@ final class UploadPipeline {
                 HttpVersion.HTTP_1_1, HttpResponseStatus.OK, Unpooled.copiedBuffer(text, StandardCharsets.UTF_8));
     }
 
-    /** {@return where it listens until its event loops end} */
+    /** {@return the server's address} */
     InetSocketAddress start() {
         Channel acceptor = server.bind("localhost", 0).syncUninterruptibly().channel();
         return (InetSocketAddress) acceptor.localAddress();

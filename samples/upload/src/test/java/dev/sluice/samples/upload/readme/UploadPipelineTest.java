@@ -19,13 +19,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Netty recipe of the README, run. */
+/** Runs the Netty server of the guide. */
 final class UploadPipelineTest {
     private static final String BODY =
             "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\none\r\n--x--";
 
     @Test
-    void itTakesFormsAndLeavesTheRestToOthers(@TempDir Path directory) throws Exception {
+    void pipeline_receivesForms_andPassesOtherRequests(@TempDir Path directory) throws Exception {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         ExecutorService workers = Executors.newSingleThreadExecutor();
         try (Forms forms = Forms.open(directory, options -> options)) {

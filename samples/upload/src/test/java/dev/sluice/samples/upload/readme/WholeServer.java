@@ -11,25 +11,25 @@ import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 
-/** The server of the JDK that the README begins with. */
+/** The server at the start of the README, based on the JDK's HTTP server. */
 final class WholeServer {
     private WholeServer() {}
 
     static HttpServer start(int port, Path directory) throws IOException {
         // @start region="server"
-        Forms forms = Forms.open(); // one per process; its default limits suit production
+        Forms forms = Forms.open(); // one per process; the default limits suit production
         HttpServer server = HttpServer.create(new InetSocketAddress(port), 0);
-        server.setExecutor(Executors.newCachedThreadPool()); // or one slow client holds up all others
+        server.setExecutor(Executors.newCachedThreadPool()); // otherwise one slow client blocks all others
         server.createContext("/upload", exchange -> {
             int status = 201;
-            String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // or null: 415
+            String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // null is answered with 415
             try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
                 FormPart photo = form.file("photo"); // null if none was chosen
                 if (photo != null) {
-                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // or it is deleted with the form
+                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
                 }
             } catch (MultipartException e) {
-                status = e.httpStatus(); // 413 for what is too large, 400 for what is no form
+                status = e.httpStatus(); // 413 if too large, 400 if malformed
             }
             exchange.sendResponseHeaders(status, -1);
         });

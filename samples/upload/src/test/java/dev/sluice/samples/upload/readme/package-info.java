@@ -1,4 +1,4 @@
-/** The code of the README, compiled and run. */
+/** The code samples of the README and the guide, compiled and run. */
 @NullMarked
 package dev.sluice.samples.upload.readme;
 

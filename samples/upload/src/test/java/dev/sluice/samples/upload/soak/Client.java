@@ -7,12 +7,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One connection, used for as long as the server keeps it, and then another one. */
+/** A client that reuses its connection until the server closes it, and then opens another one. */
 final class Client implements AutoCloseable {
     private static final byte[] METRICS =
             "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** The server closes what is idle for longer, and nothing tells whether it is just about to. */
+    /** The server closes connections that are idle for longer, possibly just as a request is sent. */
     private static final long MOST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final int port;
@@ -24,7 +24,7 @@ final class Client implements AutoCloseable {
         this.port = port;
     }
 
-    /** {@return how many connections it took so far} */
+    /** {@return the number of connections opened} */
     long connections() {
         return connections;
     }
@@ -41,7 +41,7 @@ final class Client implements AutoCloseable {
         return made;
     }
 
-    /** Sends a whole request. {@return its answer} */
+    /** Sends a complete request. {@return its answer} */
     Answer exchange(byte[] request) throws IOException {
         Answer answer = Answer.on(connected().send(request));
         lastUsed = System.nanoTime();
@@ -51,11 +51,11 @@ final class Client implements AutoCloseable {
         return answer;
     }
 
-    /** Sends the start of a request and is gone. */
+    /** Sends the start of a request and disconnects. */
     void abort(byte[] request, int length, boolean reset) throws IOException {
         RawHttp leaving = connected().send(request, 0, length);
         if (!reset) {
-            leaving.sendEnd().awaitEnd(); // past the answer to half a request, if there is one
+            leaving.sendEnd().awaitEnd(); // reads the answer to the incomplete request, if there is one
         }
         close();
     }
@@ -64,7 +64,7 @@ final class Client implements AutoCloseable {
         return exchange(METRICS).text();
     }
 
-    /** Closes with a reset: millions of connections that wait for their own end would use up the ports. */
+    /** Closes with a reset. Millions of connections in TIME_WAIT would exhaust the ports. */
     @Override
     public void close() throws IOException {
         RawHttp known = connection;

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 
 /**
- * Uploads to a disk that is too small for them: refused ones leave nothing, those without files are still taken, and
- * when there is room again all are.
+ * Uploads to a disk that is too small. Rejected uploads must leave nothing, uploads without files must be accepted, and
+ * all uploads must be accepted again when there is space.
  */
 final class DiskFullSoak {
     private static final int CLIENTS = 8;
@@ -29,12 +29,12 @@ final class DiskFullSoak {
     }
 
     /**
-     * What came of it.
+     * The result of a soak.
      *
-     * @param keptFreeBytes what the server was to leave free; with 0 the disk itself refuses
-     * @param statuses how often which answer came
-     * @param refusedFields uploads without a file that were refused
-     * @param refusedAfter uploads that were refused although there was room again
+     * @param keptFreeBytes the space that the server must leave free; with 0 the file system itself rejects writes
+     * @param statuses the number of answers with each status
+     * @param refusedFields rejected uploads without a file
+     * @param refusedAfter uploads rejected although there was space again
      */
     record Result(
             long keptFreeBytes,
@@ -52,7 +52,7 @@ final class DiskFullSoak {
         }
     }
 
-    /** {@return what came of it, in a server that stores in {@code directory} and is to leave so much free} */
+    /** {@return the result, for a server with this directory that must leave the given space free} */
     Result run(Path directory, long keepFreeBytes) throws IOException, InterruptedException {
         Map<Integer, Long> statuses = new TreeMap<>();
         long refusedFields = 0;
@@ -70,7 +70,7 @@ final class DiskFullSoak {
                 for (int cycle = 0; cycle < cycles; cycle++) {
                     fill(threads, host.port(), file, statuses);
                     refusedFields += refused(observer, fields, 3);
-                    host.settled(observer); // waits, and sees that no part file stays
+                    host.settled(observer); // waits until no incomplete file is left
                     empty(host);
                     refusedAfter += refused(observer, file, 3);
                     empty(host);

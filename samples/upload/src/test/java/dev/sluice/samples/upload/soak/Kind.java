@@ -6,7 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** What a client may send, how often of a hundred times, and what it is answered; 0 for one that does not wait. */
+/**
+ * The kinds of requests, with their share in percent and the expected status; the status is 0 for a client that does
+ * not wait.
+ */
 enum Kind {
     FIELDS(38, 200),
     FILE(18, 200),
@@ -53,18 +56,18 @@ enum Kind {
                 return kind;
             }
         }
-        throw new IllegalStateException("the shares are less than a hundred");
+        throw new IllegalStateException("the shares add up to less than 100");
     }
 
-    /** {@return whether it leaves half-way} */
+    /** {@return whether the client disconnects during the request} */
     boolean leaves() {
         return status == 0;
     }
 
     /**
-     * {@return the request}
+     * {@return a request}
      *
-     * @param filename of the file that is stored, one that no other upload has at the same time
+     * @param filename of the stored file; no concurrent upload may use the same name
      */
     byte[] request(String filename, SplittableRandom random) {
         return switch (this) {

@@ -33,14 +33,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Very many clients at once, against a server with a heap and direct memory of 512 MiB together. */
+/** Thousands of concurrent clients, with 512 MiB of heap and direct memory together for the server. */
 @Tag("sized")
 @Timeout(300)
 class ManyClientsTest {
     private static final List<String> MEMORY =
             List.of("-Xmx384m", "-XX:MaxDirectMemorySize=128m", "-XX:+ExitOnOutOfMemoryError");
 
-    /** Fewer where a process may not have so many descriptors. */
+    /** Fewer if the limit of file descriptors is too low. */
     private static final int SLOW = (int) Math.min(
             ProofSize.of("sluice.slowClients", 500, 10_000), Vitals.now(0, 0).mostDescriptors() - 500);
 
@@ -48,7 +48,7 @@ class ManyClientsTest {
     private static final int AT_ONCE = ProofSize.of("sluice.formsAtOnce", 200, 1_000);
     private static final int FILE = 100 << 10;
 
-    /** More than the least rate of the server. */
+    /** More than the minimum rate of the server. */
     private static final int BYTES_PER_SECOND = (int) (2 * ServerConfig.MIN_BYTES_PER_SECOND);
 
     private static final String BOUNDARY = "many";
@@ -56,7 +56,7 @@ class ManyClientsTest {
     @TempDir
     Path directory;
 
-    /** In the process: takes a directory. */
+    /** Runs in the server process; its argument is a directory. */
     public static void main(String[] arguments) throws IOException {
         try (UploadServer server = UploadServer.start(ServerConfig.of(Path.of(arguments[0])))) {
             ServerProcess.answer(server.port(), () -> Vitals.now(0, 0));
@@ -64,13 +64,13 @@ class ManyClientsTest {
     }
 
     @Test
-    void slowClientsAreAllServed() throws Exception {
+    void slowClients_areAllServed() throws Exception {
         byte[] value = "v".repeat(SECONDS * BYTES_PER_SECOND).getBytes(StandardCharsets.US_ASCII);
         uploaded(SLOW, part("form-data; name=\"a\"", value), SECONDS);
     }
 
     @Test
-    void formsAtOnceAreAllTaken() throws Exception {
+    void concurrentForms_areAllAccepted() throws Exception {
         uploaded(AT_ONCE, part("form-data; name=\"f\"; filename=\"f.bin\"", new byte[FILE]), 1);
     }
 
@@ -90,7 +90,7 @@ class ManyClientsTest {
             byte[] head = ("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=" + BOUNDARY
                             + "\r\nContent-Length: " + body.length + "\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII);
-            // Its first bytes begin a part too: what early forms hold must leave room for the late ones.
+            // The first bytes already begin a part: the memory of early forms must leave space for late ones.
             byte[] request = Unpooled.copiedBuffer(head, body).array();
             long start = System.nanoTime();
             Vitals most = server.look();
@@ -113,7 +113,7 @@ class ManyClientsTest {
             assertEquals(Map.of("200", clients), told, server::toString);
             assertTrue(seconds == 1 || most.descriptors() > clients, most::toString);
             channels.forEach(Channel::close);
-            server.await("connections are left", vitals -> vitals.descriptors() < clients);
+            server.await("connections are still open", vitals -> vitals.descriptors() < clients);
             server.end();
         } finally {
             loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();

@@ -9,13 +9,13 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 
-/** The figures of the last run of each kind, in a file of JSON. */
+/** A JSON file with the figures of the last run of each kind. */
 final class Records {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private Records() {}
 
-    /** {@return an empty record of what runs here today} */
+    /** {@return an empty record with the current date and environment} */
     static ObjectNode today() {
         return JSON.createObjectNode()
                 .put("date", LocalDate.now(ZoneOffset.UTC).toString())
@@ -31,7 +31,7 @@ final class Records {
         return JSON.readValue(json, Vitals.class);
     }
 
-    /** Replaces one record. */
+    /** Replaces the record of a kind. */
     static void put(Path json, String kind, ObjectNode figures) throws IOException {
         ObjectNode all = Files.exists(json) ? (ObjectNode) JSON.readTree(json.toFile()) : JSON.createObjectNode();
         all.set(kind, figures);

@@ -14,8 +14,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * A server in a process of its own, on the class path of the tests, and what can be seen of it from outside. It writes
- * its port and then, for each line that it reads, its {@link Vitals}, and ends with its input: with whoever started it.
+ * A server in a process of its own, with the class path of the tests. It prints its port and then answers each input
+ * line with its {@link Vitals}. It exits at the end of its input, so it ends with its parent process.
  */
 public final class ServerProcess implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 180;
@@ -29,11 +29,11 @@ public final class ServerProcess implements AutoCloseable {
     private final int port;
 
     /**
-     * Starts one and returns when it takes connections.
+     * Starts a server and returns when it accepts connections.
      *
-     * @param complaints a file for what it has to say
-     * @param main which calls {@link #answer}
-     * @param options of the virtual machine
+     * @param complaints the file for its error output
+     * @param main the main class, which calls {@link #answer}
+     * @param options of the JVM
      * @param arguments of the program
      */
     public ServerProcess(Path complaints, Class<?> main, List<String> options, Object... arguments) throws IOException {
@@ -46,7 +46,7 @@ public final class ServerProcess implements AutoCloseable {
             command.add(argument.toString());
         }
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(complaints.toFile());
-        // The C library keeps few pools of memory, so that resident memory which still grows has not been freed.
+        // Limits the C library's memory pools, so that growth of resident memory indicates a leak.
         builder.environment().put("MALLOC_ARENA_MAX", "2");
         this.process = builder.start();
         this.answers = process.inputReader();
@@ -54,14 +54,14 @@ public final class ServerProcess implements AutoCloseable {
         this.port = Integer.parseInt(line());
     }
 
-    /** The other side: answers until there are no more lines to read. */
+    /** Runs in the server process: answers until the input ends. */
     public static void answer(int port, Supplier<Vitals> vitals) throws IOException {
         System.out.println(port);
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.equals(COLLECT)) {
                 System.gc();
-                System.gc(); // what the first one has only enqueued
+                System.gc(); // the first collection only enqueues references
             }
             System.out.println(Records.tree(vitals.get()));
         }
@@ -70,12 +70,12 @@ public final class ServerProcess implements AutoCloseable {
     private String line() throws IOException {
         String line = answers.readLine();
         if (line == null) {
-            throw new IOException("the server has ended: " + complaint());
+            throw new IOException("the server exited: " + complaint());
         }
         return line;
     }
 
-    /** {@return what it has had to say} */
+    /** {@return the server's error output} */
     public String complaint() throws IOException {
         return Files.readString(complaints);
     }
@@ -84,12 +84,12 @@ public final class ServerProcess implements AutoCloseable {
         return port;
     }
 
-    /** {@return what it has in use now} */
+    /** {@return the resources in use} */
     public Vitals look() throws IOException {
         return ask("look");
     }
 
-    /** {@return what it has in use after a collection of garbage} */
+    /** {@return the resources in use after a garbage collection} */
     public Vitals collect() throws IOException {
         return ask(COLLECT);
     }
@@ -101,7 +101,7 @@ public final class ServerProcess implements AutoCloseable {
         return Records.vitals(line());
     }
 
-    /** {@return the first vitals that are as they should be; each look is a round trip to the process} */
+    /** {@return the first vitals that match; each attempt is a round trip to the process} */
     public Vitals await(String what, Predicate<Vitals> condition) throws IOException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         Vitals now = look();
@@ -114,7 +114,7 @@ public final class ServerProcess implements AutoCloseable {
         return now;
     }
 
-    /** {@return its memory as the system counts it, in bytes} */
+    /** {@return the resident memory in bytes} */
     public long residentBytes() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"))) {
             if (line.startsWith("VmRSS:")) {
@@ -124,7 +124,7 @@ public final class ServerProcess implements AutoCloseable {
         throw new IOException("no VmRSS");
     }
 
-    /** {@return the beginning of what it has had to say: why a test failed} */
+    /** {@return the start of the error output, for failure messages} */
     @Override
     public String toString() {
         try {
@@ -135,11 +135,11 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Ends the process as its input ends. */
+    /** Ends the process by closing its input. */
     public void end() throws IOException, InterruptedException {
         questions.close();
         if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-            throw new IOException("the server did not end well: " + complaint());
+            throw new IOException("the server did not exit cleanly: " + complaint());
         }
     }
 

@@ -14,12 +14,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** What {@code .ci/soak} runs: ends with 1 where a bound is broken, and writes down the figures where it is told to. */
+/**
+ * The program run by {@code .ci/soak}. It exits with 1 if a bound is exceeded, and records the figures if requested.
+ */
 @Command(name = "soak", mixinStandardHelpOptions = true)
 final class Soak {
     private static final double NANOS = 1e9;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Where the figures go.", scope = ScopeType.INHERIT)
+    @Option(names = "--json", paramLabel = "FILE", description = "File for the figures.", scope = ScopeType.INHERIT)
     private @Nullable Path json;
 
     private Soak() {}
@@ -54,7 +56,10 @@ final class Soak {
             @Option(names = "--count", defaultValue = "100000") long count,
             @Option(names = "--connections", defaultValue = "16") int connections,
             @Option(names = "--rounds", defaultValue = "20") int rounds,
-            @Option(names = "--minutes", description = "No further round after them.", defaultValue = "1440")
+            @Option(
+                            names = "--minutes",
+                            description = "Time after which no further round starts.",
+                            defaultValue = "1440")
                     int minutes,
             @Option(names = "--dir", required = true) Path parent)
             throws IOException, InterruptedException {
@@ -72,9 +77,10 @@ final class Soak {
     @Command(name = "disk-full", description = "Uploads to a disk that is too small.")
     int diskFull(
             @Option(names = "--cycles", defaultValue = "3") int cycles,
-            @Option(names = "--small", description = "A small file system of its own.") @Nullable Path small,
+            @Option(names = "--small", description = "Directory on a small file system of its own.") @Nullable
+                    Path small,
             @Option(names = "--dir", required = true) Path parent,
-            @Option(names = "--room", description = "What there is room for in --dir.", defaultValue = "16777216")
+            @Option(names = "--room", description = "Capacity of that file system.", defaultValue = "16777216")
                     long room)
             throws IOException, InterruptedException {
         long start = System.nanoTime();
@@ -93,7 +99,7 @@ final class Soak {
         return results.stream().allMatch(DiskFullSoak.Result::isGood) ? 0 : 1;
     }
 
-    @Command(name = "record", description = "Writes down what another test has shown.")
+    @Command(name = "record", description = "Records the figures of another test.")
     int record(
             @Option(names = "--kind", required = true) String kind,
             @Option(names = "--count", required = true) int count,

@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The soak in short; the figures that it is run for are those of {@code .ci/soak}. */
+/** A short form of the soak. The published figures come from {@code .ci/soak}. */
 @Timeout(300)
 @Tag("sized")
 class SoakTest {
-    /** A third of them warms up. */
+    /** The first third is the warm-up. */
     private static final long UPLOADS =
             Long.getLong("sluice.soak.uploads", Boolean.getBoolean("sluice.full") ? 24_000 : 6_000);
 
@@ -27,7 +27,7 @@ class SoakTest {
     Path directory;
 
     @Test
-    void uploadsOfAllKindsLeaveNothingBehind() throws Exception {
+    void uploadsOfAllKinds_leaveNothing() throws Exception {
         UploadSoak.Result result = new UploadSoak(UPLOADS, 8, 8, Duration.ofDays(1)).run(directory);
         assertTrue(result.isGood(), result::toString);
         assertEquals(UPLOADS, result.uploads());
@@ -35,7 +35,7 @@ class SoakTest {
     }
 
     @Test
-    void aFigureThatGrowsWithEachUploadIsNotFlat() {
+    void trend_growingFigure_isNotFlat() {
         List<Point> noise = points(i -> 5000 + i % 3 * 100);
         assertTrue(Trend.of("heap, KiB", noise, 1024, 256).isFlat());
 
@@ -48,7 +48,7 @@ class SoakTest {
     }
 
     @Test
-    void aLateStepIsNotFlat() {
+    void trend_lateStep_isNotFlat() {
         Trend trend = Trend.of("heap, KiB", points(i -> 5000 + i % 3 * 100 + (i >= 17 ? 1200 : 0)), 1024, 256);
         assertTrue(trend.rise() < trend.allowed(), trend::toString);
         assertFalse(trend.isFlat(), trend::toString);
@@ -57,7 +57,7 @@ class SoakTest {
     }
 
     @Test
-    void aStepThatWhatCameBeforeHidesFromTheLineIsNotFlat() {
+    void trend_stepAfterFall_isNotFlat() {
         Trend trend = Trend.of("heap, KiB", points(i -> i == 0 ? 20_000 : i < 16 ? 5000 : 8000), 1024, 256);
         assertTrue(trend.rise() < 0, trend::toString);
         assertFalse(trend.isFlat(), trend::toString);
@@ -66,7 +66,7 @@ class SoakTest {
     }
 
     @Test
-    void oneFigureThatStandsOutIsNoRise() {
+    void trend_singleOutlier_isFlat() {
         assertTrue(Trend.of("heap, KiB", points(i -> i == 10 ? 9000 : 5000), 1024, 256)
                 .isFlat());
     }
@@ -78,7 +78,7 @@ class SoakTest {
     }
 
     @Test
-    void theSharesOfAllKindsAreAHundred() {
+    void shares_addUpToHundred() {
         assertEquals(100, List.of(Kind.values()).stream().mapToInt(Kind::share).sum());
     }
 }

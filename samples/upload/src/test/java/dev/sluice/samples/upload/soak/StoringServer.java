@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The sample server in a process with a small heap of fixed size. All of its heap is resident from the start, and what
- * the virtual machine needs for itself is bounded, so that resident memory which still grows has not been freed.
+ * The sample server in a process with a small heap of fixed size. The whole heap is resident from the start and the
+ * JVM's own memory is bounded, so growth of resident memory indicates a leak.
  */
 final class StoringServer implements AutoCloseable {
     private static final List<String> OPTIONS = List.of(
@@ -39,7 +39,10 @@ final class StoringServer implements AutoCloseable {
         this.process = new ServerProcess(complaints, StoringServer.class, all, directory, maxBodyBytes, keepFreeBytes);
     }
 
-    /** In the process: takes a directory, the largest body and the space to leave free, in bytes. */
+    /**
+     * Runs in the server process; the arguments are a directory, the largest body and the space to leave free, in
+     * bytes.
+     */
     public static void main(String[] arguments) throws IOException {
         ServerConfig config = ServerConfig.of(Path.of(arguments[0]))
                 .withMaxBodyBytes(Long.parseLong(arguments[1]))
@@ -57,7 +60,7 @@ final class StoringServer implements AutoCloseable {
         return process.residentBytes();
     }
 
-    /** {@return what it has in use after a collection of garbage, once it receives nothing any more} */
+    /** {@return the resources in use after a garbage collection, once no upload is active} */
     Vitals settled(Client client) throws IOException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         String metrics = client.metrics();
@@ -65,26 +68,26 @@ final class StoringServer implements AutoCloseable {
                 || !metrics.contains("\nsluice_bytes_in_flight 0.0\n")
                 || !Received.waiting(directory).isEmpty()) {
             if (System.nanoTime() - end > 0) {
-                throw new IOException("uploads do not end: " + Received.waiting(directory) + metrics);
+                throw new IOException("uploads are still active: " + Received.waiting(directory) + metrics);
             }
             metrics = client.metrics();
         }
         return process.collect();
     }
 
-    /** {@return what is in its directory} */
+    /** {@return the files in the directory} */
     List<Path> files() throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             return files.toList();
         }
     }
 
-    /** {@return what was stored and not fetched} */
+    /** {@return the stored files that were not fetched} */
     List<Path> stored() throws IOException {
         return files().stream().filter(file -> !Files.isDirectory(file)).toList();
     }
 
-    /** Ends the process, and sees to it that it left nothing but what it has stored. */
+    /** Ends the process and requires that only stored files are left. */
     void end() throws IOException, InterruptedException {
         process.end();
         if (!files().equals(stored())) {

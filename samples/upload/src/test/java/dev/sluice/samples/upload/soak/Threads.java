@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** So many clients at once, each on a thread of its own. */
+/** Concurrent clients, each on its own thread. */
 final class Threads implements AutoCloseable {
     private final ExecutorService threads;
 
@@ -17,14 +17,14 @@ final class Threads implements AutoCloseable {
         this.threads = Executors.newFixedThreadPool(count);
     }
 
-    /** {@return what all of them came to, in order; it fails if one does} */
+    /** {@return the results in order; fails if a client fails} */
     <T> List<T> all(List<Callable<T>> work) throws IOException, InterruptedException {
         List<T> results = new ArrayList<>();
         for (Future<T> done : threads.invokeAll(work)) {
             try {
                 results.add(done.get());
             } catch (ExecutionException e) {
-                throw new IOException("a client has failed", e.getCause());
+                throw new IOException("a client failed", e.getCause());
             }
         }
         return results;

@@ -3,24 +3,23 @@ package dev.sluice.samples.upload.soak;
 import java.util.List;
 
 /**
- * Whether a row of figures rises more than it may: the straight line through it, by least squares, and the median of its
- * last quarter beside that of its first. The line sees what each upload loses; the medians see a step, also one that the
- * line does not because of what came before. A step behind the middle of the last quarter is too late for either: it
- * shows in the largest figure only.
+ * The trend of a series of figures, for detecting leaks: the least-squares line, and the medians of the first and last
+ * quarters. The line shows what each upload leaks. The medians also show a step that the line misses because of earlier
+ * values. A step after the middle of the last quarter is too late for both and shows only in the maximum.
  *
- * <p>What a figure may rise by in all is the larger of a floor, below which it is noise (what was loaded or cached late),
- * and a rate: where each upload loses something, the line outgrows both, the sooner the more uploads there are.
+ * <p>A figure may rise by the larger of a floor and a rate. The floor allows for noise such as late loading and
+ * caching. A leak in each upload exceeds both, the sooner the more uploads there are.
  *
- * @param what the figure, with its unit
- * @param before at the first point
- * @param after at the last point
- * @param least the smallest
- * @param most the largest
- * @param early the median of the first quarter of the points
+ * @param what the figure and its unit
+ * @param before the line's value at the first point
+ * @param after the line's value at the last point
+ * @param least the smallest value
+ * @param most the largest value
+ * @param early the median of the first quarter
  * @param late the median of the last quarter
- * @param perMillion what the line rises by in a million uploads
- * @param rise what it rises by from the first point to the last
- * @param allowed the most that the line may rise by, and {@code late} be above {@code early}
+ * @param perMillion the rise of the line per million uploads
+ * @param rise the rise of the line from the first point to the last
+ * @param allowed the most that the line may rise, and that {@code late} may exceed {@code early}
  */
 public record Trend(
         String what,
@@ -33,15 +32,15 @@ public record Trend(
         double perMillion,
         double rise,
         double allowed) {
-    /** A figure after so many uploads. */
+    /** A value after a number of uploads. */
     public record Point(long uploads, double value) {}
 
     /**
-     * {@return how {@code points} rise}
+     * {@return the trend of {@code points}}
      *
-     * @param points at least two, at different numbers of uploads, in their order
-     * @param floor what they may rise by at any rate
-     * @param rate what they may rise by in a million uploads
+     * @param points at least two, in order, with different numbers of uploads
+     * @param floor the allowed rise in any case
+     * @param rate the allowed rise per million uploads
      */
     public static Trend of(String what, List<Point> points, double floor, double rate) {
         double meanUploads =

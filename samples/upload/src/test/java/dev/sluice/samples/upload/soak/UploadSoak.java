@@ -15,24 +15,24 @@ import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Uploads of all {@link Kind kinds} to one process, in rounds. After each round it is looked at what the process has in
- * use: as many connections are open then as after the others, and no upload is under way.
+ * Uploads of all {@link Kind kinds} to one process, in rounds. The resources in use are measured after each round, when
+ * no upload is active and the same number of connections is open.
  *
- * @param uploads in all
- * @param connections at once
+ * @param uploads the total number
+ * @param connections concurrent connections
  * @param rounds after the warm-up, 2 or more
- * @param most after which no further round begins, once there are two
+ * @param most the time after which no further round starts, once there are two
  */
 record UploadSoak(long uploads, int connections, int rounds, Duration most) {
-    /** The rounds before the first point: what is loaded, compiled and pooled once. */
+    /** The rounds before the first point, in which classes are loaded, code is compiled and pools are filled. */
     private static final int WARM_UP = 4;
 
     private static final long SHORT = 100_000;
 
     /**
-     * What came of it.
+     * The result of a soak.
      *
-     * @param faults answers that were not those to be expected
+     * @param faults the unexpected answers
      */
     record Result(
             long uploads,
@@ -49,7 +49,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
 
     private record Sample(long uploads, Vitals vitals, long resident, long files) {}
 
-    /** {@return what came of it, in a server that stores in {@code directory}} */
+    /** {@return the result, for a server with this directory} */
     Result run(Path directory) throws IOException, InterruptedException {
         List<Sample> samples = new ArrayList<>();
         List<Sender> senders = new ArrayList<>();
@@ -84,7 +84,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         return result(sent, seconds, senders, samples.subList(WARM_UP - 1, samples.size()));
     }
 
-    /** In a short run the memory of the optimising compiler is still growing, and looks like a leak. */
+    /** In a short run the memory of the JIT compiler is still growing and would look like a leak. */
     private String[] compilers() {
         return uploads < SHORT ? new String[] {"-XX:TieredStopAtLevel=1"} : new String[0];
     }
@@ -125,8 +125,9 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
                 trend("threads", samples, s -> s.vitals().threads(), 3, 0.5),
                 trend("files", samples, Sample::files, 0, 0),
                 kib("metaspace and compiled code, KiB", samples, s -> s.vitals().ownMemory(), 8192, 256),
-                // All of the heap is in it from the start. An allocation of 32 bytes, the least there is, that each
-                // upload forgets outgrows the floor after half a million of them.
+                // The whole heap is resident from the start. A leak of 32 bytes per upload, the smallest allocation,
+                // exceeds the
+                // floor after half a million uploads.
                 kib("resident memory, KiB", samples, Sample::resident, 16 << 10, 1024));
         return new Result(sent, connections, opened, seconds, kinds, trends, faults);
     }
@@ -144,7 +145,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         return Trend.of(what, points, floor, rate);
     }
 
-    /** One client: sends what chance gives it, and fetches what was stored for it. Of one thread at a time. */
+    /** A client that sends random kinds of requests and fetches its stored files. Confined to one thread. */
     private static final class Sender {
         private static final int MOST_FAULTS = 10;
         private static final String STORED = "\"storedAs\":\"";
@@ -168,7 +169,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
             for (long i = 0; i < count; i++) {
                 sendOne();
             }
-            client.metrics(); // a connection that was lost is made again: as many are open after each round
+            client.metrics(); // replaces a lost connection, so that the same number is open after each round
         }
 
         private void sendOne() throws IOException {

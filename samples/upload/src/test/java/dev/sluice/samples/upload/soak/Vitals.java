@@ -9,18 +9,18 @@ import java.lang.management.MemoryMXBean;
 import java.lang.management.ThreadMXBean;
 
 /**
- * What a process has in use. Sizes in bytes.
+ * The resources in use by a process. Sizes are in bytes.
  *
- * @param heap of the heap, without netty's pool; after a collection, if one was asked for
- * @param pool of the heap that netty's pool has taken, in chunks, used or not
- * @param ownMemory that the virtual machine itself uses: metaspace and compiled code
- * @param direct of direct buffers, the JDK's and netty's
- * @param threads of the virtual machine that run now
- * @param peakThreads the most that ever ran at once
- * @param descriptors open ones, of files and sockets
- * @param mostDescriptors that may be open
- * @param budget what forms have charged to the memory budget, where the process tells
- * @param bodyBytes bytes of bodies that have been taken from clients so far, where the process tells
+ * @param heap used heap without netty's pool; after a garbage collection if one was requested
+ * @param pool heap chunks of netty's pool, used or not
+ * @param ownMemory memory of the JVM itself: metaspace and compiled code
+ * @param direct direct buffers of the JDK and of netty
+ * @param threads live threads of the JVM
+ * @param peakThreads the largest number of live threads so far
+ * @param descriptors open files and sockets
+ * @param mostDescriptors the limit of open descriptors
+ * @param budget bytes charged to the memory budget, if the process reports it
+ * @param bodyBytes bytes of bodies received from clients so far, if the process reports it
  */
 public record Vitals(
         long heap,

@@ -1,4 +1,4 @@
-/** Many uploads to one process, and uploads to a disk that is full: what is left of them. */
+/** Soak tests: many uploads to one process, and uploads to a full disk, with checks that nothing is leaked. */
 @NullMarked
 package dev.sluice.samples.upload.soak;
 
