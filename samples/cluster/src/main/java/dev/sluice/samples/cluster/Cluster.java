@@ -29,8 +29,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * A store, upload servers on it, and a proxy in front of them: processes of this machine. A node or a volume server that dies
- * is started again, as a supervisor would. A file says where all of it is. Thread-safe.
+ * An object store, upload servers and a proxy in front of them, as processes on this machine. A node or volume server
+ * that dies is restarted, as by a supervisor. A file in the directory records the addresses and processes. Thread-safe.
  */
 final class Cluster implements AutoCloseable {
     static final String BUCKET = "uploads";
@@ -38,7 +38,7 @@ final class Cluster implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 60;
     private static final long POLL_MILLIS = 200;
 
-    /** How long something that died stays away. */
+    /** The time before a dead process is restarted. */
     private static final long AWAY_MILLIS = 500;
 
     private final Path directory;
@@ -49,9 +49,9 @@ final class Cluster implements AutoCloseable {
     final boolean proxied;
     private volatile boolean closed;
 
-    /** A process, told from a later one of the same number by the moment at which it started. */
+    /** A process, identified by its number and its start time, because numbers are reused. */
     record Running(long pid, long startMillis) {
-        /** What is computed from the time of boot differs a little from one JVM to the next. */
+        /** The start time is computed from the boot time and differs slightly between JVMs. */
         private static final long SAME_MILLIS = 2000;
 
         static Running of(ProcessHandle process) {
@@ -67,7 +67,7 @@ final class Cluster implements AutoCloseable {
             return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
         }
 
-        /** {@return the process, while it lives} */
+        /** {@return the process, if it is still running} */
         Optional<ProcessHandle> handle() {
             return ProcessHandle.of(pid)
                     .filter(process -> startMillis > 0 && Math.abs(start(process) - startMillis) < SAME_MILLIS);
@@ -79,24 +79,24 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** What the file says. */
-    record Places(List<URI> doors, URI store, Map<String, Running> processes) {
-        static Places of(Path directory) throws IOException {
+    /** The content of the cluster's file. */
+    record ClusterFile(List<URI> pages, URI store, Map<String, Running> processes) {
+        static ClusterFile of(Path directory) throws IOException {
             Properties file = new Properties();
             try (InputStream in = Files.newInputStream(file(directory))) {
                 file.load(in);
             } catch (NoSuchFileException e) {
-                throw new IOException("no cluster runs in " + directory, e);
+                throw new IOException("no cluster is running in " + directory, e);
             }
             Map<String, Running> processes = new LinkedHashMap<>();
             file.stringPropertyNames().stream()
                     .sorted()
                     .filter(name -> name.startsWith("pid."))
                     .forEach(name -> processes.put(name.substring(4), Running.parse(file.getProperty(name))));
-            List<URI> doors = List.of(file.getProperty("doors").split(" ")).stream()
+            List<URI> pages = List.of(file.getProperty("pages").split(" ")).stream()
                     .map(URI::create)
                     .toList();
-            return new Places(doors, URI.create(file.getProperty("store")), processes);
+            return new ClusterFile(pages, URI.create(file.getProperty("store")), processes);
         }
     }
 
@@ -105,18 +105,18 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Starts all of it, and returns when the page is served.
+     * Starts all processes and returns when the page is available.
      *
      * @param directory for files of the nodes
      * @param port of the proxy; 0 for any free one
-     * @param nodes how many, 1 or more
+     * @param nodes the number of upload servers, 1 or more
      */
     Cluster(Path directory, int port, int nodes) throws IOException, InterruptedException {
         this.directory = Files.createDirectories(directory);
         int[] free = Seaweed.freePorts(nodes + 1);
         ports.put("proxy", port == 0 ? free[nodes] : port);
         assertFree(ports.get("proxy"));
-        Files.deleteIfExists(file(directory)); // of one that was killed
+        Files.deleteIfExists(file(directory)); // left by a killed cluster
         store = new Seaweed();
         Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         try (S3AsyncClient client = client(store.address())) {
@@ -135,11 +135,11 @@ final class Cluster implements AutoCloseable {
             Files.writeString(configuration, configuration());
             run("proxy", Map.of(), List.of(haproxy.get(), "-db", "-f", configuration.toString()));
         }
-        for (URI door : doors()) {
-            await(() -> door.toURL().openConnection().getInputStream().readAllBytes());
+        for (URI page : pages()) {
+            await(() -> page.toURL().openConnection().getInputStream().readAllBytes());
         }
         if (proxied && !process("proxy").isAlive()) {
-            throw new IOException("the proxy has ended: see " + directory.resolve("proxy.log"));
+            throw new IOException("the proxy has stopped: see " + directory.resolve("proxy.log"));
         }
         write();
         Thread supervisor = new Thread(this::supervise, "supervisor");
@@ -147,12 +147,12 @@ final class Cluster implements AutoCloseable {
         supervisor.start();
     }
 
-    /** Who listens there would be taken for the proxy. */
+    /** A foreign server on the proxy's port would be mistaken for the proxy. */
     private static void assertFree(int port) throws IOException {
         try (ServerSocket socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress("127.0.0.1", port));
         } catch (BindException e) {
-            throw new IOException("port " + port + " is taken: pass another --port", e);
+            throw new IOException("port " + port + " is already in use: pass another --port", e);
         }
     }
 
@@ -210,8 +210,8 @@ final class Cluster implements AutoCloseable {
         return text.toString();
     }
 
-    /** {@return the address of the page: of the proxy, or of each node where there is no proxy on this machine} */
-    List<URI> doors() {
+    /** {@return the addresses of the page: the proxy's, or each node's if HAProxy is not installed} */
+    List<URI> pages() {
         return ports.entrySet().stream()
                 .filter(port -> proxied == port.getKey().equals("proxy"))
                 .map(port -> URI.create("http://127.0.0.1:" + port.getValue() + "/"))
@@ -230,7 +230,7 @@ final class Cluster implements AutoCloseable {
                 for (String name : watched) {
                     if (!closed && !process(name).isAlive()) {
                         TimeUnit.MILLISECONDS.sleep(AWAY_MILLIS);
-                        again(name);
+                        restart(name);
                     }
                 }
             } catch (IOException e) {
@@ -241,7 +241,7 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    private synchronized void again(String name) throws IOException {
+    private synchronized void restart(String name) throws IOException {
         if (!closed) {
             start(name);
             write();
@@ -251,7 +251,7 @@ final class Cluster implements AutoCloseable {
     private void write() throws IOException {
         Properties file = new Properties();
         file.setProperty(
-                "doors", String.join(" ", doors().stream().map(URI::toString).toList()));
+                "pages", String.join(" ", pages().stream().map(URI::toString).toList()));
         file.setProperty("store", store.address().toString());
         watched.forEach(name -> file.setProperty(
                 "pid." + name, Running.of(process(name).toHandle()).toString()));
@@ -281,7 +281,7 @@ final class Cluster implements AutoCloseable {
                 return;
             } catch (Exception e) {
                 if (System.nanoTime() - since > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
-                    throw new IOException("the cluster does not start", e);
+                    throw new IOException("the cluster did not start", e);
                 }
                 TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
             }

@@ -11,11 +11,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The program: {@code java -jar cluster.jar up}, and {@code kill} while that runs. */
+/** The entry point: {@code java -jar cluster.jar up}, and {@code kill} while that runs. */
 @Command(
         name = "cluster",
         description =
-                "Upload servers on one object store, behind a proxy, and what becomes of forms when one is killed.",
+                "Runs upload servers on one object store behind a proxy, and checks the forms when servers are killed.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND")
 public final class Main {
@@ -23,7 +23,7 @@ public final class Main {
 
     private Main() {}
 
-    /** Runs the program and ends the process: 0 if all is well, 1 if a form is not as it should be, 2 for anything else. */
+    /** Runs the program and exits with 0 on success, 1 if a form is lost or incomplete, and 2 for any other error. */
     public static void main(String[] args) {
         System.exit(new CommandLine(new Main())
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
@@ -33,31 +33,33 @@ public final class Main {
                 .execute(args));
     }
 
-    @Command(description = "Starts a store, nodes and a proxy, and runs until it is interrupted.")
+    @Command(description = "Starts a store, nodes and a proxy, and runs until interrupted.")
     int up(
-            @Option(names = "--dir", defaultValue = "cluster", description = "For files of the nodes.") Path directory,
-            @Option(names = "--port", defaultValue = "8080", description = "Of the proxy.") int port,
-            @Option(names = "--nodes", defaultValue = "3", description = "How many.") int nodes)
+            @Option(names = "--dir", defaultValue = "cluster", description = "Directory for the files of the nodes.")
+                    Path directory,
+            @Option(names = "--port", defaultValue = "8080", description = "Port of the proxy.") int port,
+            @Option(names = "--nodes", defaultValue = "3", description = "Number of upload servers.") int nodes)
             throws IOException, InterruptedException {
         try (Cluster cluster = new Cluster(directory, port, nodes)) {
             if (!cluster.proxied) {
-                out.println(
-                        "no haproxy on this machine (apt-get install haproxy): each node has an address of its own");
+                out.println("haproxy is not installed (apt-get install haproxy): each node has its own address");
             }
-            cluster.doors().forEach((URI page) -> out.println("Upload page: " + page));
+            cluster.pages().forEach((URI page) -> out.println("Upload page: " + page));
             new CountDownLatch(1).await();
         }
         return CommandLine.ExitCode.OK;
     }
 
-    @Command(description = "Sends forms, kills nodes meanwhile, and shows what has become of the forms.")
+    @Command(description = "Sends forms, kills nodes meanwhile, and reports which forms are complete.")
     int kill(
-            @Option(names = "--dir", defaultValue = "cluster", description = "That of the cluster.") Path directory,
-            @Option(names = "--forms", defaultValue = "40", description = "How many.") int forms,
-            @Option(names = "--kills", defaultValue = "3", description = "How many.") int kills,
-            @Option(names = "--seed", defaultValue = "1", description = "Of sizes, bytes and moments.") long seed)
+            @Option(names = "--dir", defaultValue = "cluster", description = "Directory of the running cluster.")
+                    Path directory,
+            @Option(names = "--forms", defaultValue = "40", description = "Number of forms.") int forms,
+            @Option(names = "--kills", defaultValue = "3", description = "Number of kills.") int kills,
+            @Option(names = "--seed", defaultValue = "1", description = "Seed of the sizes, contents and times.")
+                    long seed)
             throws IOException, InterruptedException, ExecutionException {
-        Proof.Result result = new Proof(directory, forms, kills, seed, out).run();
+        KillExperiment.Result result = new KillExperiment(directory, forms, kills, seed, out).run();
         out.printf(
                 "%d forms of %d MiB in %.1f s, %d kills of nodes%n",
                 forms, result.bytes() >> 20, result.time().toMillis() / 1e3, result.kills());

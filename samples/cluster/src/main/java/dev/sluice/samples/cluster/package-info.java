@@ -1,4 +1,7 @@
-/** Three upload servers on one object store, behind a proxy, and what becomes of forms when one of them is killed. */
+/**
+ * A cluster of three upload servers on one object store behind a proxy, and an experiment that kills servers while
+ * forms are sent.
+ */
 @NullMarked
 package dev.sluice.samples.cluster;
 

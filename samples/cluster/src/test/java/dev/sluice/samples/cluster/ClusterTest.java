@@ -23,33 +23,33 @@ class ClusterTest {
 
     @Test
     @Tag("sized")
-    void formsOutliveTheirNodesOrLeaveNothing() throws Exception {
+    void forms_nodesKilled_areCompleteOrAbsent() throws Exception {
         Installed.require("SeaweedFS", Seaweed.program().isPresent());
         Installed.require(
                 "HAProxy", Seaweed.program("SLUICE_HAPROXY", "haproxy").isPresent());
         int forms = ProofSize.of("sluice.cluster.forms", 24, 200);
         StringWriter said = new StringWriter();
         try (Cluster cluster = new Cluster(directory, 0, 3)) {
-            assertEquals(1, cluster.doors().size(), "the proxy");
+            assertEquals(1, cluster.pages().size(), "the proxy");
             int kills = ProofSize.of("sluice.cluster.kills", 2, 10);
-            Proof.Result result = new Proof(directory, forms, kills, 1, new PrintWriter(said)).run();
+            KillExperiment.Result result = new KillExperiment(directory, forms, kills, 1, new PrintWriter(said)).run();
             assertTrue(result.isGood(), () -> result + "\n" + said);
             assertEquals(kills, result.kills());
             assertTrue(result.verdicts().get("answered, whole") > forms / 2, () -> result + "\n" + said);
-            Proof.Result again = new Proof(directory, 8, 0, 1, new PrintWriter(said)).run();
-            assertEquals(Map.of("answered, whole", 8), again.verdicts(), "what is there of the first run");
+            KillExperiment.Result again = new KillExperiment(directory, 8, 0, 1, new PrintWriter(said)).run();
+            assertEquals(Map.of("answered, whole", 8), again.verdicts(), "objects of the first run are ignored");
 
-            int taken = cluster.doors().get(0).getPort();
+            int taken = cluster.pages().get(0).getPort();
             IOException refused =
                     assertThrows(IOException.class, () -> new Cluster(directory.resolve("other"), taken, 1).close());
-            assertEquals("port " + taken + " is taken: pass another --port", refused.getMessage());
+            assertEquals("port " + taken + " is already in use: pass another --port", refused.getMessage());
         }
-        IOException none = assertThrows(IOException.class, () -> Cluster.Places.of(directory));
-        assertEquals("no cluster runs in " + directory, none.getMessage());
+        IOException none = assertThrows(IOException.class, () -> Cluster.ClusterFile.of(directory));
+        assertEquals("no cluster is running in " + directory, none.getMessage());
     }
 
     @Test
-    void aNumberThatIsAnotherProcessByNowIsNotKilled() {
+    void processHandle_reusedNumber_isEmpty() {
         ProcessHandle self = ProcessHandle.current();
         Cluster.Running running = Cluster.Running.of(self);
         assertEquals(running, Cluster.Running.parse(running.toString()));

@@ -6,6 +6,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3ObjectStore;
 import dev.sluice.s3.S3Sinks;
+import dev.sluice.samples.report.Digest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,8 +16,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -38,28 +37,31 @@ import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
-/** Sends forms to a cluster, kills nodes meanwhile, and looks at what is in the store then. */
-final class Proof {
-    /** As the nodes have it: a sweep of another prefix finds nothing of theirs. */
+/** An experiment that sends forms to a cluster, kills nodes meanwhile, and then checks the objects in the store. */
+final class KillExperiment {
+    /** The prefix that the nodes use. A sweep with a different prefix would not find their objects. */
     private static final String PREFIX = "uploads/";
 
-    /** Whether an answer arrives no store can know. */
+    /**
+     * The good results. An answer can be lost after the form is complete, so a complete form without an answer is one
+     * of them.
+     */
     private static final List<String> GOOD = List.of("answered, whole", "not answered, absent", "not answered, whole");
 
     private static final int MIB = 1 << 20;
     private static final int AT_A_TIME = 8;
 
-    /** So that a node is back before the next one goes: without any, forms are refused, and that shows nothing. */
+    /** Time for a killed node to restart before the next kill. Without any node, forms would only be rejected. */
     private static final long BETWEEN_SECONDS = 4;
 
     /**
-     * What came of it.
+     * The result of an experiment.
      *
-     * @param verdicts how many forms there were of each kind, as {@code answered, whole}
-     * @param uploads unfinished ones in the store
-     * @param notes objects in the store that are of no form
-     * @param kills of nodes
-     * @param bytes of all bodies
+     * @param verdicts the number of forms with each verdict, such as {@code answered, whole}
+     * @param uploads unfinished uploads in the store
+     * @param notes objects in the store that belong to no form
+     * @param kills killed nodes
+     * @param bytes the size of all bodies
      * @param time until the last answer
      */
     record Result(
@@ -75,16 +77,16 @@ final class Proof {
         }
     }
 
-    /** A file of a form: its name, which no other form has, and its SHA-256. */
+    /** A file of a form: its unique name and its SHA-256. */
     private record Sent(String name, String sha256) {}
 
-    /** A form: its files, the status of the answer or why there was none, and the keys that it names. */
+    /** A form: its files, the status of its answer or {@code no answer}, and the keys in the answer. */
     private record Form(List<Sent> files, String outcome, List<String> keys) {}
 
-    /** An object: the file that it says it is, and its SHA-256. */
+    /** An object: its key, the file name in its metadata, and its SHA-256. */
     private record Found(String key, String name, String sha256) {}
 
-    /** What an earlier run has left in the store is none of this one's. */
+    /** Identifies the objects of this run, because the store may contain objects of earlier runs. */
     private final String run = UUID.randomUUID().toString();
 
     private final Path directory;
@@ -98,11 +100,11 @@ final class Proof {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     /**
-     * @param directory that of the cluster, which runs
-     * @param forms how many to send
-     * @param kills how many times a node is killed; a volume server is once, if it is more than 0
+     * @param directory the directory of the running cluster
+     * @param forms the number of forms to send
+     * @param kills the number of node kills; if it is more than 0, a volume server is killed as well
      */
-    Proof(Path directory, int forms, int kills, long seed, PrintWriter out) {
+    KillExperiment(Path directory, int forms, int kills, long seed, PrintWriter out) {
         this.directory = directory;
         this.forms = forms;
         this.kills = kills;
@@ -116,13 +118,13 @@ final class Proof {
         List<Form> sent = new ArrayList<>();
         int killed;
         try {
-            List<URI> doors = Cluster.Places.of(directory).doors();
+            List<URI> pages = Cluster.ClusterFile.of(directory).pages();
             List<Future<Form>> sending = new ArrayList<>();
             Future<Integer> killing = clients.submit(this::killAll);
             for (int i = 0; i < forms; i++) {
                 int number = i;
-                URI door = doors.get(i % doors.size()).resolve("upload");
-                sending.add(clients.submit(() -> send(number, door)));
+                URI page = pages.get(i % pages.size()).resolve("upload");
+                sending.add(clients.submit(() -> send(number, page)));
             }
             for (Future<Form> form : sending) {
                 sent.add(form.get());
@@ -135,9 +137,7 @@ final class Proof {
         return judge(sent, killed, time);
     }
 
-    // ---- forms
-
-    private Form send(int number, URI door) throws IOException, InterruptedException {
+    private Form send(int number, URI page) throws IOException, InterruptedException {
         Random random = new Random(seed + number);
         List<Sent> files = new ArrayList<>();
         ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -153,7 +153,7 @@ final class Proof {
         }
         body.writeBytes("--b--\r\n".getBytes(StandardCharsets.UTF_8));
         sentBytes.addAndGet(body.size());
-        HttpRequest request = HttpRequest.newBuilder(door)
+        HttpRequest request = HttpRequest.newBuilder(page)
                 .header("Content-Type", "multipart/form-data; boundary=b")
                 .timeout(Duration.ofMinutes(2))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray()))
@@ -175,16 +175,17 @@ final class Proof {
         return new Form(files, outcome, keys);
     }
 
-    /** {@return nothing, some bytes, or some pieces of an upload} */
+    /** {@return a random size: often small, sometimes large enough for an upload of several pieces} */
     private static int size(Random random) {
         int kind = random.nextInt(100);
         int most = kind < 35 ? 2000 : kind < 65 ? 300_000 : kind < 90 ? 3 * MIB : 20 * MIB;
         return random.nextInt(most);
     }
 
-    // ---- kills
-
-    /** Kills nodes while forms are under way, at random, and a volume server in the middle. {@return how many nodes} */
+    /**
+     * Kills nodes at random times while forms are sent, and a volume server half-way. {@return the number of killed
+     * nodes}
+     */
     private int killAll() throws IOException, InterruptedException {
         Random random = new Random(seed);
         List<Integer> moments = random.ints(kills, 1, Math.max(2, forms - AT_A_TIME))
@@ -207,26 +208,24 @@ final class Proof {
     }
 
     private int kill(String kind, Random random) throws IOException {
-        List<Map.Entry<String, Cluster.Running>> all = Cluster.Places.of(directory).processes().entrySet().stream()
+        List<Map.Entry<String, Cluster.Running>> all = Cluster.ClusterFile.of(directory).processes().entrySet().stream()
                 .filter(process -> process.getKey().startsWith(kind))
                 .toList();
         Map.Entry<String, Cluster.Running> process = all.get(random.nextInt(all.size()));
         boolean alive =
                 process.getValue().handle().map(ProcessHandle::destroyForcibly).orElse(false);
-        out.println((alive ? "killed " : "is dead: ") + process.getKey() + " after " + done.get() + " forms");
+        out.println((alive ? "killed " : "already dead: ") + process.getKey() + " after " + done.get() + " forms");
         out.flush();
         return alive ? 1 : 0;
     }
 
-    // ---- what is there
-
     private Result judge(List<Form> sent, int killed, Duration time) throws IOException, InterruptedException {
-        URI address = Cluster.Places.of(directory).store();
-        TimeUnit.SECONDS.sleep(3); // what nodes that live are just ending
+        URI address = Cluster.ClusterFile.of(directory).store();
+        TimeUnit.SECONDS.sleep(3); // lets the surviving nodes finish
         try (S3AsyncClient client = Cluster.client(address);
                 ObjectStore store =
                         S3ObjectStore.builder(Cluster.BUCKET).client(client).build()) {
-            // No upload runs: all that is unfinished is left over.
+            // No upload is running, so every unfinished one is left over.
             S3Sinks.Swept swept = S3Sinks.builder(store, MemoryBudget.unlimited())
                     .prefix(PREFIX)
                     .maxAge(Duration.ZERO)
@@ -284,10 +283,6 @@ final class Proof {
     }
 
     private static String sha256(byte[] bytes) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError(e);
-        }
+        return HexFormat.of().formatHex(Digest.sha256().digest(bytes));
     }
 }
