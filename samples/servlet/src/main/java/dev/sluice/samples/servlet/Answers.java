@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes the answers of both endpoints. */
+/** The answers of both endpoints. */
 final class Answers {
     private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
 
@@ -34,11 +34,11 @@ final class Answers {
         json(response, error.status(), error.asAnswer());
     }
 
-    /** Answers for a form that could not be taken; the details of a disk that fails go to the log. */
+    /** Answers a rejected form. The details of a storage failure go to the log. */
     static void refuse(HttpServletResponse response, MultipartRequestException refusal) throws IOException {
         ErrorAnswer error = describe(refusal.getCause());
         if (error.status() >= 500) {
-            LOG.warn("a form was not taken", refusal);
+            LOG.warn("a form failed", refusal);
         }
         if (refusal.closesConnection()) {
             response.setHeader("Connection", "close");
@@ -46,18 +46,18 @@ final class Answers {
         error(response, error);
     }
 
-    /** Answers for a form that did not come in for other reasons, as far as there is anybody to read it. */
+    /** Answers a form that failed for another reason, if the client can still receive an answer. */
     static void broken(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
         if (response.isCommitted()) {
-            LOG.debug("nobody can be told of it", failure);
+            LOG.debug("a request failed after its answer had begun", failure);
             return;
         }
         response.setHeader("Connection", "close");
         if (isTimeout(failure)) {
-            error(response, ErrorAnswer.http(408, "TOO_SLOW", "the client has sent nothing for too long"));
+            error(response, ErrorAnswer.http(408, "TOO_SLOW", "the client sent nothing for too long"));
         } else if (failure instanceof IOException) {
-            LOG.debug("the client is gone", failure);
-            error(response, ErrorAnswer.http(400, "CONNECTION_LOST", "the request body could not be read to its end"));
+            LOG.debug("the client disconnected", failure);
+            error(response, ErrorAnswer.http(400, "CONNECTION_LOST", "the request body could not be read completely"));
         } else if (failure instanceof CancellationException) {
             error(response, ErrorAnswer.http(503, "CLOSING", "the server is being closed"));
         } else {
@@ -66,7 +66,7 @@ final class Answers {
         }
     }
 
-    /** {@return whether the container has had enough of a client that sends nothing more} */
+    /** {@return whether the container timed out waiting for the client} */
     private static boolean isTimeout(@Nullable Throwable failure) {
         Throwable cause = failure;
         while (cause != null && !(cause instanceof TimeoutException)) {

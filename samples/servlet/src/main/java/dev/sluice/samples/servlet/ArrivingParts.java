@@ -15,7 +15,10 @@ import java.io.InputStream;
 import java.util.List;
 import java.util.TreeMap;
 
-/** Digests the files of one form while they arrive, and keeps none of them; fields stay in the form, for their text. */
+/**
+ * A decider that hashes the files of one form while they are received, and stores none of them. Fields remain in the
+ * form.
+ */
 final class ArrivingParts implements PartDecider {
     private final TreeMap<Integer, InspectionReport.Part> described = new TreeMap<>();
 
@@ -24,7 +27,7 @@ final class ArrivingParts implements PartDecider {
         return part.filename() == null ? PartDecision.spill() : PartDecision.to(new FileDigest(part));
     }
 
-    /** {@return all parts of the form, in order; to be called once it is complete} */
+    /** {@return all parts of the form, in order; must be called after the form is complete} */
     List<InspectionReport.Part> with(MultipartForm form) throws IOException {
         for (FormPart field : form.parts()) {
             Digest digest = new Digest();
@@ -62,7 +65,7 @@ final class ArrivingParts implements PartDecider {
 
         @Override
         public void close() {
-            // Nothing is held.
+            // nothing to release
         }
     }
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code POST /async}: takes the parts as they arrive, and holds no thread while the client sends. */
+/** {@code POST /async}: receives the parts as they arrive, without holding a thread while the client sends. */
 final class AsyncServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(AsyncServlet.class);
@@ -22,7 +22,7 @@ final class AsyncServlet extends HttpServlet {
     @Override
     protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
         AsyncContext context = request.startAsync();
-        // A large upload takes its time; one that is too slow is ended by the minimum rate.
+        // A large upload may take long. The minimum rate ends one that is too slow.
         context.setTimeout(0);
         ArrivingParts parts = new ArrivingParts();
         MultipartRequests.receive(request, options -> options.decider(parts))

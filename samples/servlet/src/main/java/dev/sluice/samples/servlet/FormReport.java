@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What both endpoints answer to a good form: the inspector's report of its body, and the parameters.
+ * The answer of both endpoints to a valid form: the inspector's report, and the parameters.
  *
- * @param report what is in the body
- * @param parameters of the query string, then the form's fields; of each name the values in this order
+ * @param report the report of the body
+ * @param parameters by name: the values of the query string, then those of the form's fields
  */
 @JsonPropertyOrder({"report", "parameters"})
 record FormReport(@JsonUnwrapped InspectionReport report, Map<String, List<String>> parameters) {
@@ -22,7 +22,7 @@ record FormReport(@JsonUnwrapped InspectionReport report, Map<String, List<Strin
         return new FormReport(new InspectionReport(parts, deviations, form.bodyBytes(), null), parameters);
     }
 
-    /** {@return the same in the shape of the answer; a new map that may be added to} */
+    /** {@return the JSON structure of the answer; a new map that may be modified} */
     static Map<String, List<String>> parameters(Map<String, String[]> parameters) {
         Map<String, List<String>> result = new LinkedHashMap<>();
         parameters.forEach((name, values) -> result.put(name, new ArrayList<>(List.of(values))));

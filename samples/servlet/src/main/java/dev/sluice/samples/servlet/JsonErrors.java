@@ -10,7 +10,7 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/** Says in JSON what no servlet has answered. */
+/** A handler that answers in JSON all errors that no servlet has answered. */
 final class JsonErrors implements Request.Handler {
     @Override
     public boolean handle(Request request, Response response, Callback callback) {

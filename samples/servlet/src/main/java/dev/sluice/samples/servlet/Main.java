@@ -16,10 +16,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The program: {@code java -jar sluice-servlet.jar}. It runs until it is interrupted. */
+/** The entry point: {@code java -jar sluice-servlet.jar}. The program runs until it is interrupted. */
 @Command(
         name = "sluice-servlet",
-        description = "Serves a page and two servlets that tell what is in the multipart/form-data body they are sent.",
+        description = "Serves a page and two servlets that report the parts of a multipart/form-data body.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         showDefaultValues = true,
@@ -38,14 +38,14 @@ public final class Main implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "DIR",
-            description = "Directory in which uploads wait that do not stay in memory; created where it is missing.",
+            description = "Directory for the temporary files of uploads; created if missing.",
             defaultValue = "sluice-spool")
     private Path directory = Path.of("sluice-spool");
 
     @Option(
             names = "--preset",
             paramLabel = "PRESET",
-            description = "What is accepted of a request without ?preset=: ${COMPLETION-CANDIDATES}.",
+            description = "How strictly to read a request without ?preset=: ${COMPLETION-CANDIDATES}.",
             defaultValue = "standard")
     private PresetName preset = PresetName.standard;
 
@@ -63,7 +63,8 @@ public final class Main implements Callable<Integer> {
     @Option(
             names = "--min-rate",
             paramLabel = "SIZE",
-            description = "Least rate at which a client has to send, in bytes per second, after 5 seconds of grace.",
+            description =
+                    "Minimum rate at which a client must send, in bytes per second, after a grace period of 5 seconds.",
             defaultValue = "240",
             converter = SizeConverter.class)
     private long minBytesPerSecond;
@@ -73,14 +74,14 @@ public final class Main implements Callable<Integer> {
 
     private Main() {}
 
-    /** Runs the program and ends the process: 0 if all is well, 2 for wrong use or I/O. */
+    /** Runs the program and exits with 0 on success, 2 for a usage or I/O error. */
     public static void main(String[] args) {
         PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         System.exit(commandLine(out, err).execute(args));
     }
 
-    /** {@return the program with its output going elsewhere} */
+    /** {@return the program with its output redirected} */
     static CommandLine commandLine(PrintWriter out, PrintWriter err) {
         return new CommandLine(new Main()).setOut(out).setErr(err);
     }
@@ -98,15 +99,15 @@ public final class Main implements Callable<Integer> {
             err.println(e.getMessage());
             return TROUBLE;
         } catch (IOException e) {
-            // The message of the file system is the path alone.
+            // the message of this exception is only the path
             err.println(e instanceof FileSystemException ? "cannot use the directory: " + e : e.getMessage());
-            LoggerFactory.getLogger(Main.class).debug("the server did not start", e);
+            LoggerFactory.getLogger(Main.class).debug("the server failed to start", e);
             return TROUBLE;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "sluice-close"));
         PrintWriter out = spec.commandLine().getOut();
         out.println("Listening on " + server.uri());
-        out.println("Uploads wait in " + server.directory());
+        out.println("Storing temporary files in " + server.directory());
         out.flush();
         server.join();
         return GOOD;

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** {@code POST /parts}: an ordinary servlet that calls {@code getParts}; the filter in front of it does the rest. */
+/** {@code POST /parts}: an ordinary servlet that calls {@code getParts} after the multipart filter. */
 final class PartsServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
@@ -30,14 +30,15 @@ final class PartsServlet extends HttpServlet {
             parts = List.copyOf(request.getParts());
             parameters = FormReport.parameters(request.getParameterMap());
         } catch (MultipartRequestException e) {
-            // Left alone, it would be answered by the filter, on the error page of the container.
+            // Without this, the filter would answer with the container's error page.
             Answers.refuse(response, e);
             return;
         } catch (IOException e) {
             Answers.broken(response, e);
             return;
         }
-        // What the servlet API has no words for: offsets, the order of the headers, deviations, the size of the body.
+        // Data that the servlet API does not provide: offsets, the order of the headers, deviations, the size of the
+        // body.
         MultipartForm form = MultipartRequests.form(request);
         List<InspectionReport.Part> described = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {

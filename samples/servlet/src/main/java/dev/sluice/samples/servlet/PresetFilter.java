@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.Objects;
 
-/** One multipart filter for each preset; an application with one preset uses the multipart filter itself. */
+/** A filter with one multipart filter per preset. An application with one preset uses the multipart filter directly. */
 final class PresetFilter implements Filter {
     private final Map<PresetName, SluiceFilter> filters;
 

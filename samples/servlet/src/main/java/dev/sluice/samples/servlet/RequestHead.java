@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the head of a request with a body before a single byte of it is read, and finds the preset that it names.
- * Is in front of the multipart filter, where the parameters are those of the query alone.
+ * A filter that checks the head of a request before its body is read, and finds the preset named by the query. It must
+ * run before the multipart filter, so that the parameters are only those of the query.
  */
 final class RequestHead extends HttpFilter {
     private static final long serialVersionUID = 1L;
@@ -36,12 +36,12 @@ final class RequestHead extends HttpFilter {
         this.byDefault = byDefault;
     }
 
-    /** {@return the preset of a request that has come through this filter} */
+    /** {@return the preset of a request that has passed this filter} */
     static PresetName preset(ServletRequest request) {
         if (request.getAttribute(PRESET) instanceof PresetName preset) {
             return preset;
         }
-        throw new IllegalStateException("the request has not come through the filter");
+        throw new IllegalStateException("the request has not passed the filter");
     }
 
     @Override
@@ -63,13 +63,13 @@ final class RequestHead extends HttpFilter {
         }
         Answers.error(response, fault);
         if (drains) {
-            // A connection that is closed over unread bytes is reset, and the client would lose the answer.
+            // Closing a connection with unread bytes resets it, and the client would lose the answer.
             response.flushBuffer();
             drain(request.getInputStream(), request.getContentLengthLong());
         }
     }
 
-    /** Reads what is on its way; whoever takes his time over it is not waited for, as a read would. */
+    /** Discards the bytes that have already arrived. Unlike a blocking read, it does not wait for a slow client. */
     private static void drain(InputStream in, long length) throws IOException {
         long until = System.nanoTime() + MAX_DRAIN_NANOS;
         byte[] scrap = new byte[8192];
@@ -100,10 +100,10 @@ final class RequestHead extends HttpFilter {
 
     private @Nullable ErrorAnswer fault(HttpServletRequest request) {
         if (!request.getMethod().equals("POST")) {
-            return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "this takes POST only");
+            return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "only POST is allowed");
         }
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
-        // Asked for parameters, a container reads all of such a body; it is refused for its type below.
+        // If parameters are requested, the container reads such a body completely. It is rejected by its type below.
         boolean urlEncoded =
                 types.stream().anyMatch(type -> type.toLowerCase(Locale.ROOT).contains("x-www-form-urlencoded"));
         String[] given = urlEncoded ? null : request.getParameterValues("preset");
@@ -121,7 +121,7 @@ final class RequestHead extends HttpFilter {
         return typeFault(types.isEmpty() ? null : types.get(0), preset);
     }
 
-    /** The multipart filter passes on what is not a form: here nothing else is of any use. */
+    /** Rejects other types. The multipart filter would pass them on, but these endpoints only accept forms. */
     private static @Nullable ErrorAnswer typeFault(@Nullable String type, PresetName preset) {
         try {
             Boundary.formData(type, preset.preset());

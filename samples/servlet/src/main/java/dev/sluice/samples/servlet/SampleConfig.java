@@ -8,14 +8,14 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * How a {@link ServletServer} runs. Immutable.
+ * The configuration of a {@link ServletServer}. Immutable.
  *
  * @param host the address to listen on
  * @param port the port to listen on; 0 for any free one
- * @param directory where uploads wait that do not stay in memory; created where it is missing
- * @param preset of requests that name none
- * @param memoryBytes the most that all forms together may hold in memory, in bytes, 0 or more
- * @param options sets what is not to be the library's default for forms
+ * @param directory for the temporary files of uploads; created if missing
+ * @param preset of requests that do not name one
+ * @param memoryBytes the maximum memory of all forms together in bytes, 0 or more
+ * @param options changes the library's default options for forms
  */
 public record SampleConfig(
         String host,
@@ -24,7 +24,7 @@ public record SampleConfig(
         PresetName preset,
         long memoryBytes,
         UnaryOperator<FormOptions.Builder> options) {
-    /** The default of {@link #memoryBytes()}, and of the largest body: 64 MiB. */
+    /** The default of {@link #memoryBytes()} and of the body limit: 64 MiB. */
     private static final long DEFAULT_BYTES = 64L << 20;
 
     /** Checks the options. */
@@ -43,22 +43,22 @@ public record SampleConfig(
                 options -> options.maxBodyBytes(DEFAULT_BYTES));
     }
 
-    /** {@return this, but with another address} */
+    /** {@return this configuration with another address} */
     public SampleConfig withAddress(String otherHost, int otherPort) {
         return new SampleConfig(otherHost, otherPort, directory, preset, memoryBytes, options);
     }
 
-    /** {@return this, but with another preset} */
+    /** {@return this configuration with another preset} */
     public SampleConfig withPreset(PresetName otherPreset) {
         return new SampleConfig(host, port, directory, otherPreset, memoryBytes, options);
     }
 
-    /** {@return this, but with another budget} */
+    /** {@return this configuration with another memory budget} */
     public SampleConfig withMemoryBytes(long otherMemoryBytes) {
         return new SampleConfig(host, port, directory, preset, otherMemoryBytes, options);
     }
 
-    /** {@return this, but with options that are set after the others} */
+    /** {@return this configuration with additional options, which are applied last} */
     public SampleConfig with(UnaryOperator<FormOptions.Builder> more) {
         return new SampleConfig(
                 host, port, directory, preset, memoryBytes, builder -> more.apply(options.apply(builder)));

@@ -27,26 +27,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A web application on embedded Jetty: {@code GET /}, {@code POST /parts}, {@code POST /async}. It runs from
- * {@link #start} to {@link #close}. Thread-safe.
+ * A web application on embedded Jetty with the paths {@code GET /}, {@code POST /parts} and {@code POST /async}. It
+ * runs from {@link #start} to {@link #close}. Thread-safe.
  */
 public final class ServletServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServletServer.class);
 
-    /** What is read and dropped of a refused body, so that the client gets to read the answer. */
+    /** The largest rest of a rejected body that is read, so that the client receives the answer. */
     private static final long MAX_DRAIN_BYTES = 32L << 20;
 
-    /** What a running request gets when the server is closed, and what a connection without one. */
+    /** The time for running requests when the server is closed, and for idle connections. */
     private static final long STOP_MILLIS = 2_000;
 
     private static final long SHUTDOWN_IDLE_MILLIS = 100;
 
-    /** A client that sends nothing at all to a thread that waits is the container's to end: after 30 seconds. */
+    /** The container ends a client that sends nothing to a waiting thread after 30 seconds. */
     private static final int IDLE_GRACES = 6;
 
     private static final long MIN_IDLE_MILLIS = 500;
 
-    /** Those of /parts hold one each while their clients send; those of /async none, however many they are. */
+    /** A request to /parts holds a thread while its client sends; requests to /async hold none. */
     private static final int MOST_THREADS = 64;
 
     private final SampleConfig config;
@@ -73,9 +73,9 @@ public final class ServletServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server and returns when it takes connections.
+     * Starts a server and returns when it accepts connections.
      *
-     * @throws IOException if the directory cannot be used or the address is taken
+     * @throws IOException if the directory cannot be used or the address is in use
      */
     public static ServletServer start(SampleConfig config) throws IOException {
         ServletServer started = new ServletServer(config);
@@ -87,7 +87,7 @@ public final class ServletServer implements AutoCloseable {
             if (e instanceof IOException io) {
                 throw io;
             }
-            throw new IOException("the server did not start: " + e.getMessage(), e);
+            throw new IOException("the server failed to start: " + e.getMessage(), e);
         }
     }
 
@@ -122,7 +122,10 @@ public final class ServletServer implements AutoCloseable {
         return new PresetFilter(filters);
     }
 
-    /** Parts as they are in the body, as an inspector shows them: nothing decoded, nothing expanded. */
+    /**
+     * Returns options that keep the parts as they are in the body, for comparison with the inspector: nothing is
+     * decoded or expanded.
+     */
     private FormOptions options(Preset preset) {
         return config.options()
                 .apply(FormOptions.builder(spool, memory)
@@ -133,22 +136,22 @@ public final class ServletServer implements AutoCloseable {
                 .build();
     }
 
-    /** {@return the port it listens on} */
+    /** {@return the port of the server} */
     public int port() {
         return connector.getLocalPort();
     }
 
-    /** {@return the address of its page} */
+    /** {@return the address of the page} */
     public URI uri() {
         return Page.address(config.host(), port());
     }
 
-    /** {@return where uploads wait; absolute} */
+    /** {@return the absolute path of the directory for temporary files} */
     public Path directory() {
         return config.directory().toAbsolutePath();
     }
 
-    /** {@return the bytes that all forms together hold in memory now} */
+    /** {@return the memory currently held by all forms together, in bytes} */
     public long memoryUsed() {
         return memory.used();
     }
@@ -158,13 +161,13 @@ public final class ServletServer implements AutoCloseable {
         server.join();
     }
 
-    /** Closes all connections, deletes all files, and returns when no thread of the server runs any more. */
+    /** Closes all connections, deletes all files, and returns when all threads of the server have ended. */
     @Override
     public void close() {
         try {
             server.stop();
         } catch (Exception e) {
-            LOG.warn("the server did not stop as it should", e);
+            LOG.warn("the server did not stop cleanly", e);
         }
         try {
             spool.close();

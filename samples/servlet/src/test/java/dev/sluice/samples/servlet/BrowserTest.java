@@ -38,9 +38,9 @@ final class BrowserTest {
     @TestFactory
     Stream<DynamicNode> browser() {
         return Browser.tests(browser -> Stream.of(
-                visit(browser, "dropped files and a field arrive at both endpoints", 64 << 20, this::drop),
-                visit(browser, "a picked file arrives under its name", 64 << 20, this::pick),
-                visit(browser, "a refusal of both endpoints is shown in their words", 100_000, this::refusal)));
+                visit(browser, "droppedFilesAndField_arriveAtBothEndpoints", 64 << 20, this::drop),
+                visit(browser, "pickedFile_arrivesWithItsName", 64 << 20, this::pick),
+                visit(browser, "rejection_isShownForBothEndpoints", 100_000, this::refusal)));
     }
 
     private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
@@ -80,14 +80,14 @@ final class BrowserTest {
                                     + ".map(row => row.textContent)",
                             endpoint));
         }
-        assertEquals("send", browser.driver().switchTo().activeElement().getAttribute("id"), "what has the focus");
+        assertEquals("send", browser.driver().switchTo().activeElement().getAttribute("id"), "the focused element");
         browser.screenshot("servlet-result");
         browser.driver().manage().window().setSize(new Dimension(500, 900));
         browser.screenshot("servlet-result-narrow");
         assertEquals(List.of("left"), browser.runForList("""
                         return [...new Set([...document.querySelectorAll('#parts-answer tr[data-part] td')]
                           .map(cell => getComputedStyle(cell).textAlign))];
-                        """), "the values stand below each other");
+                        """), "the values are aligned");
     }
 
     private void pick(Browser browser) throws Exception {
@@ -121,7 +121,7 @@ final class BrowserTest {
         assertEquals(
                 List.of(true),
                 browser.runForList("return [document.querySelector('#queue').offsetHeight <= innerHeight / 2]"),
-                "many files leave the button in reach");
+                "the button stays visible with many files");
     }
 
     private static void send(Browser browser, String state) {

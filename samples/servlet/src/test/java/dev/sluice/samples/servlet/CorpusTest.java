@@ -20,7 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every body of the corpus, to both endpoints and to the inspector of the upload server: the same answers. */
+/**
+ * Every body of the corpus, sent to both endpoints and to the inspector of the upload server, which must give the same
+ * answers.
+ */
 class CorpusTest {
     @TempDir
     static Path directory;
@@ -46,7 +49,7 @@ class CorpusTest {
 
     @ParameterizedTest
     @EnumSource(PresetName.class)
-    void bothEndpointsAnswerWhatTheInspectorDoes(PresetName preset) throws Exception {
+    void endpoints_agreeWithInspector(PresetName preset) throws Exception {
         int good = 0;
         int bad = 0;
         int left = 0;
@@ -77,11 +80,13 @@ class CorpusTest {
         }
         int seenGood = good;
         int seenBad = bad;
-        assertTrue(good > 50 && bad > 50, () -> seenGood + " good ones, " + seenBad + " bad ones");
-        assertTrue(left < 5, left + " left out");
+        assertTrue(good > 50 && bad > 50, () -> seenGood + " valid, " + seenBad + " invalid");
+        assertTrue(left < 5, left + " skipped");
     }
 
-    /** {@return whether a header field can have the value: no control byte but the tab (RFC 9110 section 5.5)} */
+    /**
+     * {@return whether a header field can have this value: no control character except the tab (RFC 9110 section 5.5)}
+     */
     private static boolean fitsHttp(String value) {
         return value.chars().allMatch(c -> c >= ' ' && c != 0x7F || c == '\t');
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Both endpoints as curl asks them. */
+/** Requests of curl to both endpoints. */
 final class CurlTest {
     private static final List<FormPart> FORM = List.of(
             FormPart.field("title", "na\u00efve \u2603"),
@@ -28,7 +28,7 @@ final class CurlTest {
             FormPart.file("f", "gr\u00f6\u00dfe.bin", "application/octet-stream", FormPart.bytes(3_000_000)),
             FormPart.field("title", "again"));
 
-    /** What is left of it is dropped, so that the answer is read for sure. */
+    /** The rest of the body is discarded, so that curl receives the answer reliably. */
     private static final List<FormPart> LARGE =
             List.of(FormPart.file("f", "a.bin", "application/octet-stream", FormPart.bytes(900_000)));
 
@@ -48,9 +48,9 @@ final class CurlTest {
                 curl.isPresent(),
                 () -> Stream.of("parts", "async")
                         .flatMap(endpoint -> Stream.of(
-                                visit(endpoint, "a form arrives", 64 << 20, this::arrives),
-                                visit(endpoint, "a chunked form arrives", 64 << 20, this::chunked),
-                                visit(endpoint, "a form that is too large is refused", 100_000, this::tooLarge))));
+                                visit(endpoint, "form_arrives", 64 << 20, this::arrives),
+                                visit(endpoint, "chunkedForm_arrives", 64 << 20, this::chunked),
+                                visit(endpoint, "formTooLarge_isRejected", 100_000, this::tooLarge))));
     }
 
     private DynamicTest visit(String endpoint, String name, long maxBodyBytes, Visit visit) {

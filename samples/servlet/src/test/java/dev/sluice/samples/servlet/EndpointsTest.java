@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the endpoints answer, and what is left when the server is closed. */
+/** The answers of the endpoints, and the clean-up when the server is closed. */
 @Timeout(300)
 class EndpointsTest {
     @TempDir
@@ -38,7 +38,7 @@ class EndpointsTest {
     private ServletServer server;
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void directory_isEmptyAfterClose() throws IOException {
         server.close();
         try (Stream<Path> left = Files.walk(directory.resolve("spool"))) {
             assertEquals(List.of(directory.resolve("spool")), left.toList());
@@ -72,7 +72,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void theAnswerHasTheShapeOfTheInspectorsWithTheParameters(String endpoint) throws Exception {
+    void answer_isInspectorReportWithParameters(String endpoint) throws Exception {
         start(config());
         byte[] file = TestForm.noise(200_000, 1);
         Answer answer = post(
@@ -101,8 +101,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @CsvSource({"/parts,strict,400", "/parts,compatible,200", "/async,strict,400", "/async,compatible,200"})
-    void thePresetOfTheCommandLineHoldsWhereTheQueryNamesNone(String endpoint, PresetName preset, int status)
-            throws Exception {
+    void defaultPreset_appliesIfQueryNamesNone(String endpoint, PresetName preset, int status) throws Exception {
         start(config().withPreset(preset));
         TestForm folded = new TestForm().part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1]);
 
@@ -114,7 +113,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"text/plain", "application/x-www-form-urlencoded"})
-    void aRefusedClientThatDoesNotSendItsBodyIsNotWaitedFor(String type) throws Exception {
+    void rejectedRequest_unsentBody_isAnsweredAtOnce(String type) throws Exception {
         start(config());
         long since = System.nanoTime();
         try (RawHttp connection = new RawHttp(server.port())) {
@@ -124,11 +123,11 @@ class EndpointsTest {
             connection.awaitEnd();
         }
         Duration waited = Duration.ofNanos(System.nanoTime() - since);
-        assertTrue(waited.toSeconds() < 15, waited.toString()); // Jetty waits for 30 s for the next byte
+        assertTrue(waited.toSeconds() < 15, waited.toString()); // Jetty would wait 30 s for the next byte
     }
 
     @Test
-    void aConnectionIsKeptOverARefusedBodyThatComes() throws Exception {
+    void rejectedRequest_sentBody_keepsConnection() throws Exception {
         start(config());
         try (RawHttp connection = new RawHttp(server.port())) {
             for (int i = 0; i < 3; i++) {
@@ -142,7 +141,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void aFieldOfTheBodyThatIsCalledPresetChangesNothing(String endpoint) throws Exception {
+    void fieldNamedPreset_isNotTheOption(String endpoint) throws Exception {
         start(config());
         Answer answer = post(endpoint, new TestForm().field("preset", "strict"));
 
@@ -152,7 +151,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void whatIsNoGoodFormIsRefused(String endpoint) throws Exception {
+    void invalidForm_isRejected(String endpoint) throws Exception {
         start(config());
         byte[] body = new TestForm()
                 .field("a", "1")
@@ -178,7 +177,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void aBodyBeyondTheLimitIsTooLargeToTheByte(String endpoint) throws Exception {
+    void bodyLimit_isExact(String endpoint) throws Exception {
         byte[] body = new TestForm().file("f", "x.bin", new byte[100_000]).body();
         start(config().with(options -> options.maxBodyBytes(body.length)));
         assertEquals(200, post(endpoint, body).status());
@@ -199,14 +198,14 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void withoutMemoryForAnotherFormTheServerIsBusy(String endpoint) throws Exception {
+    void memoryExhausted_isServerBusy(String endpoint) throws Exception {
         start(config().withMemoryBytes(1000));
         assertRefused(503, "MEMORY_FULL", post(endpoint, new TestForm().field("a", "1")));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void aClientThatSendsHardlyAnythingIsTooSlow(String endpoint) throws Exception {
+    void slowClient_isRejected(String endpoint) throws Exception {
         start(config().with(options -> options.minRateGrace(Duration.ofSeconds(1))));
         ScheduledExecutorService drip = Executors.newSingleThreadScheduledExecutor();
         try (RawHttp connection = new RawHttp(server.port())) {
@@ -231,7 +230,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void aClosedServerLeavesNothingOfAnUploadThatIsComingIn(String endpoint) throws Exception {
+    void close_duringUpload_leavesNothing(String endpoint) throws Exception {
         start(config());
         byte[] form = new TestForm()
                 .file("f", "x.bin", new byte[500_000])
@@ -247,9 +246,9 @@ class EndpointsTest {
     }
 
     @Test
-    void onlyThePageOfThisServerMaySendForms() throws Exception {
+    void otherOrigin_isRejected() throws Exception {
         start(config());
-        // The address of the page has the name localhost.
+        // The page's address uses the name localhost.
         for (String host : List.of("127.0.0.1:" + server.port(), "evil.example", "localhost:" + server.port())) {
             Answer answer = JavaHttpClient.send(JavaHttpClient.request(
                             server.uri().resolve("/parts"),
@@ -267,7 +266,7 @@ class EndpointsTest {
     }
 
     @Test
-    void thePageMayRunItsOwnScriptOnly() throws Exception {
+    void page_allowsOnlyItsScript() throws Exception {
         start(config());
         Answer page = JavaHttpClient.get(server.uri());
 

@@ -43,7 +43,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Files straight into an object store behind the filter, in a container: with a thread for each request, and with none. */
+/**
+ * Files stored directly in an object store after the filter, in a container, with the blocking and the asynchronous
+ * API.
+ */
 @ExtendWith(Weed.IsThere.class)
 class ObjectStoreTest {
     private static final int MIB = 1 << 20;
@@ -127,7 +130,7 @@ class ObjectStoreTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/blocking", "/asynchronous"})
-    void aFormThatIsAnsweredIsInTheStoreAsItWasSent(String api) throws Exception {
+    void answeredForm_isStoredUnchanged(String api) throws Exception {
         try (RawHttp client = connect()) {
             assertEquals("title", client.send(request(api)).answer().body());
             bench.assertStored(begun.remove(), FILES);
@@ -140,7 +143,7 @@ class ObjectStoreTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/blocking", "/asynchronous"})
-    void aFormThatIsRefusedLeavesNothing(String api) throws Exception {
+    void rejectedForm_leavesNothing(String api) throws Exception {
         byte[] request = request(api);
         request[request.length - 4] = 'x'; // in the last delimiter
         try (RawHttp client = connect()) {
@@ -151,7 +154,7 @@ class ObjectStoreTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/blocking", "/asynchronous"})
-    void aClientThatGoesAwayLeavesNothing(String api) throws Exception {
+    void clientDisconnects_leavesNothing(String api) throws Exception {
         byte[] request = request(api);
         try (RawHttp client = connect()) {
             client.send(request, 0, request.length - 1000);

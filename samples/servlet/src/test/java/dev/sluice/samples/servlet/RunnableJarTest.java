@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The program as it is handed out: {@code java -jar sluice-servlet.jar}. */
+/** The delivered program: {@code java -jar sluice-servlet.jar}. */
 @Timeout(300)
 class RunnableJarTest {
     @TempDir
@@ -67,7 +67,7 @@ class RunnableJarTest {
         }
     }
 
-    /** {@return a connection on which a file of an upload is coming in, and being written} */
+    /** {@return a connection with an upload in progress, whose file is being written} */
     private RawHttp uploading(BufferedReader output) throws Exception {
         RawHttp connection = new RawHttp(port(output));
         Path home = spooled().stream().filter(Files::isDirectory).findFirst().orElseThrow();
@@ -88,7 +88,7 @@ class RunnableJarTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void answersAFormAndEndsWithoutATraceWhenItIsTold(String endpoint) throws Exception {
+    void program_answersForm_andStopsCleanly(String endpoint) throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
                 RawHttp connection = new RawHttp(port(output))) {
@@ -108,7 +108,7 @@ class RunnableJarTest {
     }
 
     @Test
-    void leavesNothingOfAnUploadThatComesInWhenItIsTold() throws Exception {
+    void program_stoppedDuringUpload_leavesNothing() throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
                 RawHttp coming = uploading(output)) {
@@ -121,12 +121,13 @@ class RunnableJarTest {
     }
 
     @Test
-    void whatAKilledProcessLeftIsSweptByTheNext() throws Exception {
+    void killedProcess_leftoversAreRemovedByNext() throws Exception {
         Process process = serve();
         try (BufferedReader output = process.inputReader();
                 RawHttp coming = uploading(output)) {
             coming.send("x");
-            process.destroyForcibly().waitFor(); // before the client is gone: the server would tidy up
+            process.destroyForcibly()
+                    .waitFor(); // before the client disconnects, because the server would then clean up
         } finally {
             process.destroyForcibly();
         }
@@ -144,7 +145,7 @@ class RunnableJarTest {
     }
 
     @Test
-    void theLimitAndThePresetOfTheCommandLineHold() throws Exception {
+    void commandLine_limitAndPreset_areApplied() throws Exception {
         Process process = serve("--max-body=1K", "--preset=strict");
         try (BufferedReader output = process.inputReader();
                 RawHttp connection = new RawHttp(port(output))) {
@@ -162,7 +163,7 @@ class RunnableJarTest {
     }
 
     @Test
-    void theHelpNamesTheOptionsAndWrongUseEndsWithTwo() throws Exception {
+    void help_listsOptions_andUsageErrorExitsWith2() throws Exception {
         Process help = start("--help");
         String text = new String(help.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, help.waitFor());

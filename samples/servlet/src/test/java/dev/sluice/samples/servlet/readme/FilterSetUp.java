@@ -8,7 +8,7 @@ import jakarta.servlet.ServletContextEvent;
 import jakarta.servlet.ServletContextListener;
 import java.util.EnumSet;
 
-/** Puts the filter in front of what the README shows, with something around it that makes it a listener. */
+/** The registration of the filter shown in the guide, embedded in a complete listener. */
 final class FilterSetUp implements ServletContextListener {
     @Override
     public void contextInitialized(ServletContextEvent event) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the README says of servlets is so. */
+/** Runs the servlet samples of the guide. */
 @Timeout(300)
 class ReadmeServletTest {
     @TempDir
@@ -77,7 +77,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void behindTheFilterAnOrdinaryServletHasParts() throws Exception {
+    void filter_providesPartsToOrdinaryServlet() throws Exception {
         byte[] body =
                 new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
 
@@ -85,7 +85,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void aBadFormIsAnsweredForTheServlet() throws Exception {
+    void filter_answersInvalidForm() throws Exception {
         byte[] body = new TestForm().field("a", "1").body();
 
         assertEquals(
@@ -94,7 +94,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void partsGoWhereTheServletSaysWhileTheyArrive() throws Exception {
+    void asyncForm_storesPartsWhileReceiving() throws Exception {
         byte[] body =
                 new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
         URI target = serve(new StreamingServlet());

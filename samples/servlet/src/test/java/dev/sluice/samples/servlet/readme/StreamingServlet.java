@@ -15,7 +15,7 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
-/** The servlet that the README shows, with something around it that makes it a whole one. */
+/** The asynchronous servlet of the guide, embedded in a complete class. */
 final class StreamingServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

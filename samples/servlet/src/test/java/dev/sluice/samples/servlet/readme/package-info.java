@@ -1,4 +1,4 @@
-/** The code of the README's paragraph on servlets, as it is compiled and tested. */
+/** The servlet samples of the guide, compiled and run. */
 @NullMarked
 package dev.sluice.samples.servlet.readme;
 

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 
-/** An upload of a size that takes a while, by a client as they should be. */
+/** An upload large enough to take a measurable time, from a well-behaved client. */
 final class LargeUpload {
     static final int MEBIBYTES = 64;
 
@@ -30,7 +30,7 @@ final class LargeUpload {
         sha256 = HexFormat.of().formatHex(digest.digest());
     }
 
-    /** Sends it and checks that it has come as it is. {@return its rate in MiB per second, answer included} */
+    /** Sends the upload and checks the answer. {@return its rate in MiB per second, including the answer} */
     double post(int port, String endpoint) throws IOException {
         long size = (long) MEBIBYTES << 20;
         long begin = System.nanoTime();

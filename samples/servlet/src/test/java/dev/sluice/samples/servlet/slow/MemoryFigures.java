@@ -22,16 +22,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Measures what uploads that are under way cost a server, and writes {@code parser/docs/memory.md}. Not run by the build,
- * whose classes end in {@code Test}: the figures depend on the machine, and take minutes.
+ * A measurement of the resources used by uploads in progress; it writes {@code parser/docs/memory.md}. The name does
+ * not end in {@code Test}, so the build does not run it: the figures depend on the machine, and it takes minutes.
  */
 class MemoryFigures {
     private static final String COMMAND =
             "mvn -pl samples/servlet -am test -Dtest=MemoryFigures -Dsurefire.failIfNoSpecifiedTests=false";
 
     /**
-     * The heap is touched at the start, so that what the process grows by is outside of it; what is only softly
-     * referenced is not counted.
+     * The heap is touched at the start, so that growth of the process is outside of the heap. Softly reachable objects
+     * are not counted.
      */
     private static final String[] MACHINE = {
         "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch", "-XX:SoftRefLRUPolicyMSPerMB=0"
@@ -45,11 +45,11 @@ class MemoryFigures {
     @TempDir
     private Path directory;
 
-    /** What a server had in use with as many uploads under way; sizes in bytes. */
+    /** The resources in use by a server with a number of uploads in progress; sizes are in bytes. */
     private record Point(int uploads, long heap, long direct, long resident, long threads, long budget) {}
 
     @Test
-    void writesThePage() throws Exception {
+    void writePage() throws Exception {
         byte[] idleStart = new TestForm()
                 .field("a", "1")
                 .file("f", "slow.bin", new byte[10])
@@ -68,7 +68,10 @@ class MemoryFigures {
         Files.writeString(page, page(idle, inFlight));
     }
 
-    /** Measures at each count, after as many uploads have come and gone before the first: classes and pools are there. */
+    /**
+     * Measures each count. As many uploads run before the first measurement, so that classes are loaded and pools are
+     * filled.
+     */
     private List<Point> measure(UploadHost.Kind kind, String what, byte[] start, int[] counts) throws Exception {
         Path own = Files.createDirectory(directory.resolve(kind + what));
         List<Point> points = new ArrayList<>();
@@ -79,7 +82,7 @@ class MemoryFigures {
                 clients.enter(warm, LIMIT);
                 awaitStarts(server, clients, 0, (long) warm * start.length);
             }
-            server.await("the warm-up is over", vitals -> vitals.budget() == 0 && vitals.descriptors() <= idle);
+            server.await("the warm-up has ended", vitals -> vitals.budget() == 0 && vitals.descriptors() <= idle);
             long before = server.look().bodyBytes();
             try (SlowClients clients = clients(server, start)) {
                 for (int count : counts) {
@@ -95,7 +98,7 @@ class MemoryFigures {
                             vitals.budget()));
                 }
             }
-            server.await("all are gone", vitals -> vitals.budget() == 0);
+            server.await("all uploads have ended", vitals -> vitals.budget() == 0);
             UploadHost.end(server, own);
         }
         return points;
@@ -105,7 +108,7 @@ class MemoryFigures {
         return new SlowClients(server.port(), TestForm.CONTENT_TYPE, start, 64L * MEBIBYTE);
     }
 
-    /** Waits until the server has all that was sent at once, and each client has sent two bytes more. */
+    /** Waits until the server has received all that was sent at once, and each client has sent two more bytes. */
     private static void awaitStarts(ServerProcess server, SlowClients clients, long before, long bytes)
             throws IOException {
         clients.drive("all have sent", LIMIT, () -> clients.fewestDrips() >= 2 || clients.open() == 0);
@@ -113,8 +116,6 @@ class MemoryFigures {
         Vitals vitals = server.await("all has come", now -> now.bodyBytes() >= least);
         assertTrue(vitals.bodyBytes() < least + 60L * clients.open() + 60, vitals::toString);
     }
-
-    // ---- the page
 
     private static final String PAGE = """
             # Memory of uploads under way

@@ -19,11 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Many clients on one thread, that of the caller. Each sends the head of an upload, waits for leave to go on ({@code 100
- * Continue}: the server reads now), sends the start of a body, and then one byte a second.
+ * Many clients on the caller's thread. Each sends the head of an upload, waits for {@code 100 Continue}, which shows
+ * that the server is reading, sends the start of a body, and then sends one byte per second.
  */
 final class SlowClients implements AutoCloseable {
-    /** As many may be on their way in at once; the queue of a listening socket is short. */
+    /** The number of connections that may be opening at once; a listener's queue is short. */
     private static final int MOST_ENTERING = 32;
 
     private static final long DRIP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -39,7 +39,7 @@ final class SlowClients implements AutoCloseable {
     private int entering;
     private int open;
 
-    /** @param start of the body, sent at once */
+    /** @param start the first bytes of the body, sent at once */
     SlowClients(int port, String contentType, byte[] start, long contentLength) throws IOException {
         this.server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         this.start = start;
@@ -48,7 +48,7 @@ final class SlowClients implements AutoCloseable {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** One client. */
+    /** A client. */
     final class Client {
         private final SocketChannel channel;
         private final SelectionKey key;
@@ -70,13 +70,13 @@ final class SlowClients implements AutoCloseable {
             key = channel.register(selector, SelectionKey.OP_CONNECT, this);
         }
 
-        /** {@return what it was answered in the end; 0 if nothing} */
+        /** {@return the status of its answer; 0 if it has none} */
         int status() {
             boolean answered = ended != 0 && answer.length() >= 12 && answer.indexOf("HTTP/1.1 ") == 0;
             return answered ? Integer.parseInt(answer.substring(9, 12)) : 0;
         }
 
-        /** {@return how long the server was sent something by it, or waited for it} */
+        /** {@return the time for which the server received data from it or waited for it} */
         Duration life() {
             return Duration.ofNanos(ended - begun);
         }
@@ -130,7 +130,7 @@ final class SlowClients implements AutoCloseable {
                     channel.write(ByteBuffer.wrap(new byte[] {'x'}));
                     drips++;
                 } catch (IOException e) {
-                    return; // the connection is closed; what it was answered is still there to be read
+                    return; // the connection is closed, but an answer may still be readable
                 }
             }
             due += DRIP_NANOS;
@@ -155,26 +155,23 @@ final class SlowClients implements AutoCloseable {
         }
     }
 
-    /**
-     * Lets as many clients more come, and waits until the server reads what they send. From then on another one comes
-     * for each that is closed.
-     */
+    /** Adds clients, and waits until the server reads their bodies. From now on, each closed client is replaced. */
     void enter(int count, Duration limit) throws IOException {
         wanted += count;
         drive("all clients are in", limit, () -> open == wanted && entering == 0);
     }
 
-    /** Lets nobody come for those that are closed. */
+    /** Stops replacing closed clients. */
     void noMore() {
         wanted = 0;
     }
 
-    /** Keeps the clients going until something has come to pass. */
+    /** Runs the clients until a condition holds. */
     void drive(String what, Duration limit, BooleanSupplier done) throws IOException {
         long deadline = System.nanoTime() + limit.toNanos();
         while (!done.getAsBoolean()) {
             long now = System.nanoTime();
-            assertTrue(now - deadline < 0, () -> "not in time: " + what + "; " + this);
+            assertTrue(now - deadline < 0, () -> "timed out: " + what + "; " + this);
             while (entering < MOST_ENTERING && open < wanted) {
                 clients.add(new Client());
                 entering++;
@@ -189,12 +186,12 @@ final class SlowClients implements AutoCloseable {
         }
     }
 
-    /** {@return how many connections are open} */
+    /** {@return the number of open connections} */
     int open() {
         return open;
     }
 
-    /** {@return how many bytes the one that has sent the fewest has sent, after its start} */
+    /** {@return the smallest number of bytes that a client has sent after its start} */
     int fewestDrips() {
         return clients.stream().mapToInt(client -> client.drips).min().orElse(0);
     }
@@ -205,7 +202,7 @@ final class SlowClients implements AutoCloseable {
 
     @Override
     public String toString() {
-        return clients.size() + " clients, " + entering + " not in yet, " + open + " open";
+        return clients.size() + " clients, " + entering + " still connecting, " + open + " open";
     }
 
     @Override

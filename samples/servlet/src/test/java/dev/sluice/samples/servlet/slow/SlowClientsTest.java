@@ -23,18 +23,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that send a byte a second, two thousand of them with {@code -Pfull}, have no thread each, and do not keep others from
- * uploading. How much slower these become depends on the machine: a 50th of the rate is enough.
+ * Clients that send one byte per second, two thousand of them with {@code -Pfull}. They must not hold a thread each,
+ * and must not block other uploads. How much they slow others down depends on the machine, so a 50th of the rate is
+ * enough.
  */
 @Timeout(300)
 @Tag("sized")
 class SlowClientsTest {
-    /** {@code .ci/soak} sets more. */
+    /** {@code .ci/soak} uses more. */
     private static final int CLIENTS = ProofSize.of("sluice.slow.clients", 300, 2_000);
 
     private static final int SPARE_DESCRIPTORS = 300;
 
-    /** However many clients there are: the pool of 64, some that are just ending, and those of the virtual machine. */
+    /** For any number of clients: the pool of 64, threads that are just ending, and the JVM's own. */
     private static final int MOST_THREADS = 150;
 
     private static final Duration ENTRY = Duration.ofSeconds(30);
@@ -51,20 +52,20 @@ class SlowClientsTest {
                 .open();
     }
 
-    /** {@return as many as the system lets one process have, and says so if they are fewer} */
+    /** {@return the number of clients, reduced and reported if the process may not open enough descriptors} */
     private static int clients() {
         Vitals here = Vitals.now(0, 0);
         long most = here.mostDescriptors() - here.descriptors() - SPARE_DESCRIPTORS;
         if (most < CLIENTS) {
             System.out.println("SlowClientsTest: only " + most + " of " + CLIENTS
-                    + " clients: a process may not have more open descriptors (ulimit -Hn)");
+                    + " clients, because of the limit of open files (ulimit -Hn)");
         }
         assertTrue(most > 0, "too few descriptors to test anything");
         return (int) Math.min(most, CLIENTS);
     }
 
     @Test
-    void slowClientsAreClosedOneByOneWhileOthersAreServed() throws Exception {
+    void slowClients_areClosed_whileOthersAreServed() throws Exception {
         LargeUpload upload = new LargeUpload();
         int count = clients();
         try (ServerProcess server =
@@ -72,7 +73,7 @@ class SlowClientsTest {
             upload.post(server.port(), "/async"); // warms up
             upload.post(server.port(), "/parts");
             double usual = upload.post(server.port(), "/async");
-            Vitals base = server.await("the uploads are over", vitals -> vitals.budget() == 0);
+            Vitals base = server.await("all uploads are complete", vitals -> vitals.budget() == 0);
             assertEquals(List.of(), UploadHost.uploads(directory));
 
             try (SlowClients slow = new SlowClients(server.port(), TestForm.CONTENT_TYPE, start(), 1 << 20)) {
@@ -86,9 +87,9 @@ class SlowClientsTest {
                 int stillOpen = slow.open();
                 slow.noMore();
                 double[] meanwhile = normal.join();
-                assertTrue(stillOpen > count / 2, "the uploads did not pass meanwhile: " + slow);
+                assertTrue(stillOpen > count / 2, "the uploads did not complete meanwhile: " + slow);
 
-                slow.drive("all are closed", UploadHost.SAMPLE_GRACE.plus(CLOSING), () -> slow.open() == 0);
+                slow.drive("all connections are closed", UploadHost.SAMPLE_GRACE.plus(CLOSING), () -> slow.open() == 0);
                 assertClosedForBeingSlow(slow);
                 Vitals after = server.await(
                         "nothing is left",
@@ -96,7 +97,7 @@ class SlowClientsTest {
                 assertTrue(after.peakThreads() < MOST_THREADS, after::toString);
                 assertEquals(List.of(), UploadHost.uploads(directory));
                 report(count, stillOpen, base, held, after, usual, meanwhile);
-                assertTrue(meanwhile[0] > usual / 500, "other clients have come to a standstill");
+                assertTrue(meanwhile[0] > usual / 500, "other clients were blocked");
             }
             upload.post(server.port(), "/async");
             UploadHost.end(server, directory);
@@ -124,7 +125,7 @@ class SlowClientsTest {
         }
     }
 
-    /** Figures that depend on the machine are for the reader, not for the test. */
+    /** Prints figures that depend on the machine and are therefore not asserted. */
     private static void report(
             int count, int stillOpen, Vitals base, Vitals held, Vitals after, double usual, double[] meanwhile) {
         System.out.printf(

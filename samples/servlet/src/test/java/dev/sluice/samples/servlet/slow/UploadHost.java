@@ -37,24 +37,24 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/** A process that takes uploads at {@code POST /async} and tells what that costs it: what to run, in which directory. */
+/** A process that receives uploads at {@code POST /async} and reports the resources that it uses. */
 final class UploadHost {
-    /** What runs. */
+    /** The kinds of servers. */
     enum Kind {
-        /** The sample as it is handed out, but for the limits that the test needs. */
+        /** The delivered sample, except for the limits that the test needs. */
         SAMPLE,
-        /** A servlet that reads without blocking and drops what comes: what Jetty itself takes. */
+        /** A servlet that reads without blocking and discards the data: the cost of Jetty itself. */
         JETTY,
-        /** The same with the filter and the asynchronous form, files going to disk. */
+        /** The same with the filter and the asynchronous form, with files on disk. */
         SPILL,
-        /** The same with everything kept in memory. */
+        /** The same with everything in memory. */
         MEMORY
     }
 
     static final Duration SAMPLE_GRACE = Duration.ofSeconds(15);
     static final long SAMPLE_BODY_BYTES = 80L << 20;
 
-    /** As the sample. */
+    /** the same as the sample's */
     private static final int MOST_THREADS = 64;
 
     private static final long LARGE = 256L << 20;
@@ -64,30 +64,30 @@ final class UploadHost {
 
     private UploadHost() {}
 
-    /** Starts one, which has {@code spool} and {@code err} in a directory of its own. */
+    /** Starts a process with {@code spool} and {@code err} in a directory of its own. */
     static ServerProcess start(Kind kind, Path directory, String... options) throws IOException {
         return new ServerProcess(
                 directory.resolve("err"), UploadHost.class, List.of(options), kind, directory.resolve("spool"));
     }
 
-    /** {@return the files of uploads that wait} */
+    /** {@return the temporary files of uploads} */
     static List<Path> uploads(Path directory) throws IOException {
         return SpooledFiles.below(directory.resolve("spool"));
     }
 
-    /** Ends the process, and sees to it that it had nothing to complain of and left nothing in its spool. */
+    /** Ends the process, and requires an empty error output and an empty spool. */
     static void end(ServerProcess process, Path directory) throws IOException, InterruptedException {
         process.end();
         assertEquals("", process.complaint());
         Path spool = directory.resolve("spool");
-        if (Files.exists(spool)) { // a server that only drops what comes has none
+        if (Files.exists(spool)) { // the discarding server has no spool
             try (Stream<Path> left = Files.walk(spool)) {
                 assertEquals(List.of(spool), left.toList());
             }
         }
     }
 
-    /** Runs until there are no more lines to read. */
+    /** Runs until the input ends. */
     public static void main(String[] arguments) throws Exception {
         new UploadHost().run(Kind.valueOf(arguments[0]), Path.of(arguments[1]));
     }
@@ -119,7 +119,7 @@ final class UploadHost {
         return (kind == Kind.MEMORY ? options.spillThreshold(LARGE).maxInMemoryBytes(LARGE) : options).build();
     }
 
-    /** The minimum rate is watched as ever; but nobody is closed while it is being measured. */
+    /** Enables the minimum rate with a value that closes no client during the measurement. */
     private static ServletContextHandler application(FormOptions options) {
         ServletContextHandler context = new ServletContextHandler();
         context.addServlet(holder(new ReceivingServlet()), "/async");
@@ -163,7 +163,7 @@ final class UploadHost {
 
         @Override
         public void formEnded(FormSummary summary) {
-            // Only the bytes are of interest.
+            // only the number of bytes matters
         }
     }
 
