@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 public final class FilterTarget {
     private static final int OWN = 6;
 
-    /** The number of choice bytes before those of {@link Setup}. */
+    /** The number of choice bytes, which precede the bytes for {@link Setup}. */
     static final int HEAD = OWN + FaultPlan.HEAD + FilterApplication.HEAD;
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();

@@ -24,7 +24,7 @@ import java.util.SplittableRandom;
  * with the decoder.
  */
 public final class FormTarget {
-    /** The number of choice bytes before those of {@link Setup}. */
+    /** The number of choice bytes, which precede the bytes for {@link Setup}. */
     static final int HEAD = 1 + FaultPlan.HEAD;
 
     /** Up to a sixteenth of the memory for content may be unused: one byte for every 15 bytes of content. */

@@ -13,7 +13,7 @@ import java.util.Map;
  * The answer of both endpoints to a valid form: the inspector's report, and the parameters.
  *
  * @param report the report of the body
- * @param parameters by name: the values of the query string, then those of the form's fields
+ * @param parameters by name: the values of the query string, then the values of the form's fields
  */
 @JsonPropertyOrder({"report", "parameters"})
 record FormReport(@JsonUnwrapped InspectionReport report, Map<String, List<String>> parameters) {

@@ -52,8 +52,8 @@ public final class UploadServer implements AutoCloseable {
     private static final String INCOMING = ".incoming";
 
     /**
-     * The largest rest of a rejected body that is read: what a client on this machine may have sent before it sees the
-     * answer.
+     * The maximum number of bytes of a rejected body that are read and discarded. A client that is still sending then receives
+     * the answer instead of a reset.
      */
     private static final long MAX_DRAIN_BYTES = 16 << 20;
 

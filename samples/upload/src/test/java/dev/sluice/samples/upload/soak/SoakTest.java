@@ -31,7 +31,7 @@ class SoakTest {
         UploadSoak.Result result = new UploadSoak(UPLOADS, 8, 8, Duration.ofDays(1)).run(directory);
         assertTrue(result.isGood(), result::toString);
         assertEquals(UPLOADS, result.uploads());
-        assertEquals(Kind.values().length, result.kinds().size());
+        assertEquals(RequestKind.values().length, result.kinds().size());
     }
 
     @Test
@@ -79,6 +79,6 @@ class SoakTest {
 
     @Test
     void shares_addUpToHundred() {
-        assertEquals(100, List.of(Kind.values()).stream().mapToInt(Kind::share).sum());
+        assertEquals(100, List.of(RequestKind.values()).stream().mapToInt(RequestKind::share).sum());
     }
 }

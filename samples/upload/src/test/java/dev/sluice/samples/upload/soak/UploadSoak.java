@@ -15,7 +15,7 @@ import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Uploads of all {@link Kind kinds} to one process, in rounds. The resources in use are measured after each round, when
+ * Uploads of all {@link RequestKind kinds} to one process, in rounds. The resources in use are measured after each round, when
  * no upload is active and the same number of connections is open.
  *
  * @param uploads the total number
@@ -39,7 +39,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
             int connections,
             long opened,
             double seconds,
-            Map<Kind, Long> kinds,
+            Map<RequestKind, Long> kinds,
             List<Trend> trends,
             List<String> faults) {
         boolean isGood() {
@@ -56,7 +56,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         long start = System.nanoTime();
         long sent = 0;
         try (Threads threads = new Threads(connections);
-                StoringServer host = new StoringServer(directory, Kind.MAX_BODY_BYTES, 0, compilers())) {
+                StoringServer host = new StoringServer(directory, RequestKind.MAX_BODY_BYTES, 0, compilers())) {
             try (Client observer = new Client(host.port())) {
                 for (int i = 0; i < connections; i++) {
                     senders.add(new Sender(i, new Client(host.port()), directory));
@@ -104,7 +104,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
     }
 
     private Result result(long sent, double seconds, List<Sender> senders, List<Sample> samples) {
-        Map<Kind, Long> kinds = new EnumMap<>(Kind.class);
+        Map<RequestKind, Long> kinds = new EnumMap<>(RequestKind.class);
         List<String> faults = new ArrayList<>();
         long opened = 0;
         for (Sender sender : senders) {
@@ -126,8 +126,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
                 trend("files", samples, Sample::files, 0, 0),
                 kib("metaspace and compiled code, KiB", samples, s -> s.vitals().ownMemory(), 8192, 256),
                 // The whole heap is resident from the start. A leak of 32 bytes per upload, the smallest allocation,
-                // exceeds the
-                // floor after half a million uploads.
+                // exceeds the floor after half a million uploads.
                 kib("resident memory, KiB", samples, Sample::resident, 16 << 10, 1024));
         return new Result(sent, connections, opened, seconds, kinds, trends, faults);
     }
@@ -154,7 +153,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         private final Client client;
         private final Path directory;
         private final SplittableRandom random;
-        private final Map<Kind, Long> kinds = new EnumMap<>(Kind.class);
+        private final Map<RequestKind, Long> kinds = new EnumMap<>(RequestKind.class);
         private final List<String> faults = new ArrayList<>();
         private long sent;
 
@@ -173,11 +172,11 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
         }
 
         private void sendOne() throws IOException {
-            Kind kind = Kind.draw(random);
+            RequestKind kind = RequestKind.draw(random);
             kinds.merge(kind, 1L, Long::sum);
             byte[] request = kind.request("c" + number + "-" + sent++ + ".bin", random);
             if (kind.leaves()) {
-                client.abort(request, 1 + random.nextInt(request.length - 1), kind == Kind.RESET_WITHIN);
+                client.abort(request, 1 + random.nextInt(request.length - 1), kind == RequestKind.RESET_WITHIN);
                 return;
             }
             Answer answer = client.exchange(request);

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
  * The kinds of requests, with their share in percent and the expected status; the status is 0 for a client that does
  * not wait.
  */
-enum Kind {
+enum RequestKind {
     FIELDS(38, 200),
     FILE(18, 200),
     FILES_IN_CHUNKS(6, 200),
@@ -35,7 +35,7 @@ enum Kind {
     private final int share;
     private final int status;
 
-    Kind(int share, int status) {
+    RequestKind(int share, int status) {
         this.share = share;
         this.status = status;
     }
@@ -48,9 +48,9 @@ enum Kind {
         return status;
     }
 
-    static Kind draw(SplittableRandom random) {
+    static RequestKind draw(SplittableRandom random) {
         int at = random.nextInt(100);
-        for (Kind kind : values()) {
+        for (RequestKind kind : values()) {
             at -= kind.share;
             if (at < 0) {
                 return kind;
