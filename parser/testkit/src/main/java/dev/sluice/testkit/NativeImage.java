@@ -29,12 +29,12 @@ public final class NativeImage {
      * @param module a class of the module
      */
     public static Set<String> types(Class<?> module, String artifact) throws Exception {
-        Set<String> told = new TreeSet<>();
+        Set<String> registered = new TreeSet<>();
         for (JsonNode entry : read(module, artifact, "reflect-config.json")) {
             assertTrue(OF_A_TYPE.containsAll(names(entry)), entry::toString);
             requireReached(module, entry);
             Class<?> type = find(module, entry.required("name").textValue());
-            told.add(type.getName());
+            registered.add(type.getName());
             for (JsonNode method : entry.path("methods")) {
                 List<Class<?>> parameters = new ArrayList<>();
                 for (JsonNode parameter : method.required("parameterTypes")) {
@@ -45,16 +45,16 @@ public final class NativeImage {
                 Executable found = name.equals("<init>")
                         ? type.getDeclaredConstructor(taken)
                         : type.getDeclaredMethod(name, taken);
-                told.add(type.getName() + "#" + name + Arrays.toString(found.getParameterTypes()));
+                registered.add(type.getName() + "#" + name + Arrays.toString(found.getParameterTypes()));
             }
         }
-        assertFalse(told.isEmpty());
-        return told;
+        assertFalse(registered.isEmpty());
+        return registered;
     }
 
     /** {@return the resources included in the image; each is listed by its exact name and must exist} */
     public static Set<String> resources(Class<?> module, String artifact) throws Exception {
-        Set<String> told = new TreeSet<>();
+        Set<String> registered = new TreeSet<>();
         JsonNode file = read(module, artifact, "resource-config.json");
         for (JsonNode entry : file.required("resources").required("includes")) {
             assertTrue(OF_A_RESOURCE.containsAll(names(entry)), entry::toString);
@@ -63,10 +63,10 @@ public final class NativeImage {
             assertTrue(pattern.startsWith("\\Q") && pattern.endsWith("\\E"), pattern);
             String name = pattern.substring(2, pattern.length() - 2);
             assertTrue(module.getClassLoader().getResource(name) != null, name);
-            told.add(name);
+            registered.add(name);
         }
-        assertFalse(told.isEmpty());
-        return told;
+        assertFalse(registered.isEmpty());
+        return registered;
     }
 
     private static JsonNode read(Class<?> module, String artifact, String file) throws IOException {

@@ -28,15 +28,15 @@ class ClusterTest {
         Installed.require(
                 "HAProxy", Seaweed.program("SLUICE_HAPROXY", "haproxy").isPresent());
         int forms = ProofSize.of("sluice.cluster.forms", 24, 200);
-        StringWriter said = new StringWriter();
+        StringWriter log = new StringWriter();
         try (Cluster cluster = new Cluster(directory, 0, 3)) {
             assertEquals(1, cluster.pages().size(), "the proxy");
             int kills = ProofSize.of("sluice.cluster.kills", 2, 10);
-            KillExperiment.Result result = new KillExperiment(directory, forms, kills, 1, new PrintWriter(said)).run();
-            assertTrue(result.isGood(), () -> result + "\n" + said);
+            KillExperiment.Result result = new KillExperiment(directory, forms, kills, 1, new PrintWriter(log)).run();
+            assertTrue(result.isGood(), () -> result + "\n" + log);
             assertEquals(kills, result.kills());
-            assertTrue(result.verdicts().get("answered, whole") > forms / 2, () -> result + "\n" + said);
-            KillExperiment.Result again = new KillExperiment(directory, 8, 0, 1, new PrintWriter(said)).run();
+            assertTrue(result.verdicts().get("answered, whole") > forms / 2, () -> result + "\n" + log);
+            KillExperiment.Result again = new KillExperiment(directory, 8, 0, 1, new PrintWriter(log)).run();
             assertEquals(Map.of("answered, whole", 8), again.verdicts(), "objects of the first run are ignored");
 
             int taken = cluster.pages().get(0).getPort();

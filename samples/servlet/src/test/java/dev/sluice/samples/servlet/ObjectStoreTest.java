@@ -135,9 +135,9 @@ class ObjectStoreTest {
             assertEquals("title", client.send(request(api)).answer().body());
             bench.assertStored(begun.remove(), FILES);
             bench.assertNothingLeft();
-            FormSummary told = ended.poll(2, TimeUnit.MINUTES);
-            assertEquals(FormSummary.Outcome.COMPLETED, told.outcome());
-            assertEquals(FILES.size(), told.files());
+            FormSummary summary = ended.poll(2, TimeUnit.MINUTES);
+            assertEquals(FormSummary.Outcome.COMPLETED, summary.outcome());
+            assertEquals(FILES.size(), summary.files());
         }
     }
 

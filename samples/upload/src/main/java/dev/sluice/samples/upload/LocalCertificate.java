@@ -62,9 +62,9 @@ final class LocalCertificate {
     private static void run(List<String> command) throws IOException {
         Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
         try (InputStream out = keytool.getInputStream()) {
-            String said = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+            String output = new String(out.readAllBytes(), StandardCharsets.UTF_8);
             if (keytool.waitFor() != 0) {
-                throw new IOException("cannot generate a certificate: " + said.strip());
+                throw new IOException("cannot generate a certificate: " + output.strip());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -47,8 +47,8 @@ import org.junit.jupiter.api.io.TempDir;
 class CorpusTest {
     private static final boolean FULL = Boolean.getBoolean("sluice.full");
 
-    /** The number of clients among which the bodies are divided: all clients except the browser. */
-    private static final int WIRES = 15;
+    /** The number of runs among which the bodies are divided: all combinations of clients and protocols except the browser. */
+    private static final int CLIENT_RUNS = 15;
 
     private static final String CHARSET = "UNKNOWN_CHARSET";
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -60,7 +60,7 @@ class CorpusTest {
     Path directory;
 
     @TestFactory
-    Stream<DynamicNode> theAnswerIsWhatTheInspectorSays() throws IOException {
+    Stream<DynamicNode> answer_equalsInspectorResult() throws IOException {
         Transport transport = Boolean.getBoolean("sluice.epoll")
                 ? new Transport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class)
                 : Transport.NIO;
@@ -68,17 +68,17 @@ class CorpusTest {
         UploadServer plain = UploadServer.start(ServerConfig.of(directory.resolve("plain")), transport);
         UploadServer tls =
                 UploadServer.start(ServerConfig.of(directory.resolve("tls")).withTls(true), transport);
-        Wires wires = new Wires(plain.uri(), tls.uri(), cases, new AtomicInteger());
+        ClientRuns runs = new ClientRuns(plain.uri(), tls.uri(), cases, new AtomicInteger());
         Optional<Program> curl = Program.find("curl");
         Optional<Program> node = Program.find("node", "nodejs");
         Stream<DynamicNode> clients = Stream.of(
-                        Presence.of("curl", curl.isPresent(), () -> wires.tests("curl", BodyClient.curl())),
-                        Presence.of("node", node.isPresent(), () -> wires.tests("node", BodyClient.node(node.get()))),
-                        wires.tests("okhttp", BodyClient.okHttp()),
-                        wires.tests("apache-httpclient5", BodyClient.apache()),
-                        wires.tests("java.net.http", BodyClient.jdk()))
+                        Presence.of("curl", curl.isPresent(), () -> runs.tests("curl", BodyClient.curl())),
+                        Presence.of("node", node.isPresent(), () -> runs.tests("node", BodyClient.node(node.get()))),
+                        runs.tests("okhttp", BodyClient.okHttp()),
+                        runs.tests("apache-httpclient5", BodyClient.apache()),
+                        runs.tests("java.net.http", BodyClient.jdk()))
                 .flatMap(tests -> tests);
-        Stream<DynamicNode> browsers = Browser.tests(browser -> wires.browsed(BodyClient.chromium(browser)));
+        Stream<DynamicNode> browsers = Browser.tests(browser -> runs.browsed(BodyClient.chromium(browser)));
         return Stream.concat(clients, browsers).onClose(() -> {
             plain.close();
             tls.close();
@@ -86,7 +86,7 @@ class CorpusTest {
     }
 
     /** @param sent the number of tests so far */
-    private record Wires(URI plain, URI tls, List<Case> cases, AtomicInteger sent) {
+    private record ClientRuns(URI plain, URI tls, List<Case> cases, AtomicInteger sent) {
         Stream<DynamicTest> tests(String client, BodyClient by) {
             return Stream.of(
                     test(client + " over HTTP/1.1", by, plain, false),
@@ -104,7 +104,7 @@ class CorpusTest {
             int turn = sent.getAndIncrement();
             return dynamicTest(name, () -> {
                 List<Case> some = IntStream.range(0, cases.size())
-                        .filter(i -> FULL || i % WIRES == turn % WIRES)
+                        .filter(i -> FULL || i % CLIENT_RUNS == turn % CLIENT_RUNS)
                         .mapToObj(cases::get)
                         .toList();
                 List<Answer> answers =
@@ -118,15 +118,15 @@ class CorpusTest {
     }
 
     private static void assertAnswer(Case sent, Answer answer) throws IOException {
-        ObjectNode told = (ObjectNode) answer.json();
+        ObjectNode actual = (ObjectNode) answer.json();
         ObjectNode expected = sent.expected.deepCopy();
-        boolean refused = !told.path("error").isNull();
+        boolean refused = !actual.path("error").isNull();
         assertEquals(refused, answer.status() != 200, () -> sent.id + ": " + answer);
         // The charset of a field matters to a form but not to the inspector.
-        if (told.at("/error/reason").asText().equals(CHARSET)) {
+        if (actual.at("/error/reason").asText().equals(CHARSET)) {
             return;
         }
-        ArrayNode deviations = told.putArray("deviations");
+        ArrayNode deviations = actual.putArray("deviations");
         for (JsonNode deviation : answer.json().path("deviations")) {
             if (!deviation.path("kind").asText().equals(CHARSET)) {
                 deviations.add(deviation);
@@ -135,7 +135,7 @@ class CorpusTest {
         if (refused) {
             expected.putArray("deviations"); // only of a valid body
         }
-        assertEquals(expected, told, sent::id);
+        assertEquals(expected, actual, sent::id);
     }
 
     private List<Case> cases() throws IOException {
@@ -145,7 +145,7 @@ class CorpusTest {
             String type = each.contentType().strip(); // HTTP strips the whitespace around a field value
             if (each.isFormData() && type.chars().allMatch(c -> c >= ' ')) { // as HTTP requires
                 List<PresetName> all = List.of(PresetName.values());
-                for (PresetName preset : FULL ? all : List.of(all.get(cases.size() / WIRES % all.size()))) {
+                for (PresetName preset : FULL ? all : List.of(all.get(cases.size() / CLIENT_RUNS % all.size()))) {
                     StringWriter out = new StringWriter();
                     Main.commandLine(new PrintWriter(out), new PrintWriter(new StringWriter()))
                             .execute(

@@ -259,7 +259,7 @@ class InspectCommandTest {
     void noContentType_noBoundaryInFirstLine_isUsageError() throws Exception {
         String needed = "the body does not begin with a delimiter line '--boundary': pass --content-type=TYPE";
         String head = "the file begins with a request head: pass only the body, which follows the first empty line";
-        Map<String, String> told = Map.of(
+        Map<String, String> messages = Map.of(
                 "text\r\n" + BODY,
                 needed,
                 "{\"a\":1}",
@@ -270,7 +270,7 @@ class InspectCommandTest {
                 head,
                 "",
                 file + " is empty");
-        for (Map.Entry<String, String> each : told.entrySet()) {
+        for (Map.Entry<String, String> each : messages.entrySet()) {
             body(each.getKey());
             Run run = run("inspect", file.toString());
             assertEquals(2, run.code());
@@ -285,13 +285,13 @@ class InspectCommandTest {
     void nestedBody_isShownAsOnePartWithHint() throws Exception {
         body("--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: Multipart/Mixed; boundary=in\r\n\r\n"
                 + "--in\r\n\r\n1\r\n--in--\r\n\r\n--xyz--\r\n");
-        String said = "nested body: a form with the preset compatible contains its parts instead";
-        assertTrue(inspect("--preset=compatible").out().contains(said));
+        String hint = "nested body: a form with the preset compatible contains its parts instead";
+        assertTrue(inspect("--preset=compatible").out().contains(hint));
         assertEquals(
                 1, inspect("--preset=compatible", "--json").json().get("parts").size());
         assertTrue(run("inspect", "--help").out().contains("A nested multipart/mixed body is shown as one part"));
         body(BODY);
-        assertFalse(inspect().out().contains(said));
+        assertFalse(inspect().out().contains(hint));
     }
 
     @Test

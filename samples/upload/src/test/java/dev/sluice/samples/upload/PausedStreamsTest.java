@@ -72,12 +72,12 @@ class PausedStreamsTest {
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
     /** The paused sinks, one for each form. */
-    private final BlockingQueue<Readiness> gates = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Readiness> pausedSinks = new LinkedBlockingQueue<>();
 
     private URI server;
 
     /** A sink that accepts the first piece of a part and then pauses until it is resumed. */
-    private final class Slow implements PartSink {
+    private final class PausingSink implements PartSink {
         private boolean waited;
 
         @Override
@@ -86,9 +86,9 @@ class PausedStreamsTest {
                 return Readiness.READY;
             }
             waited = true;
-            Readiness gate = Readiness.pending();
-            gates.add(gate);
-            return gate;
+            Readiness readiness = Readiness.pending();
+            pausedSinks.add(readiness);
+            return readiness;
         }
 
         @Override
@@ -105,7 +105,7 @@ class PausedStreamsTest {
             @Override
             public FormOptions options(FormOptions defaults) {
                 return defaults.toBuilder()
-                        .decider(part -> slow ? PartDecision.to(new Slow()) : PartDecision.skip())
+                        .decider(part -> slow ? PartDecision.to(new PausingSink()) : PartDecision.skip())
                         .build();
             }
 
@@ -142,7 +142,7 @@ class PausedStreamsTest {
 
     @AfterEach
     void stop() {
-        gates.forEach(Readiness::ready);
+        pausedSinks.forEach(Readiness::ready);
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         workers.shutdown();
     }
@@ -184,17 +184,17 @@ class PausedStreamsTest {
         }
         Channel connection = accepted.take();
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (gates.size() < PAUSED || exhausted(connection) < PAUSED) {
+        while (pausedSinks.size() < PAUSED || exhausted(connection) < PAUSED) {
             assertTrue(
                     System.nanoTime() < deadline,
-                    () -> "sinks: " + gates.size() + ", streams with full windows: " + exhausted(connection));
+                    () -> "sinks: " + pausedSinks.size() + ", streams with full windows: " + exhausted(connection));
             LockSupport.parkNanos(1_000_000);
         }
 
         assertEquals(200, client.send(form("/quick"), BodyHandlers.discarding()).statusCode());
         assertEquals(0, accepted.size(), "additional connections");
 
-        gates.forEach(Readiness::ready);
+        pausedSinks.forEach(Readiness::ready);
         for (CompletableFuture<HttpResponse<Void>> each : slow) {
             assertEquals(200, each.get(2, TimeUnit.MINUTES).statusCode());
         }

@@ -105,11 +105,11 @@ public interface BodyClient {
                 Path configuration = scratch.file(
                         String.join("\n", lines.subList(1, lines.size())).getBytes(StandardCharsets.UTF_8));
                 Program.Run run = new CurlClient().program().run(CurlClient.command(configuration), Map.of());
-                List<String> told = run.out().lines().toList();
-                assertEquals(bodies.size(), told.size(), run::err);
+                List<String> reported = run.out().lines().toList();
+                assertEquals(bodies.size(), reported.size(), run::err);
                 List<Answer> answers = new ArrayList<>();
                 for (int i = 0; i < outs.size(); i++) {
-                    String[] words = told.get(i).split(" ");
+                    String[] words = reported.get(i).split(" ");
                     assertEquals(http2 ? "2" : "1.1", words[0]);
                     answers.add(new Answer(Integer.parseInt(words[1]), Files.readString(outs.get(i))));
                 }
@@ -218,7 +218,7 @@ public interface BodyClient {
                 all.add(List.of(body.path(), body.type(), Base64.getEncoder().encodeToString(body.bytes())));
             }
             browser.driver().get(root.toString());
-            List<?> told = browser.runForList("""
+            List<?> result = browser.runForList("""
                     performance.setResourceTimingBufferSize(arguments[0].length + 1);
                     const send = async ([path, type, base64]) => {
                       const body = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
@@ -232,8 +232,8 @@ public interface BodyClient {
                       return [last.nextHopProtocol, answers];
                     })();
                     """, all);
-            assertEquals(http2 ? "h2" : "http/1.1", told.get(0));
-            return ((List<?>) told.get(1))
+            assertEquals(http2 ? "h2" : "http/1.1", result.get(0));
+            return ((List<?>) result.get(1))
                     .stream()
                             .map(answer -> (List<?>) answer)
                             .map(answer -> new Answer(((Number) answer.get(0)).intValue(), (String) answer.get(1)))

@@ -63,7 +63,7 @@ final class ClientsTest {
     }
 
     @TestFactory
-    Stream<DynamicNode> everyPartArrivesAsItsClientSentIt() throws Exception {
+    Stream<DynamicNode> part_arrivesAsClientSentIt() throws Exception {
         List<DynamicNode> nodes = new ArrayList<>();
         UploadServer server = UploadServer.start(ServerConfig.of(directory));
         for (UploadClient client : clients()) {

@@ -139,13 +139,13 @@ final class CurlTest {
                     .lines()
                     .map(answer -> answer.matches("000|100") ? "no answer" : answer)
                     .toList();
-            List<String> told = Pattern.compile("# .*: (\\d{3}|no answer)$", Pattern.MULTILINE)
+            List<String> documented = Pattern.compile("# .*: (\\d{3}|no answer)$", Pattern.MULTILINE)
                     .matcher(commands)
                     .results()
                     .map(found -> found.group(1))
                     .toList();
-            assertEquals(List.of("200", "413", "400", "no answer", "408"), told);
-            assertEquals(told, answers);
+            assertEquals(List.of("200", "413", "400", "no answer", "408"), documented);
+            assertEquals(documented, answers);
         }
         assertEquals(Set.of("photo.jpg"), Received.names(server.directory()));
     }

@@ -54,7 +54,7 @@ public final class Received {
     /** Requires that the directory contains exactly the files that were sent, under the reported names. */
     static void assertStored(List<FormPart> sent, Answer answer, Path directory) throws IOException {
         JsonNode parts = answer.json().path("parts");
-        TreeSet<String> told = new TreeSet<>();
+        TreeSet<String> reported = new TreeSet<>();
         for (int i = 0; i < sent.size(); i++) {
             String storedAs = text(parts.get(i), "storedAs");
             if (!sent.get(i).isFile()) {
@@ -64,9 +64,9 @@ public final class Received {
             Path file = directory.resolve(String.valueOf(storedAs));
             assertEquals(directory, file.getParent());
             assertEquals(sent.get(i).sha256(), TestForm.sha256(Files.readAllBytes(file)), () -> "the file " + storedAs);
-            told.add(String.valueOf(storedAs));
+            reported.add(String.valueOf(storedAs));
         }
-        assertEquals(told, names(directory));
+        assertEquals(reported, names(directory));
     }
 
     /** {@return the files that are stored or in the spool} */

@@ -52,7 +52,7 @@ final class RefusalTest {
     }
 
     @TestFactory
-    Stream<DynamicNode> theAnswerIsRead() throws IOException {
+    Stream<DynamicNode> answer_isReceivedDuringUpload() throws IOException {
         UploadServer server = UploadServer.start(ServerConfig.of(directory));
         URI target = server.uri().resolve("/upload");
         CurlClient curl = new CurlClient();

@@ -56,10 +56,10 @@ final class ReadmeTest {
                 .matcher(Files.readString(ROOT.resolve("pom.xml")));
         assertTrue(version.find());
         for (String page : List.of("README.md", "parser/docs/getting-started.md")) {
-            Matcher told = Pattern.compile("(?:<version>|dev\\.sluice:[a-z-]+:)([\\w.-]+)")
+            Matcher written = Pattern.compile("(?:<version>|dev\\.sluice:[a-z-]+:)([\\w.-]+)")
                     .matcher(Files.readString(ROOT.resolve(page)));
             List<String> versions =
-                    told.results().map(found -> found.group(1)).distinct().toList();
+                    written.results().map(found -> found.group(1)).distinct().toList();
             assertEquals(List.of(version.group(1)), versions, page);
         }
     }

@@ -79,6 +79,10 @@ class SoakTest {
 
     @Test
     void shares_addUpToHundred() {
-        assertEquals(100, List.of(RequestKind.values()).stream().mapToInt(RequestKind::share).sum());
+        assertEquals(
+                100,
+                List.of(RequestKind.values()).stream()
+                        .mapToInt(RequestKind::share)
+                        .sum());
     }
 }
