@@ -142,8 +142,7 @@ class GuideTest {
     void onlyPdf_rejectsOtherFiles_andAcceptsEveryFormOfThePdfType() throws IOException {
         try (Forms forms = Forms.open(directory, options -> options.decider(Guide.onlyPdf()))) {
             for (String type : List.of("application/pdf", "Application/PDF", "application/pdf; version=1.7")) {
-                try (MultipartForm form =
-                        forms.read(body(fileOfType(type, "a.pdf", "%PDF")), TestForm.CONTENT_TYPE)) {
+                try (MultipartForm form = forms.read(body(fileOfType(type, "a.pdf", "%PDF")), TestForm.CONTENT_TYPE)) {
                     assertEquals("%PDF", form.file("f").text());
                 }
             }
@@ -152,12 +151,11 @@ class GuideTest {
                     fileOfType("text/plain", "a.txt", ""),
                     fileOfType("text/plain", "", "a"),
                     new TestForm().part("Content-Disposition: form-data; name=f; filename=a", new byte[1]))) {
-                MultipartException rejected = assertThrows(
-                        MultipartException.class, () -> forms.read(body(other), TestForm.CONTENT_TYPE));
+                MultipartException rejected =
+                        assertThrows(MultipartException.class, () -> forms.read(body(other), TestForm.CONTENT_TYPE));
                 assertEquals(415, rejected.httpStatus());
             }
-            TestForm optional =
-                    fileOfType("application/octet-stream", "", "").field("title", "Sea");
+            TestForm optional = fileOfType("application/octet-stream", "", "").field("title", "Sea");
             try (MultipartForm form = forms.read(body(optional), TestForm.CONTENT_TYPE)) {
                 assertNull(form.file("f"));
                 assertEquals("Sea", form.text("title"));
