@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The inner loops of {@link DelimiterSearch} over a byte array. {@link ViewKernel} has the same loops over NIO buffers: a shared loop
- * behind an interface would be slower. Several bytes are compared at once in a {@code long}, see {@link Swar}.
+ * The inner loops of {@link DelimiterSearch} over a byte array. {@link ViewKernel} has the same loops over NIO buffers, because one loop
+ * for both kinds of memory would be slower. Several bytes are compared at once in a {@code long}, see {@link Swar}.
  */
 final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

@@ -30,14 +30,14 @@ package dev.sluice.buffer;
  * <ol>
  *   <li><em>Grams</em>: probes four bytes at a distance of one delimiter and looks them up in {@link Grams}, which reads about one
  *       byte in ten for a usual boundary. Each hit without a delimiter is a false alarm. After too many of them, grams pause for
- *       {@link #GRAMS_PAUSE} bytes, so that a body made to contain the delimiter's grams costs no more than a search without them.
+ *       {@link #GRAMS_PAUSE} bytes, so that a body made to contain the delimiter's grams costs hardly more than a search without them.
  *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines whether any
  *       position in a span has the first dash of the delimiter and, at the right distance, its last byte.
  *   <li><em>Blocks</em>: the same check for 16 positions at a time, combined with a check for line breaks.
  * </ol>
  *
- * <p>Positions that remain are compared byte by byte from the line break. Other chunks, such as composite buffers, are searched with
- * {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
+ * <p>Positions that remain are compared with the delimiter, starting at the line break. Other chunks, such as composite buffers, are
+ * searched with {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
  *
  * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from its line break,
  * and the boundary contains no line break, so each byte is compared at most once. Each filter reads a byte a bounded number of times.

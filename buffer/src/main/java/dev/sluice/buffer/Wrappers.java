@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Access to the buffers inside netty's wrappers. At the leak detection levels ADVANCED and PARANOID, most calls on a tracked buffer
- * record a stack trace, which costs far more than the call. The wrapper classes are not public, so this class finds them with {@link Class#forName}. If
- * netty does not have one of them, its buffers are not unwrapped.
+ * record a stack trace, which costs far more than the call. The wrapper classes are not public, so this class finds them with {@link
+ * Class#forName}. If netty does not have one of them, its buffers are not unwrapped.
  */
 final class Wrappers {
     private static final @Nullable Class<?> SIMPLE = find("io.netty.buffer.SimpleLeakAwareByteBuf");

@@ -69,20 +69,20 @@ final class Fairness implements Served {
 
     private List<Row> measure(Variant variant, int port) throws IOException {
         List<Double> alone = new ArrayList<>();
-        List<Double> beside = new ArrayList<>();
+        List<Double> during = new ArrayList<>();
         for (int round = -warmUps; round < rounds; round++) {
             double without = percentile99(port);
             double with = percentile99WithLarge(port);
             if (round >= 0) {
                 alone.add(without);
-                beside.add(with);
+                during.add(with);
             }
         }
         Map<String, String> params = Map.of("server", variant.id(), "scenario", scenario.id());
         List<Row> rows = List.of(
                 Served.median("Fairness.alone", params, "ms", alone, form),
-                Served.median("Fairness.beside", params, "ms", beside, form),
-                Served.median("Fairness.ratio", params, "ratio", Served.ratios(beside, alone), form));
+                Served.median("Fairness.during", params, "ms", during, form),
+                Served.median("Fairness.ratio", params, "ratio", Served.ratios(during, alone), form));
         out.accept(String.format(
                 Locale.ROOT,
                 "%s: %.2f ms alone, %.2f ms during %s, ratio %.2f",

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The comparison behind the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with the same ratios in
+ * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with the same ratios in
  * a recorded run. Ratios depend less on the machine than times do. There are three kinds, and for each a smaller ratio is better for Sluice:
  *
  * <ul>

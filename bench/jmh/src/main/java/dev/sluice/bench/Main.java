@@ -87,7 +87,7 @@ public final class Main {
 
     @Command
     int buffers(@Mixin Measuring measuring) throws Exception {
-        return measuring.run("buffers", Pools::sizes, console);
+        return measuring.run("buffers", List::of, console);
     }
 
     /** Options of the commands that load servers. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param table the table of the row
  * @param benchmark the class and method
  * @param params the parameters of the benchmark
- * @param unit the unit of the score: "us/op" or "ns/op" for times, "records" or "bytes" for counts, or for example "MiB/s"
+ * @param unit the unit of the score: "us/op" or "ns/op" for times, "records" for counts, or for example "MiB/s"
  * @param score the mean of all measured iterations; null if the parser rejects the input
  * @param error half the 99.9 % confidence interval of the mean, computed by JMH, or half the range of the means of the forks, whichever is
  *     larger; 0 for counts
@@ -53,8 +53,7 @@ record Row(
             long bytes,
             long parts,
             @Nullable String note) {
-        String unit = note == null ? "bytes" : "records";
-        return new Row(table, benchmark, params, unit, count, 0.0, null, null, 1, null, bytes, parts, note);
+        return new Row(table, benchmark, params, "records", count, 0.0, null, null, 1, null, bytes, parts, note);
     }
 
     /** Creates a row without a figure. */

@@ -30,8 +30,7 @@ final class Suite {
             "^main \\S+ (sluice-(push|pull|form|servlet|handler)|netty42-(dropped|kept)|jetty|fileupload2) (random-16m|fields-100|form) "
                     + "|^floors .*random-16m|^chunks .* 65536 heap",
             "buffers",
-            "^text .*UTF-8 .* 64|^scans .*data|^access (readBytes|getLongs|oncePerChunk) (heap|direct) (on|off)"
-                    + "|pooled .*8192");
+            "^text .*UTF-8 .* 64|^scans .*data|^access (readBytes|getLongs|oncePerChunk) (heap|direct) (on|off)");
 
     private Suite() {}
 
@@ -99,12 +98,9 @@ final class Suite {
         String[] methods = line[1].split("[.,]");
         for (Map<String, String> params : combinations(line[3])) {
             PeerKind peer = params.containsKey("peer") ? PeerKind.of(params.get("peer")) : null;
-            boolean here = params.containsKey("threads")
-                    ? Pools.threadsHere().contains(params.get("threads"))
-                    : peer == null
-                            || peer.runsHere()
-                                    && (peer.takesDirect
-                                            || !params.get("memory").equals("direct"));
+            boolean here = peer == null
+                    || peer.runsHere()
+                            && (peer.takesDirect || !params.get("memory").equals("direct"));
             List<String> args = new ArrayList<>(peer == null ? List.of() : peer.jvmArgs());
             args.addAll(line.length > 4 ? List.of(line[4].split(" ")) : List.of());
             for (int i = 1; here && i < methods.length; i++) {

@@ -68,7 +68,6 @@ final class Tables {
         Map<String, Row> byKey = rows.stream().collect(Collectors.toMap(Row::key, row -> row));
         return pivot(line, rows, row -> switch (line[5]) {
             case "counted" -> "%s (%s)".formatted(number(row.score()), row.note());
-            case "count" -> number(row.score());
             case "served" -> number(row.score()) + noise(row);
             case "rounds" -> number(row.score()) + " (" + row.note() + ")";
             case "ratio" -> ratio(row.score()) + " (" + row.note() + ")";

@@ -51,7 +51,7 @@ class EndToEndTest {
         assertEquals(9, rows.size());
         assertTrue(rows.stream().allMatch(row -> row.score() != null && row.score() > 0), rows.toString());
         String tables = Tables.of(Run.now("fairness", Map.of(), List.of(), rows));
-        assertTrue(tables.contains("| server | alone | beside |"), tables);
+        assertTrue(tables.contains("| server | alone | during |"), tables);
         assertTrue(tables.contains("99th percentile during the large body / alone"), tables);
     }
 

@@ -26,7 +26,7 @@ final class ReaderProcess implements AutoCloseable {
     private final DataInputStream from;
     private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
     private final DataOutputStream bodies = new DataOutputStream(batch);
-    private int asked;
+    private int pending;
 
     /** The version of the library, or of the language if the parser is part of its standard library. */
     final String version;
@@ -64,7 +64,7 @@ final class ReaderProcess implements AutoCloseable {
         bodies.write(type);
         bodies.writeInt(whole.length());
         bodies.write(whole.array(), whole.offset(), whole.length());
-        asked++;
+        pending++;
     }
 
     /** Sends the batch without waiting for the answers. */
@@ -78,8 +78,8 @@ final class ReaderProcess implements AutoCloseable {
     /** Waits for the readings of the bodies in the batch, in order. */
     List<Reading> answers() throws IOException {
         from.readInt();
-        List<Reading> readings = new ArrayList<>(asked);
-        for (; asked > 0; asked--) {
+        List<Reading> readings = new ArrayList<>(pending);
+        for (; pending > 0; pending--) {
             readings.add(answer());
         }
         return readings;

@@ -1,28 +1,22 @@
 package dev.sluice.bench.jmh;
 
-import dev.sluice.bench.Pools;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.util.ByteProcessor;
-import io.netty.util.concurrent.FastThreadLocalThread;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
-import java.util.concurrent.Exchanger;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -310,121 +304,6 @@ public class BufferBenchmarks {
             }
             chunk.close();
             return sum;
-        }
-    }
-
-    /** Allocates and releases a buffer, in one thread, across two threads, and in threads that allocate a single buffer. */
-    @State(Scope.Thread)
-    @BenchmarkMode(Mode.AverageTime)
-    @OutputTimeUnit(TimeUnit.NANOSECONDS)
-    public static class AllocationBenchmark {
-        /** Buffers are passed to the other thread in batches, so that the exchange does not dominate the measurement. */
-        static final int BATCH = 256;
-
-        private static final ByteBuf[] NOTHING = {};
-
-        @Param("pooled")
-        public String allocator;
-
-        @Param("heap")
-        public String memory;
-
-        @Param("8192")
-        public int size;
-
-        /** The kind of the short-lived threads: platform, or virtual if the JVM supports them. */
-        @Param("platform")
-        public String threads;
-
-        private ByteBufAllocator pool;
-        private ThreadFactory factory;
-        private boolean heap;
-        private Releaser releaser;
-        private ByteBuf[] batch;
-
-        @Setup(Level.Trial)
-        public void open() {
-            pool = Pools.allocator(allocator);
-            factory = Pools.threads(threads);
-            heap = memory.equals("heap");
-            batch = new ByteBuf[BATCH];
-            releaser = new Releaser();
-            releaser.start();
-            ByteBuf buffer = take();
-            if (buffer.hasArray() != heap || buffer.capacity() != size || !buffer.release()) {
-                throw new IllegalStateException("not the buffer that was asked for");
-            }
-        }
-
-        @TearDown(Level.Trial)
-        public void close() throws InterruptedException {
-            releaser.interrupt();
-            releaser.join();
-        }
-
-        private ByteBuf take() {
-            return heap ? pool.heapBuffer(size) : pool.directBuffer(size);
-        }
-
-        @Benchmark
-        public boolean sameThread() {
-            return take().release();
-        }
-
-        /** Allocates buffers that another thread releases, {@value #BATCH} at a time. */
-        @Benchmark
-        @OperationsPerInvocation(BATCH)
-        public int acrossThreads() throws InterruptedException {
-            for (int i = 0; i < BATCH; i++) {
-                batch[i] = take();
-            }
-            return releaser.releaseAll(batch);
-        }
-
-        /** Does the same as {@link #acrossThreads} without buffers, to measure the cost of the exchange. */
-        @Benchmark
-        @OperationsPerInvocation(BATCH)
-        public int handOver() throws InterruptedException {
-            return releaser.releaseAll(NOTHING);
-        }
-
-        /** Starts a thread that allocates and releases one buffer. */
-        @Benchmark
-        public void shortLivedThread() throws InterruptedException {
-            Thread thread = factory.newThread(() -> take().release());
-            thread.start();
-            thread.join();
-        }
-
-        /** A thread that releases the buffers of another thread. */
-        private static final class Releaser extends FastThreadLocalThread {
-            private final Exchanger<ByteBuf[]> handOver = new Exchanger<>();
-
-            Releaser() {
-                super("releaser");
-                setDaemon(true);
-            }
-
-            @Override
-            public void run() {
-                try {
-                    for (; ; ) {
-                        ByteBuf[] buffers = handOver.exchange(null);
-                        for (ByteBuf buffer : buffers) {
-                            buffer.release();
-                        }
-                        handOver.exchange(buffers);
-                    }
-                } catch (InterruptedException e) {
-                    // the benchmark has ended
-                }
-            }
-
-            /** Passes the buffers to the thread and returns when all are released. */
-            int releaseAll(ByteBuf[] buffers) throws InterruptedException {
-                handOver.exchange(buffers);
-                return handOver.exchange(null).length;
-            }
         }
     }
 }

@@ -49,7 +49,8 @@ final class NettyEndpoint implements MigrationTest.UploadEndpoint {
             for (InterfaceHttpData data : decoder.getBodyHttpDatas()) {
                 if (data instanceof Attribute attribute) {
                     title = attribute.getName().equals("title") ? attribute.getValue() : title;
-                } else if (data instanceof FileUpload file && !file.getFilename().isEmpty()) { // no file chosen
+                } else if (data instanceof FileUpload file
+                        && !file.getFilename().isEmpty()) { // no file chosen
                     bytes += file.length();
                     file.renameTo(new File(store.toFile(), UUID.randomUUID().toString()));
                     files++;

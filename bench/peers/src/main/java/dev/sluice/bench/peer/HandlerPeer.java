@@ -34,8 +34,8 @@ final class HandlerPeer implements Peer {
     }
 
     @Override
-    public void run(Tally told) throws IOException {
-        tally = told;
+    public void run(Tally target) throws IOException {
+        tally = target;
         HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");
         request.headers().set(HttpHeaderNames.CONTENT_TYPE, contentType);
         connection.writeInbound(request);

@@ -158,7 +158,7 @@ final class StreamPeer {
         }
     }
 
-    /** mimepull streams parts only by number and cannot tell whether another part follows, so the number of parts is provided. */
+    /** mimepull streams parts only by number and does not report whether another part follows, so the number of parts is provided. */
     static void mimepull(Body body, InputStream stream, Tally tally) throws IOException {
         try (MIMEMessage message = new MIMEMessage(stream, body.boundary(), new MIMEConfig())) {
             if (tally.records()) {
