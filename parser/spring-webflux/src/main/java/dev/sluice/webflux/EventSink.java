@@ -20,7 +20,12 @@ import org.springframework.http.codec.multipart.FilePartEvent;
 import org.springframework.http.codec.multipart.FormPartEvent;
 import org.springframework.http.codec.multipart.PartEvent;
 
-/** Makes one part events: one of a field, one for each buffer and an empty last one of everything else. */
+/**
+ * Turns one part into events: a field into one, any other part into one for each buffer.
+ *
+ * <p>A buffer becomes an event once the next one has arrived or the part has ended, as with Spring's own reader. If a body of one
+ * buffer is refused, a handler that fails at the first event of a file therefore sees the refusal instead.
+ */
 final class EventSink implements PartSink {
     private static final byte[] NOTHING = {};
 
@@ -30,6 +35,8 @@ final class EventSink implements PartSink {
     private final EventGate gate;
     private final MemoryBudget.Account memory;
     private @Nullable ByteArrayOutputStream field;
+    /** The last buffer of a part that is no field, if there was one. */
+    private byte[] waiting = NOTHING;
 
     /** @param memory what a field is charged to, as long as it is not complete; <em>transferred</em> */
     EventSink(PartHead head, long maxFieldBytes, MemoryBudget.Account memory, EventGate gate) {
@@ -45,7 +52,9 @@ final class EventSink implements PartSink {
     public Readiness write(ByteBuf data) throws IOException {
         int count = data.readableBytes();
         if (field == null) {
-            return gate.send(event(ByteBufUtil.getBytes(data), false));
+            byte[] before = waiting;
+            waiting = ByteBufUtil.getBytes(data);
+            return before.length == 0 ? Readiness.READY : gate.send(event(before, false));
         } else if (count > maxFieldBytes - field.size()) {
             throw head.because(MultipartException.Reason.FIELD_TOO_LARGE)
                     .limit(maxFieldBytes)
@@ -60,7 +69,9 @@ final class EventSink implements PartSink {
     @Override
     public Readiness complete() {
         if (field == null) {
-            return gate.send(event(NOTHING, true));
+            byte[] last = waiting;
+            waiting = NOTHING;
+            return gate.send(event(last, true));
         }
         byte[] bytes = field.toByteArray();
         field = null; // the form keeps its sinks to its end

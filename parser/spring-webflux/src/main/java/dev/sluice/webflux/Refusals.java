@@ -42,6 +42,7 @@ final class Refusals {
 
         Unsupported(String why, MultipartException refused) {
             super(why);
+            getBody().setDetail(why); // Spring's says that the type could not be parsed
             this.refused = refused;
         }
 

@@ -1,10 +1,13 @@
 package dev.sluice.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Jimfs;
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
@@ -16,6 +19,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -244,6 +248,25 @@ class ReadersTest {
         assertThrows(
                 Exception.class,
                 () -> file.transferTo(directory.resolve("no/such")).block(LONG));
+        parts.values().forEach(ReadersTest::delete);
+    }
+
+    @Test
+    void transfer_whenTheDiskIsFull_leavesNoFile() throws IOException {
+        Configuration small = Configuration.unix().toBuilder()
+                .setMaxSize(100_000)
+                .setBlockSize(1000)
+                .build();
+        MultiValueMap<String, Part> parts =
+                byName(body(form(200_000), 1000, POOLED)).block(LONG);
+        FilePart file = (FilePart) parts.getFirst("file");
+        try (FileSystem disk = Jimfs.newFileSystem(small)) {
+            Path target = disk.getPath("/target");
+            RuntimeException failure = assertThrows(
+                    RuntimeException.class, () -> file.transferTo(target).block(LONG));
+            assertInstanceOf(IOException.class, failure.getCause());
+            assertFalse(Files.exists(target));
+        }
         parts.values().forEach(ReadersTest::delete);
     }
 
@@ -770,11 +793,12 @@ class ReadersTest {
             Object limit = tooLarge.getBody().getProperties().get("limit");
             assertTrue(List.of("maxPartBytes", "maxFieldBytes").contains(limit), String.valueOf(limit));
 
-            assertThrows(
+            UnsupportedMediaTypeStatusException other = assertThrows(
                     UnsupportedMediaTypeStatusException.class,
                     () -> reader(small, type, mixed)
                             .read(type, new Request(mixed, body(form(2), 100, POOLED)), Map.of())
                             .blockLast(LONG));
+            assertEquals(other.getReason(), other.getBody().getDetail());
         }
         SluiceWebFlux onlyForms =
                 SluiceWebFlux.onlyForms(FormOptions.builder(spool, memory).build());

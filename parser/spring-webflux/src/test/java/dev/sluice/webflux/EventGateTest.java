@@ -1,0 +1,95 @@
+package dev.sluice.webflux;
+
+import dev.sluice.form.Readiness;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
+import org.jetbrains.lincheck.Lincheck;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.codec.multipart.PartEvent;
+import reactor.core.Disposable;
+import reactor.core.publisher.FluxSink;
+import reactor.util.context.Context;
+
+/** A gate to which two threads come at the same time, schedule by schedule. */
+class EventGateTest {
+    private static final int SCHEDULES = 200;
+
+    private record Empty(String name, HttpHeaders headers, DataBuffer content, boolean isLast) implements PartEvent {}
+
+    private static final PartEvent EVENT =
+            new Empty("a", new HttpHeaders(), DefaultDataBufferFactory.sharedInstance.allocateBuffer(0), true);
+
+    /** A subscriber that does nothing with what it gets. */
+    private static final class Subscriber implements FluxSink<PartEvent> {
+        LongConsumer requested = count -> {};
+
+        @Override
+        public FluxSink<PartEvent> next(PartEvent event) {
+            return this;
+        }
+
+        @Override
+        public FluxSink<PartEvent> onRequest(LongConsumer consumer) {
+            requested = consumer;
+            return this;
+        }
+
+        @Override
+        public void complete() {}
+
+        @Override
+        public void error(Throwable failure) {}
+
+        @Override
+        @SuppressWarnings("deprecation") // abstract nevertheless
+        public Context currentContext() {
+            return Context.empty();
+        }
+
+        @Override
+        public long requestedFromDownstream() {
+            return 0;
+        }
+
+        @Override
+        public boolean isCancelled() {
+            return false;
+        }
+
+        @Override
+        public FluxSink<PartEvent> onCancel(Disposable cancel) {
+            return this;
+        }
+
+        @Override
+        public FluxSink<PartEvent> onDispose(Disposable end) {
+            return this;
+        }
+    }
+
+    @Test
+    void request_whileAnEventIsSent_opensTheGate() {
+        Lincheck.runConcurrentTest(SCHEDULES, () -> {
+            Subscriber subscriber = new Subscriber();
+            EventGate gate = new EventGate(subscriber);
+            subscriber.requested.accept(1);
+            AtomicReference<Readiness> wanted = new AtomicReference<>();
+            Thread sending = new Thread(() -> wanted.set(gate.send(EVENT)));
+            Thread requesting = new Thread(() -> subscriber.requested.accept(1));
+            sending.start();
+            requesting.start();
+            try {
+                sending.join();
+                requesting.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            if (!wanted.get().isReady()) {
+                throw new AssertionError("the second event was requested, and is not sent");
+            }
+        });
+    }
+}
