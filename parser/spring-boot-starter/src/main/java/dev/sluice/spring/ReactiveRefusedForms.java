@@ -3,6 +3,7 @@ package dev.sluice.spring;
 import dev.sluice.MultipartException;
 import java.util.List;
 import java.util.function.Supplier;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.HttpMessageWriter;
 import org.springframework.http.codec.ServerCodecConfigurer;
@@ -13,7 +14,10 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
 
-/** Answers refused forms that no handler of the application takes: the status, what was refused, and the limit's name. */
+/**
+ * Answers refused forms that no handler of the application takes with a problem that names the limit. If the client prefers
+ * HTML, as browsers do, Boot answers with the error page of the application.
+ */
 final class ReactiveRefusedForms implements WebExceptionHandler, ServerResponse.Context {
     private final Supplier<ServerCodecConfigurer> codecs;
 
@@ -26,13 +30,18 @@ final class ReactiveRefusedForms implements WebExceptionHandler, ServerResponse.
     public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
         if (!(failure instanceof ResponseStatusException refused)
                 || !(refused.getCause() instanceof MultipartException)
-                || exchange.getResponse().isCommitted()) {
+                || exchange.getResponse().isCommitted()
+                || ErrorPages.isPreferred(accepted(exchange))) {
             return Mono.error(failure);
         }
         return ServerResponse.status(refused.getStatusCode())
                 .contentType(MediaType.APPLICATION_PROBLEM_JSON)
                 .bodyValue(refused.getBody())
                 .flatMap(answer -> answer.writeTo(exchange, this));
+    }
+
+    private static List<String> accepted(ServerWebExchange exchange) {
+        return exchange.getRequest().getHeaders().getValuesAsList(HttpHeaders.ACCEPT);
     }
 
     @Override

@@ -3,9 +3,15 @@ package dev.sluice.spring;
 import dev.sluice.MultipartException;
 import dev.sluice.Setting;
 import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Collections;
 import java.util.Locale;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
@@ -15,7 +21,10 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
-/** Answers refused forms that no handler of the application takes: the status, what was refused, and the limit's name. */
+/**
+ * Answers refused forms that no handler of the application takes: with a problem that names the limit, or with the error page of
+ * the application if the client prefers HTML, as browsers do.
+ */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
 final class RefusedForms {
@@ -23,7 +32,14 @@ final class RefusedForms {
 
     /** Also for Spring's exceptions with this one as their cause. */
     @ExceptionHandler
-    ResponseEntity<ProblemDetail> refused(MultipartRequestException refusal) {
+    @Nullable
+    ResponseEntity<ProblemDetail> refused(
+            MultipartRequestException refusal, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        if (ErrorPages.isPreferred(Collections.list(request.getHeaders(HttpHeaders.ACCEPT)))) {
+            MultipartRequests.sendError(response, refusal);
+            return null;
+        }
         HttpStatusCode status = HttpStatusCode.valueOf(refusal.httpStatus());
         if (status.is5xxServerError()
                 && !(refusal.getCause() instanceof MultipartException)) { // of the disk or of a sink
