@@ -18,9 +18,6 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 final class RegistrationCheck implements SmartInitializingSingleton {
     private static final Log LOG = LogFactory.getLog(RegistrationCheck.class);
 
-    /** That of Spring Security, whose filters ask for parameters. */
-    private static final int SECURITY = -100;
-
     private final ListableBeanFactory beans;
 
     RegistrationCheck(ListableBeanFactory beans) {
@@ -49,7 +46,7 @@ final class RegistrationCheck implements SmartInitializingSingleton {
     }
 
     private static void check(String name, FilterRegistrationBean<?> registration) {
-        if (registration.getOrder() >= SECURITY) {
+        if (registration.getOrder() >= SluiceAutoConfiguration.SECURITY_ORDER) {
             LOG.warn(
                     "the FilterRegistrationBean " + name + " maps a SluiceFilter behind Spring Security, which asks for"
                             + " parameters: setOrder(" + SluiceAutoConfiguration.ORDER + ")");

@@ -20,11 +20,16 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** Puts the filter in front, and the resolver behind it; before Boot's own of the names that Boot 3 and 4 have for it. */
+/**
+ * Defines the filter and the resolver. It comes before Boot's own configuration, which has another name in Boot 4, and after
+ * the one of Spring Cloud Gateway, whose resolver leaves proxied requests unread.
+ */
 @AutoConfiguration(
+        afterName = SluiceAutoConfiguration.GATEWAY,
         beforeName = {
             "org.springframework.boot.autoconfigure.web.servlet.MultipartAutoConfiguration",
             "org.springframework.boot.servlet.autoconfigure.MultipartAutoConfiguration"
@@ -37,8 +42,14 @@ import org.springframework.web.servlet.DispatcherServlet;
         matchIfMissing = true)
 @Import(FormsConfiguration.class)
 class SluiceAutoConfiguration {
+    static final String GATEWAY =
+            "org.springframework.cloud.gateway.server.mvc.handler.GatewayMultipartAutoConfiguration";
+
     /** Behind the filter that sets the charset of the request, before all others: Spring Security asks for parameters. */
     static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
+
+    /** The default order of Spring Security, whose filters ask for parameters. */
+    static final int SECURITY_ORDER = -100;
 
     /** Its defaults, where its own configuration is excluded. */
     private static final MultipartConfigElement BOOTS = new MultipartConfigElement("", 1 << 20, 10 << 20, 0);
@@ -57,14 +68,32 @@ class SluiceAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "sluiceFilter")
     FilterRegistrationBean<Filter> sluiceFilter(SluiceProperties properties, FormOptions options) {
-        SluiceFilter.Builder filter = SluiceFilter.builder(options).refusalHandler(RefusalMapping::dispatch);
+        SluiceFilter.Builder filter = SluiceFilter.builder(options);
         properties.each(filter::set, Setting.Scope.FILTER);
         properties.eachPath(filter::path);
-        FilterRegistrationBean<Filter> registration = new Registration(new BootFilter(filter.build()));
+        FilterRegistrationBean<Filter> registration = new Registration(new BootFilter(filter));
         registration.setName("sluice");
         registration.setOrder(ORDER);
         registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
         return registration;
+    }
+
+    /** Comes just in front of Spring Security, and of every filter that Boot puts after it. */
+    @Bean
+    FilterRegistrationBean<Filter> sluiceDeferralEnd(Environment environment) {
+        FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
+            Deferral.end(request);
+            chain.doFilter(request, response);
+        });
+        registration.setName("sluiceDeferralEnd");
+        registration.setOrder(
+                environment.getProperty("spring.security.filter.order", Integer.class, SECURITY_ORDER) - 1);
+        return registration;
+    }
+
+    @Bean
+    DeferredRefusals sluiceDeferredRefusals() {
+        return new DeferredRefusals(ClassUtils.isPresent(GATEWAY, SluiceAutoConfiguration.class.getClassLoader()));
     }
 
     @Bean

@@ -213,12 +213,18 @@ class SluicePropertiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"spring.servlet.multipart.file-size-threshold", "spring.webflux.multipart.max-in-memory-size"})
-    void aFileUpToBootsThresholdStaysInMemory(String property) throws IOException {
-        MockEnvironment environment = with(property, "3MB");
+    @CsvSource({
+        "spring.servlet.multipart.file-size-threshold, 1",
+        "spring.servlet.multipart.file-size-threshold, 3",
+        "spring.webflux.multipart.max-in-memory-size, 1",
+        "spring.webflux.multipart.max-in-memory-size, 3"
+    })
+    void aFileUpToBootsThresholdStaysInMemory(String property, int megabytes) throws IOException {
+        MockEnvironment environment = with(property, megabytes + "MB");
         Map<Setting, String> said = property.contains("servlet") ? settings(environment) : webFlux(environment);
         String head = "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";
-        byte[] body = (head + "x".repeat(3 << 20) + "\r\n--B--").getBytes(StandardCharsets.UTF_8);
+        String field = "\r\n--B\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\nbeside it";
+        byte[] body = (head + "x".repeat(megabytes << 20) + field + "\r\n--B--").getBytes(StandardCharsets.UTF_8);
         try (SpoolDirectory spool = SpoolDirectory.open(directory)) {
             FormOptions.Builder options = FormOptions.builder(spool, MemoryBudget.of(64 << 20));
             for (Setting setting : List.of(Setting.SPILL_THRESHOLD, Setting.MAX_IN_MEMORY_BYTES)) {

@@ -59,6 +59,7 @@ import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.http.codec.multipart.FilePart;
+import org.springframework.http.codec.multipart.FilePartEvent;
 import org.springframework.http.codec.multipart.FormFieldPart;
 import org.springframework.http.codec.multipart.Part;
 import org.springframework.http.codec.multipart.PartEvent;
@@ -218,6 +219,19 @@ class WebFluxTest {
         @PostMapping("/events")
         Mono<String> events(@RequestBody Flux<PartEvent> events) {
             return size(events.map(PartEvent::content)).map(size -> "events " + size);
+        }
+
+        /** Takes no files. */
+        @PostMapping("/picky")
+        Mono<String> picky(@RequestBody Flux<PartEvent> events) {
+            return events.map(event -> {
+                        if (event instanceof FilePartEvent) {
+                            throw new IllegalStateException("a file");
+                        }
+                        return event.name();
+                    })
+                    .collectList()
+                    .map(List::toString);
         }
 
         /** Takes one event, and then nothing until it is told to go on. */
@@ -395,6 +409,7 @@ class WebFluxTest {
             assertTrue(other.startsWith("HTTP/1.1 415 "), other);
             assertTrue(other.contains("application/problem+json"), other);
             assertTrue(other.contains("\"reason\":\"unsupported_media_type\""), other);
+            assertTrue(other.contains("\"detail\":\"the Content-Type is not multipart/form-data"), other);
         }
     }
 
@@ -415,6 +430,57 @@ class WebFluxTest {
             String meters = answer(socket);
             assertTrue(meters.contains("\"statistic\":\"COUNT\",\"value\":4.0"), meters);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/upload", "/exchange", "/events"})
+    void refusal_whenHtmlIsPreferred_isTheErrorPage(String path) throws Exception {
+        start("--sluice.max-part-bytes=1KB");
+        String body = form("more", 5000);
+        try (Socket socket = connect()) {
+            send(
+                    socket,
+                    path,
+                    "multipart/form-data; boundary=B\r\nAccept: text/html, */*;q=0.8\r\nX-Any: any",
+                    body.length(),
+                    body);
+            String answer = answer(socket);
+            assertTrue(answer.startsWith("HTTP/1.1 413 "), answer);
+            assertTrue(answer.contains("Content-Type: text/html"), answer);
+            assertTrue(answer.contains("Whitelabel Error Page"), answer);
+        }
+    }
+
+    @Test
+    void limits_ofBootAndSluice_applyTogether() throws Exception {
+        String field = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n";
+        String file = field.replace("\"a\"", "\"a\"; filename=\"f\"");
+        start();
+        assertTrue(post("/parts", field.repeat(1001) + "--B--\r\n").startsWith("HTTP/1.1 200 "));
+        assertTrue(post("/parts", file.repeat(100) + "--B--\r\n").startsWith("HTTP/1.1 200 "));
+        String files = post("/parts", file.repeat(101) + "--B--\r\n");
+        assertTrue(files.startsWith("HTTP/1.1 413 ") && files.contains("\"limit\":\"maxFiles\""), files);
+        try (Socket socket = connect()) { // refused by its length
+            send(socket, "/parts", "multipart/form-data", (64 << 20) + 1, "");
+            socket.shutdownOutput();
+            String body = answer(socket);
+            assertTrue(body.startsWith("HTTP/1.1 413 ") && body.contains("\"limit\":\"maxBodyBytes\""), body);
+        }
+        context.close();
+        start("--spring.webflux.multipart.max-parts=3");
+        assertTrue(post("/parts", field.repeat(3) + "--B--\r\n").startsWith("HTTP/1.1 200 "));
+        String parts = post("/parts", field.repeat(4) + "--B--\r\n");
+        assertTrue(parts.startsWith("HTTP/1.1 413 ") && parts.contains("\"limit\":\"maxParts\""), parts);
+    }
+
+    @Test
+    void truncatedBody_whenTheHandlerFailsAtTheFirstEventOfAFile_isABadRequest() throws Exception {
+        start();
+        String whole = form("one", 1000);
+        assertTrue(post("/picky", whole).startsWith("HTTP/1.1 500 "));
+        String answer = post("/picky", whole.substring(0, 400));
+        assertTrue(answer.startsWith("HTTP/1.1 400 "), answer);
+        assertTrue(answer.contains("\"reason\":\"truncated\""), answer);
     }
 
     @ParameterizedTest

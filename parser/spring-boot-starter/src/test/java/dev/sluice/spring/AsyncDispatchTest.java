@@ -1,0 +1,119 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.form.SpoolDirectory;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.multipart.MultipartFile;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+
+/** Asynchronous answers whose last dispatch fails after the response was committed, on each server that Boot starts. */
+@Timeout(120)
+class AsyncDispatchTest {
+    private static final int REQUESTS = 4;
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        final AtomicInteger failed = new AtomicInteger();
+
+        /** Fails as a filter does that finds nobody logged in when the request is dispatched again. */
+        @Bean
+        FilterRegistrationBean<Filter> failing() {
+            FilterRegistrationBean<Filter> failing = new FilterRegistrationBean<>((request, response, chain) -> {
+                if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                    failed.incrementAndGet();
+                    throw new IllegalStateException("not logged in");
+                }
+                chain.doFilter(request, response);
+            });
+            failing.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
+            return failing;
+        }
+
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    @RestController
+    static class Controller {
+        @PostMapping("/stream")
+        StreamingResponseBody stream(@RequestParam("file") MultipartFile file) {
+            return out -> {
+                out.write(("file " + file.getSize()).getBytes(StandardCharsets.US_ASCII));
+                out.flush();
+            };
+        }
+    }
+
+    /** By the names that Boot 3 and 4 have for them; Boot 4 has no Undertow. */
+    static Stream<String> servers() {
+        return Stream.of(
+                        "web.embedded.tomcat.TomcatServletWebServerFactory",
+                        "tomcat.servlet.TomcatServletWebServerFactory",
+                        "web.embedded.jetty.JettyServletWebServerFactory",
+                        "jetty.servlet.JettyServletWebServerFactory",
+                        "web.embedded.undertow.UndertowServletWebServerFactory")
+                .map("org.springframework.boot."::concat)
+                .filter(name -> ClassUtils.isPresent(name, null))
+                .filter(name -> ClassUtils.isPresent(serverOf(name), null));
+    }
+
+    private static String serverOf(String factory) {
+        return factory.contains("tomcat")
+                ? "org.apache.catalina.startup.Tomcat"
+                : factory.contains("jetty") ? "org.eclipse.jetty.server.Server" : "io.undertow.Undertow";
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void form_whenTheAsyncDispatchThrows_isReleased(String server) throws Exception {
+        ApplicationContextInitializer<GenericApplicationContext> withServer =
+                context -> register(context, ClassUtils.resolveClassName(server, null));
+        try (Running application = Running.start(List.of(Application.class), withServer, StarterTest.NO_SECURITY)) {
+            for (int i = 0; i < REQUESTS; i++) {
+                try {
+                    application.send("POST", "/stream", Running.FORM, Running.form(100_000));
+                } catch (IOException cutOff) {
+                    // by servers that close the connection then
+                }
+            }
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (application.kept() > 0 && System.nanoTime() < deadline) {
+                Thread.sleep(20);
+            }
+            assertEquals(
+                    REQUESTS,
+                    application.context().getBean(Application.class).failed.get());
+            assertEquals(0, application.context().getBean(SpoolDirectory.class).files());
+            assertEquals(0, application.kept());
+        }
+    }
+
+    private static <T> void register(GenericApplicationContext context, Class<T> server) {
+        context.registerBean("server", server);
+    }
+}

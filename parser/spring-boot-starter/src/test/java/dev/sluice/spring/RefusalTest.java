@@ -1,0 +1,223 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
+
+/** Refusals in an application that pages of other origins use, with Spring Security. */
+@Timeout(60)
+class RefusalTest {
+    private static final String ORIGIN = "http://page.example";
+    private static final String MIXED = "multipart/mixed; boundary=B";
+    private static final String LARGE = Running.form(1_300_000);
+    private static final String BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8";
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) throws Exception {
+            return http.cors(Customizer.withDefaults())
+                    .csrf(csrf -> csrf.disable())
+                    .httpBasic(Customizer.withDefaults())
+                    .sessionManagement(sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+                    .authorizeHttpRequests(all -> all.requestMatchers("/open/**", "/error")
+                            .permitAll()
+                            .anyRequest()
+                            .authenticated())
+                    .build();
+        }
+
+        @Bean
+        UrlBasedCorsConfigurationSource corsConfigurationSource() {
+            CorsConfiguration allowed = new CorsConfiguration();
+            allowed.addAllowedOrigin(ORIGIN);
+            allowed.addAllowedMethod("*");
+            UrlBasedCorsConfigurationSource all = new UrlBasedCorsConfigurationSource();
+            all.registerCorsConfiguration("/**", allowed);
+            return all;
+        }
+
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    @RestController
+    static class Controller {
+        @RequestMapping({"/open/other", "/closed/other"})
+        String other() {
+            return "called";
+        }
+
+        @PutMapping("/open/put")
+        String put() {
+            return "put";
+        }
+    }
+
+    private static HttpResponse<String> fromOrigin(Running to, String method, String path, String type, String body)
+            throws Exception {
+        return to.send(to.request(method, path, type, body).header("Origin", ORIGIN));
+    }
+
+    private static void assertRefused(int status, HttpResponse<String> answer) {
+        assertEquals(status, answer.statusCode(), answer::body);
+        assertEquals(
+                "application/problem+json",
+                answer.headers().firstValue("Content-Type").orElse(""));
+        assertEquals(
+                ORIGIN,
+                answer.headers().firstValue("Access-Control-Allow-Origin").orElse("no header"));
+        assertEquals(
+                "nosniff", answer.headers().firstValue("X-Content-Type-Options").orElse("no header"));
+    }
+
+    /** With {@code hiddenMethod} a filter in front of Spring Security asks for a parameter. */
+    @ParameterizedTest
+    @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+    void refusal_hasHeadersOfCorsAndSecurity(boolean hiddenMethod, boolean lazy) throws Exception {
+        try (Running application = Running.start(
+                List.of(Application.class),
+                "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
+                "--spring.servlet.multipart.resolve-lazily=" + lazy)) {
+            HttpResponse<String> method = fromOrigin(application, "DELETE", "/open/other", Running.FORM, "--");
+            assertRefused(405, method);
+            assertEquals(
+                    "POST, PUT, PATCH", method.headers().firstValue("Allow").orElse(""));
+            assertRefused(415, fromOrigin(application, "POST", "/open/other", MIXED, "--"));
+            if (hiddenMethod || !lazy) { // else nothing asks for the form
+                assertRefused(413, fromOrigin(application, "POST", "/open/other", Running.FORM, LARGE));
+                assertRefused(400, fromOrigin(application, "POST", "/open/other", Running.FORM, "no form"));
+            }
+            for (String[] anonymous :
+                    new String[][] {{Running.FORM, LARGE}, {Running.FORM, "no form"}, {MIXED, "--"}}) {
+                HttpResponse<String> answer =
+                        fromOrigin(application, "POST", "/closed/other", anonymous[0], anonymous[1]);
+                assertEquals(401, answer.statusCode(), anonymous[0]);
+            }
+        }
+    }
+
+    @Test
+    void refusal_whenParsedEagerly_hasHeadersOfCorsAndSecurity() throws Exception {
+        try (Running application = Running.start(List.of(Application.class), "--sluice.parse=eager")) {
+            assertRefused(413, fromOrigin(application, "POST", "/open/other", Running.FORM, LARGE));
+            assertEquals(
+                    401,
+                    application
+                            .send("POST", "/closed/other", Running.FORM, LARGE)
+                            .statusCode());
+        }
+    }
+
+    @Test
+    void query_ofRefusedForm_isSeenInFrontOfSecurity() throws Exception {
+        try (Running application = Running.start(List.of(Application.class, Asking.class))) {
+            String answer;
+            int port = application.context().getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+            try (Socket socket = new Socket("127.0.0.1", port)) { // the query is broken, so no client sends it
+                String head =
+                        "POST /open/other?a=1%202&b&a=%zz&c=x+y HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: "
+                                + Running.FORM + "\r\nContent-Length: 2\r\n\r\n--";
+                socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+                answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            }
+            assertTrue(answer.startsWith("HTTP/1.1 400 "), answer);
+            assertTrue(answer.contains("\r\nAsked: 1 2 [1 2, %zz] null null [a, b, c] [x y]\r\n"), answer);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Asking {
+        @Bean
+        FilterRegistrationBean<Filter> asking() {
+            FilterRegistrationBean<Filter> asking = new FilterRegistrationBean<>((request, response, chain) -> {
+                if (request instanceof HttpServletRequest http && response instanceof HttpServletResponse answer) {
+                    List<Object> asked = new ArrayList<>();
+                    asked.add(http.getParameter("a"));
+                    asked.add(Arrays.toString(http.getParameterValues("a")));
+                    asked.add(http.getParameter("d"));
+                    asked.add(Arrays.toString(http.getParameterValues("d")));
+                    asked.add(Collections.list(http.getParameterNames()));
+                    asked.add(Arrays.toString(http.getParameterMap().get("c")));
+                    answer.setHeader(
+                            "Asked",
+                            String.join(" ", asked.stream().map(String::valueOf).toList()));
+                }
+                chain.doFilter(request, response);
+            });
+            asking.setOrder(SluiceAutoConfiguration.SECURITY_ORDER - 5);
+            return asking;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {BROWSER, "text/html", "application/json;q=0.5, text/html;q=0.7"})
+    void refusal_whenHtmlIsPreferred_isTheErrorPage(String accept) throws Exception {
+        try (Running application = Running.start(List.of(Application.class))) {
+            for (String[] refused : new String[][] {{"413", Running.FORM, LARGE}, {"415", MIXED, "--"}}) {
+                HttpResponse<String> answer = application.send(application
+                        .request("POST", "/open/other", refused[1], refused[2])
+                        .header("Accept", accept));
+                assertEquals(refused[0], String.valueOf(answer.statusCode()));
+                String type = answer.headers().firstValue("Content-Type").orElse("");
+                assertTrue(type.startsWith("text/html"), type);
+                assertTrue(answer.body().contains("Whitelabel Error Page"), answer.body());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"*/*", "application/json, text/html;q=0.9", "image/png"})
+    void refusal_whenHtmlIsNotPreferred_isAProblem(String accept) throws Exception {
+        try (Running application = Running.start(List.of(Application.class))) {
+            HttpResponse<String> answer = application.send(application
+                    .request("POST", "/open/other", Running.FORM, LARGE)
+                    .header("Accept", accept));
+            assertEquals(413, answer.statusCode());
+            assertEquals(
+                    "application/problem+json",
+                    answer.headers().firstValue("Content-Type").orElse(""));
+        }
+    }
+
+    @Test
+    void refusal_whenAcceptIsBroken_keepsItsStatus() throws Exception {
+        try (Running application = Running.start(List.of(Application.class))) {
+            HttpResponse<String> answer = application.send(application
+                    .request("POST", "/open/other", Running.FORM, LARGE)
+                    .header("Accept", "no type"));
+            assertEquals(413, answer.statusCode());
+        }
+    }
+}
