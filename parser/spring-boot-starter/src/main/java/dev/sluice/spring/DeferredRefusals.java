@@ -4,7 +4,6 @@ import dev.sluice.servlet.MultipartRequestException;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
@@ -32,9 +31,11 @@ final class DeferredRefusals implements WebMvcConfigurer, HandlerInterceptor {
 
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-        @Nullable
         Deferral deferral = request.getDispatcherType() == DispatcherType.REQUEST ? Deferral.of(request) : null;
-        MultipartRequestException refusal = deferral == null ? null : deferral.refusal();
+        if (deferral == null) {
+            return true;
+        }
+        MultipartRequestException refusal = deferral.refusal();
         if (refusal != null && !(forwards && deferral.isUnread() && handler instanceof HandlerFunction)) {
             throw SluiceMultipartResolver.translated(refusal);
         }

@@ -69,7 +69,7 @@ class AsyncDispatchTest {
         }
     }
 
-    /** By the names that Boot 3 and 4 have for them; Boot 4 has no Undertow. */
+    /** By the names that Boot 3 and 4 have for them: those on the class path, see the profiles of the pom. */
     static Stream<String> servers() {
         return Stream.of(
                         "web.embedded.tomcat.TomcatServletWebServerFactory",

@@ -62,7 +62,7 @@ class ClassPathTest {
         "micrometer-core|actuator|spring-security|spring-test, true",
         "spring-webmvc|spring-webflux|spring-boot-webmvc|spring-boot-webflux, false",
         "servlet-api|tomcat-embed-core|spring-webflux, false",
-        "spring-webmvc|servlet-api|tomcat|spring-security, true",
+        "spring-webmvc|servlet-api|tomcat|jetty|undertow|spring-security, true",
     })
     void whatIsNotThereIsNotMissed(String jars, boolean expected) throws Exception {
         Pattern without = Pattern.compile(jars);

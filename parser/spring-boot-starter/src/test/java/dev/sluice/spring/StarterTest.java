@@ -512,6 +512,7 @@ class StarterTest {
     }
 
     @Test
+    @Timeout(240) // it starts ten applications
     void whatTheContainerWouldParseInsteadIsRefusedUnlessItIsToPass() throws Exception {
         String[][] others = {
             {"415", "POST", "multipart/mixed", "", "\"reason\":\"unsupported_media_type\""},
