@@ -97,7 +97,7 @@ public final class FormIntake {
         Boundary boundary;
         try {
             boundary = accepted(head);
-        } catch (IOException e) { // there is no assembler that could report it
+        } catch (IOException e) { // the assembler, which reports the others, is not made
             Reason reason = e instanceof MultipartException known ? known.reason() : null;
             FormTally.rejected(options, reason, FormSummary.Outcome.of(reason));
             throw e;

@@ -10,8 +10,7 @@ package dev.sluice.form;
 @FunctionalInterface
 public interface FormMetrics {
     /**
-     * A form has started, or was rejected by the head of its request. One call of {@link #formEnded} follows, whatever becomes of
-     * it.
+     * A form has started, or was rejected by the head of its request. Exactly one call of {@link #formEnded} follows.
      */
     default void formStarted() {}
 

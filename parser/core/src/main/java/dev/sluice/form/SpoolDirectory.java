@@ -225,9 +225,9 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Reserves nothing.
+     * Checks that {@code count} bytes fit now, and reserves nothing.
      *
-     * @throws MultipartException if there is no room for {@code count} bytes now
+     * @throws MultipartException if they do not fit
      */
     void requireRoom(long count) throws IOException {
         checkQuota(count, bytes.get());
