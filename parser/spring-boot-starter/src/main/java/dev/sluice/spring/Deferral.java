@@ -56,7 +56,7 @@ final class Deferral implements FilterChain {
         return request.getAttribute(ATTRIBUTE) instanceof Deferral deferral ? deferral : null;
     }
 
-    /** Ends the deferral, if there is one: from now on whoever asks for a refused form gets the refusal. */
+    /** Ends the deferral, if there is one: every later call that asks for a refused form throws the refusal. */
     static void end(ServletRequest request) {
         Deferral deferral = of(request);
         if (deferral != null) {

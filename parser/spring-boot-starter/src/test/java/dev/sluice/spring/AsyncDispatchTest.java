@@ -38,7 +38,7 @@ class AsyncDispatchTest {
     static class Application {
         final AtomicInteger failed = new AtomicInteger();
 
-        /** Fails as a filter does that finds nobody logged in when the request is dispatched again. */
+        /** Fails, as a filter fails that finds no user when the request is dispatched again. */
         @Bean
         FilterRegistrationBean<Filter> failing() {
             FilterRegistrationBean<Filter> failing = new FilterRegistrationBean<>((request, response, chain) -> {

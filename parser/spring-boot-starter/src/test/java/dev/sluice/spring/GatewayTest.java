@@ -20,7 +20,7 @@ import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** A gateway forwards bodies unread, and takes uploads of its own. */
+/** A gateway that forwards bodies unread and has upload controllers. */
 @Timeout(60)
 class GatewayTest {
     private static final String LARGE = Running.form(2 << 20);

@@ -35,7 +35,7 @@ final class EventSink implements PartSink {
     private final EventGate gate;
     private final MemoryBudget.Account memory;
     private @Nullable ByteArrayOutputStream field;
-    /** The last buffer of a part that is no field, if there was one. */
+    /** The last buffer of a part other than a field; empty before the first one. */
     private byte[] waiting = NOTHING;
 
     /** @param memory what a field is charged to, as long as it is not complete; <em>transferred</em> */
