@@ -34,20 +34,20 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is promised, in each container as it is downloaded. {@code .ci/containers} runs it, and writes the page. */
+/** Runs the same checks in each container as its vendor ships it. {@code .ci/containers} runs this class, which writes the page. */
 class ContainerMatrix {
     private static final int ABORTS = Integer.getInteger("sluice.containers.aborts", 50);
     private static final int RACES = Integer.getInteger("sluice.containers.races", 50);
     private static final int PAUSED = 43;
 
-    static final String REFUSED = "`receive`: 413 and 400, with the error page";
-    static final String REFUSED_H2 = "h2c: `receive`, and 400 with the error page";
-    static final String PLAIN_ERROR = "`sendError` of an asynchronous servlet without Sluice has its error page";
-    static final String PLAIN_ELSEWHERE = "the same, where it calls `sendError` on a thread of its own";
+    static final String REFUSED = "`receive`: 413 and 400, with the error page of the application";
+    static final String REFUSED_H2 = "h2c: `receive`, and 400 with the error page of the application";
+    static final String PLAIN_ERROR = "without Sluice: `sendError` in an asynchronous servlet shows the error page";
+    static final String PLAIN_ELSEWHERE = "without Sluice: the same, called on a thread of the application";
     static final String CANCELLED =
-            "`receive`: " + RACES + " forms cancelled while they come: 500, and nothing is left";
-    static final String PAUSES = "`receive`: " + PAUSED + " forms of 2 MiB to sinks that pause";
-    static final String PLAIN_PAUSES = "a plain `ReadListener` that pauses likewise, without Sluice";
+            "`receive`: " + RACES + " forms cancelled while they arrive: 500, and nothing is left behind";
+    static final String PAUSES = "`receive`: " + PAUSED + " forms of 2 MiB, written to sinks that pause";
+    static final String PLAIN_PAUSES = "without Sluice: a `ReadListener` that pauses in the same way";
 
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final Path PAGE = ROOT.resolve("parser/docs/containers.md");
@@ -58,7 +58,7 @@ class ContainerMatrix {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
     private static final String FORM_TEXT = text("a", new byte[] {'1'}) + text("f", CONTENT);
 
-    /** What came out of each check: empty for well. */
+    /** The result of each check: empty if it passed. */
     private static final Map<Distribution, Map<String, String>> RESULTS = new EnumMap<>(Distribution.class);
 
     @TempDir
@@ -81,20 +81,20 @@ class ContainerMatrix {
         checks.put("`getParts`: fields and small files", () -> small("/parts"));
         checks.put("`getParts`: files in the spool", () -> spooled("/parts"));
         checks.put("`getParts`: 413 and 400", () -> refused("/parts"));
-        checks.put("`sendError` after `getParts`: the page sees the fields", () -> errorPage("error", 409));
-        checks.put("an exception after `getParts`: the page sees the fields", () -> errorPage("throw", 500));
+        checks.put("`sendError` after `getParts`: the error page sees the fields", () -> errorPage("error", 409));
+        checks.put("an exception after `getParts`: the error page sees the fields", () -> errorPage("throw", 500));
         checks.put("`receive`: fields and small files", () -> small("/receive"));
         checks.put("`receive`: files in the spool", () -> spooled("/receive"));
         checks.put(REFUSED, () -> refused("/receive"));
         checks.put(PLAIN_ERROR, () -> plainError("here"));
         checks.put(PLAIN_ELSEWHERE, () -> plainError("elsewhere"));
-        checks.put("`getParts`: " + ABORTS + " clients that go away leave nothing", () -> aborted("/parts"));
-        checks.put("`receive`: " + ABORTS + " clients that go away leave nothing", () -> aborted("/receive"));
+        checks.put("`getParts`: " + ABORTS + " interrupted uploads leave nothing behind", () -> aborted("/parts"));
+        checks.put("`receive`: " + ABORTS + " interrupted uploads leave nothing behind", () -> aborted("/receive"));
         checks.put(CANCELLED, this::cancelled);
-        checks.put("`receive`: requests that time out leave nothing", this::timedOut);
+        checks.put("`receive`: requests that time out leave nothing behind", this::timedOut);
         checks.put("h2c: `getParts`", () -> http2("/parts"));
         checks.put(REFUSED_H2, () -> http2("/receive"));
-        checks.put("h2c: clients that go away leave nothing", this::abortedHttp2);
+        checks.put("h2c: interrupted uploads leave nothing behind", this::abortedHttp2);
         checks.put(PAUSES, this::paused);
         checks.put(PLAIN_PAUSES, this::pausedWithout);
         return checks;
@@ -102,7 +102,7 @@ class ContainerMatrix {
 
     @ParameterizedTest
     @EnumSource
-    void doesWhatIsPromised(Distribution kind) throws Exception {
+    void container_passesAllChecks(Distribution kind) throws Exception {
         String only = System.getProperty("sluice.containers", "");
         assumeTrue(only.isEmpty() || List.of(only.split(",")).contains(kind.name()));
         Map<String, String> results = new LinkedHashMap<>();
@@ -112,7 +112,7 @@ class ContainerMatrix {
                 check.run();
                 assertNothingLeft();
             })));
-            results.put("no buffer is leaked, no job of the container fails", trouble(this::cleanLog));
+            results.put("no buffer leaks, and no task of the container fails", trouble(this::cleanLog));
             Files.writeString(DOWNLOADS.resolve(kind + ".log"), running.log());
         }
         RESULTS.put(kind, results);
@@ -127,7 +127,7 @@ class ContainerMatrix {
         }
     }
 
-    // ---- what is asked
+    // ---- the checks
 
     private String answer(String path, byte[] body) throws IOException {
         try (RawHttp connection = container.connect()) {
@@ -220,7 +220,7 @@ class ContainerMatrix {
         }
     }
 
-    /** Half of them close the connection, half reset it; wherever they are. */
+    /** Interrupts uploads at different places: half of the clients close the connection, half reset it. */
     private void aborted(String path) throws Exception {
         byte[] request = post(path, FORM.body());
         inParallel(ABORTS, i -> () -> {
@@ -248,7 +248,7 @@ class ContainerMatrix {
         inParallel(8, i -> () -> {
             try (RawHttp connection = container.connect()) {
                 connection.send(request, 0, request.length - 1000);
-                assertTrue(connection.answer().status() >= 500, "an answer after the time");
+                assertTrue(connection.answer().status() >= 500, "a response after the timeout");
             }
             return null;
         });
@@ -258,7 +258,8 @@ class ContainerMatrix {
         HttpClient client =
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build();
         client.send(
-                HttpRequest.newBuilder(uri("/state")).build(), BodyHandlers.ofString()); // is upgraded without a body
+                HttpRequest.newBuilder(uri("/state")).build(),
+                BodyHandlers.ofString()); // the upgrade works only without a body
         return client;
     }
 
@@ -337,9 +338,11 @@ class ContainerMatrix {
         StringBuilder page = new StringBuilder("""
                 # Servlet containers
 
-                Written by `.ci/containers`, which starts each container as it is downloaded, with one application in it, and tries
-                what is promised; not to be edited. Each was asked on JDK %s, over HTTP/1.1, and over HTTP/2 without TLS (h2c).
-                In each build the same is asked of embedded Jetty, Tomcat and Undertow ([answers](servlet-containers.md)).
+                This page shows what works in each servlet container. `.ci/containers` writes it: do not edit it. The script starts each
+                container as its vendor ships it, with one application, and runs the checks below. It uses JDK %s, HTTP/1.1, and HTTP/2 without TLS (h2c).
+                Every build runs similar checks in embedded Jetty, Tomcat and Undertow ([results](servlet-containers.md)).
+
+                `getParts` is the blocking call of the servlet API. `receive` is `MultipartRequests.receive`, which uses no thread while it waits for the client.
 
                 | container | version |
                 |---|---|

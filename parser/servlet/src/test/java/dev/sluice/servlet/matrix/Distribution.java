@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** A container as it is downloaded. Nothing but the port, HTTP/2 where it is off, and the application is set. */
+/** A container as its vendor ships it. Only the port, HTTP/2 if it is off, and the application are configured. */
 enum Distribution {
     TOMCAT_10("Tomcat 10.1", "org.apache.tomcat:tomcat:10.1.59:zip") {
         @Override
@@ -97,12 +97,10 @@ enum Distribution {
 
         @Override
         Map<String, String> known() {
-            String page =
-                    "where `sendError` is called on a thread that is not the container's at that moment, it sends the"
-                            + " status without the error page; with a servlet without Sluice too";
-            String loses =
-                    "now and then it loses bytes where a `ReadListener` goes on from another thread; with a servlet"
-                            + " without Sluice too. Let parts go to memory or to files there, not to sinks that pause";
+            String page = "if `sendError` is called on a thread outside the container, the response has the status but"
+                    + " no error page. The same happens without Sluice";
+            String loses = "bytes are sometimes lost when another thread resumes a `ReadListener`. The same happens"
+                    + " without Sluice. Keep parts in memory or in files there, and do not use sinks that pause";
             return Map.of(
                     ContainerMatrix.REFUSED,
                     page,
@@ -139,31 +137,31 @@ enum Distribution {
 
         @Override
         Map<String, String> known() {
-            String hangs = "now and then it does not call a `ReadListener` again after `isReady` was false on another"
-                    + " thread; with a servlet without Sluice neither. Let parts go to memory or to files there, not to sinks"
-                    + " that pause, and set a timeout for the request";
+            String hangs = "a `ReadListener` is sometimes not called again after `isReady` returned false on another"
+                    + " thread. The same happens without Sluice. Keep parts in memory or in files there, do not use"
+                    + " sinks that pause, and set a timeout for the request";
             return Map.of(
                     ContainerMatrix.PAUSES,
                     hangs,
                     ContainerMatrix.PLAIN_PAUSES,
                     hangs,
                     ContainerMatrix.CANCELLED,
-                    "`sendError` on a thread that is not the container's is answered with an empty 200; nothing is left");
+                    "`sendError` on a thread outside the container sends an empty 200. Nothing is left behind");
         }
     };
 
     /** Tomcat says "asyncOperation() is not valid for a request with Async state [COMPLETING]", with no class of Sluice in the trace. */
     private static final String UNANSWERED =
-            "once in some hundred times it closes the connection without an answer: bytes come"
-                    + " as another thread has just completed the request; nothing is left";
+            "about once in some hundred requests the connection closes without a response, because bytes"
+                    + " arrive while another thread completes the request. Nothing is left behind";
 
-    /** Where the application is, and its name. */
+    /** The context path of the application, and its name. */
     static final String PATH = "/matrix";
 
     private final String label;
     private final String artifact;
 
-    /** @param artifact in a Maven repository; none if it is on the class path */
+    /** @param artifact its Maven coordinates, or an empty string if it is on the class path */
     Distribution(String label, String artifact) {
         this.label = label;
         this.artifact = artifact;
@@ -173,20 +171,20 @@ enum Distribution {
         return label;
     }
 
-    /** {@return the version that is tried} */
+    /** {@return the version under test} */
     String version() {
         return artifact.isEmpty() ? io.undertow.Version.getVersionString() : artifact.split(":")[2];
     }
 
-    /** {@return why it does not pass which checks: what is not to be mended here} */
+    /** {@return the checks that this container fails, each with the reason; Sluice cannot repair them} */
     Map<String, String> known() {
         return Map.of();
     }
 
-    /** {@return arguments for {@code java} that start it} */
+    /** {@return the arguments of {@code java} that start it} */
     abstract List<String> install(Path home, Path war, int port) throws IOException;
 
-    /** Unpacks it into the empty directory {@code home}, and {@return how to start it} */
+    /** Unpacks it into the empty directory {@code home}, and {@return the arguments of {@code java} that start it} */
     List<String> install(Path downloads, Path home, Path war, int port) throws IOException {
         if (!artifact.isEmpty()) {
             String[] names = artifact.split(":");

@@ -37,13 +37,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
-/** The application that each container runs: forms behind the filter, forms that are received, and what is left of them. */
+/** The application that each container runs. It serves forms with the blocking and the asynchronous API, and counts leftovers. */
 @SuppressWarnings("serial")
 public final class MatrixApp extends HttpServlet implements ServletContextListener {
-    /** No part may be larger. */
+    /** The maximum size of a part. */
     static final int MOST = 8 << 20;
 
-    /** Parts above it are files. */
+    /** A larger part is written to a file. */
     static final int IN_MEMORY = 16 << 10;
 
     private static final String ERROR_PAGE = "/error";
@@ -137,7 +137,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
                     response.sendError(500);
                 }
             } catch (IOException | IllegalStateException e) {
-                log("not answered: " + e); // the client is gone, or the container has answered
+                log("not answered: " + e); // the client closed the connection, or the container has answered
             } finally {
                 complete(context);
             }
@@ -148,7 +148,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         try {
             context.complete();
         } catch (IllegalStateException e) {
-            // by the container, when the time was up
+            // the container completes the request after its timeout
         }
     }
 
@@ -175,7 +175,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         return name + ":" + size + ":" + Long.toHexString(sum.getValue()) + " ";
     }
 
-    /** After each write it is not ready for a moment, and is then made ready by another thread. */
+    /** A sink that is not ready after each write until another thread makes it ready. */
     private final class PausedSink implements PartSink {
         private final CRC32 sum = new CRC32();
         private long size;
@@ -203,7 +203,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         }
     }
 
-    /** What {@code /paused} needs of a container, by nothing but the servlet API: reads, stops, and goes on elsewhere. */
+    /** Does the same as {@code /paused} with the servlet API alone: reads, stops, and resumes on another thread. */
     private final class PlainReader implements ReadListener {
         private final AsyncContext context;
         private final ServletInputStream in;

@@ -118,42 +118,49 @@ class MemoryFigures {
     }
 
     private static final String PAGE = """
-            # Memory of uploads under way
+            # Memory of uploads in progress
 
-            Measured and written by `MemoryFigures` (tests of `samples/servlet`); do not edit. Run on {date} with \
-            `{command}`.
+            This page shows how much memory an upload takes while it arrives. `MemoryFigures` (a test class of \
+            `samples/servlet`) measures the figures and writes this page. Do not edit it. The figures are from \
+            {date}. The command is `{command}`.
 
-            - machine: {machine}
+            - Machine: {machine}
             - JVM: {jvm}
-            - server: Jetty {jetty}, in a process of its own; clients on one thread of another
+            - Server: Jetty {jetty}, in its own process. One thread of another process runs all clients.
 
-            *Heap* is what is used after a full collection, *direct* the memory of direct buffers (the JDK's and \
-            netty's), *resident* what the process has of the machine; its whole heap is resident from the start, so \
-            resident grows by what is outside of the heap. Socket buffers of the kernel are not counted. *Per \
-            upload* is the slope of the least-squares line through the rows. Resident goes up and down by some MiB \
-            by itself: with a hundred uploads its slope says nothing.
+            The columns mean:
 
-            *Jetty* is a servlet that reads with a `ReadListener` and drops what comes: what the container itself \
-            takes. *Sluice* is the same with `SluiceFilter`, its minimum rate and `MultipartRequests.receive`, in \
-            the default options.
+            - *heap*: the heap in use after a full garbage collection.
+            - *direct*: direct buffers of the JDK and of Netty.
+            - *resident*: the resident memory of the process. The whole heap is resident from the start, so growth \
+            is memory outside the heap. The value varies by a few MiB in any case. For a hundred uploads its slope \
+            therefore means nothing.
+            - *budget*: the bytes reserved in Sluice's memory budget.
+            - *per upload*: the slope of the least-squares line through the rows.
+
+            The socket buffers of the kernel are not included.
+
+            *Jetty* is a servlet without Sluice. It reads the body with a `ReadListener` and discards it, so it \
+            shows what the container needs. *Sluice* is a servlet that calls `MultipartRequests.receive` behind \
+            `SluiceFilter`, with the default options, including the minimum rate.
 
             ## An idle slow upload
 
-            Each client has sent the head of its request, a field and the start of a file, and goes on with one byte \
-            a second.
+            Each client has sent the head of its request, a field, and the start of a file. It then sends one byte a \
+            second.
 
             {idle}
-            Of the memory budget an idle upload has {idle budget} KiB: most of it room for a header section, \
-            reserved before it is needed.
+            An idle upload reserves {idle budget} KiB of the memory budget. Most of that is room for a header \
+            section, reserved before it is needed.
 
-            ## One MiB of upload in flight
+            ## One MiB of upload in progress
 
-            Each client has sent 1 MiB of a file, and goes on with one byte a second. *Spill* is as above: from 64 \
-            KiB on a part is in a file. *Memory* keeps everything in memory.
+            Each client has sent 1 MiB of a file. It then sends one byte a second. *Spill* uses the default options, \
+            as above: a part larger than 64 KiB is written to a file. *Memory* keeps everything in memory.
 
             {in flight}
-            Of the memory budget 1 MiB in flight has {spilled budget} KiB spilled to disk, and {kept budget} KiB in \
-            memory.
+            An upload of which 1 MiB has arrived reserves {spilled budget} KiB of the memory budget if the part is \
+            written to a file, and {kept budget} KiB if it is kept in memory.
             """;
 
     private static String page(Map<UploadHost.Kind, List<Point>> idle, Map<UploadHost.Kind, List<Point>> inFlight)
@@ -162,19 +169,19 @@ class MemoryFigures {
         List<Point> sluiceIdle = idle.get(UploadHost.Kind.SPILL);
         StringBuilder idleTable = new StringBuilder();
         table(idleTable, Map.of("Jetty", jettyIdle, "Sluice", sluiceIdle), List.of("Jetty", "Sluice"));
-        line(idleTable, "Jetty's share", jettyIdle, null);
-        line(idleTable, "with Sluice", sluiceIdle, null);
-        line(idleTable, "Sluice's share (the difference)", sluiceIdle, jettyIdle);
+        line(idleTable, "Jetty alone", jettyIdle, null);
+        line(idleTable, "Jetty with Sluice", sluiceIdle, null);
+        line(idleTable, "difference: Sluice", sluiceIdle, jettyIdle);
         List<Point> jetty = inFlight.get(UploadHost.Kind.JETTY);
         List<Point> spill = inFlight.get(UploadHost.Kind.SPILL);
         List<Point> memory = inFlight.get(UploadHost.Kind.MEMORY);
         StringBuilder table = new StringBuilder();
         table(table, Map.of("Jetty", jetty, "Spill", spill, "Memory", memory), List.of("Jetty", "Spill", "Memory"));
-        line(table, "Jetty's share", jetty, null);
-        line(table, "with Sluice, spilled to disk", spill, null);
-        line(table, "with Sluice, in memory", memory, null);
-        line(table, "Sluice's share, spilled to disk", spill, jetty);
-        line(table, "Sluice's share, in memory", memory, jetty);
+        line(table, "Jetty alone", jetty, null);
+        line(table, "Jetty with Sluice, written to files", spill, null);
+        line(table, "Jetty with Sluice, kept in memory", memory, null);
+        line(table, "difference: Sluice, written to files", spill, jetty);
+        line(table, "difference: Sluice, kept in memory", memory, jetty);
         return PAGE.replace("{date}", LocalDate.now(ZoneOffset.UTC).toString())
                 .replace("{command}", COMMAND)
                 .replace(
