@@ -62,7 +62,7 @@ class PausedStreamsTest {
 
     /** The size of a form: more than is buffered for one paused sink plus a window. */
     private static final byte[] BODY =
-            new TestForm().file("f", "f", new byte[1_000_000]).body();
+            new TestForm().file("f", "f", new byte[300_000]).body();
 
     /** The handler after the form handler; it receives no request, because all requests are forms. */
     @ChannelHandler.Sharable
