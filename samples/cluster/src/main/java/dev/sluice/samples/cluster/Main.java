@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "cluster",
         description =
-                "Runs upload servers on one object store behind a proxy, and checks the forms when servers are killed.",
+                "Runs upload servers with a proxy and one object store, and checks the forms when servers are killed.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND")
 public final class Main {

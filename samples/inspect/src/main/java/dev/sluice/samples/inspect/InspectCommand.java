@@ -43,14 +43,14 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         footer = {
             "",
-            "A nested multipart/mixed body is shown as one part, as it was sent. A form",
+            "A nested multipart/mixed body is shown as one part, undecoded. A form",
             "with the preset compatible contains the nested parts instead."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the body is valid", "1:the body or the Content-Type is invalid", "2:usage or I/O error"})
 public final class InspectCommand implements Callable<Integer> {
     private static final int MAX_CHUNK = 16 << 20;
-    /** More than the largest header section or epilogue: the bytes that the picture may have to show again. */
+    /** More than the largest header section or epilogue: the bytes that an error may refer back to. */
     private static final int LOOK_BACK = 32 << 10;
     /** Bytes to read after an error, for the hex dump. */
     private static final int LOOK_AHEAD = 64;
@@ -78,7 +78,7 @@ public final class InspectCommand implements Callable<Integer> {
     @Option(
             names = "--preset",
             paramLabel = "PRESET",
-            description = "How strictly to read: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+            description = "Strictness: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
             defaultValue = "standard")
     private PresetName preset = PresetName.standard;
 

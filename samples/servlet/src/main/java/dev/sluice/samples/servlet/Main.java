@@ -45,7 +45,7 @@ public final class Main implements Callable<Integer> {
     @Option(
             names = "--preset",
             paramLabel = "PRESET",
-            description = "How strictly to read a request without ?preset=: ${COMPLETION-CANDIDATES}.",
+            description = "Strictness for a request without ?preset=: ${COMPLETION-CANDIDATES}.",
             defaultValue = "standard")
     private PresetName preset = PresetName.standard;
 

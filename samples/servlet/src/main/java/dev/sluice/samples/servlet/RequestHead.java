@@ -47,7 +47,7 @@ final class RequestHead extends HttpFilter {
     @Override
     protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        // The inspector's charset, whatever the Content-Type says: names are UTF-8 (RFC 7578 section 5.1).
+        // The inspector's charset, regardless of the Content-Type: names are UTF-8 (RFC 7578 section 5.1).
         request.setCharacterEncoding("UTF-8");
         ErrorAnswer fault = fault(request);
         if (fault == null) {

@@ -123,7 +123,7 @@ public final class ServletServer implements AutoCloseable {
     }
 
     /**
-     * Returns options that keep the parts as they are in the body, for comparison with the inspector: nothing is
+     * Returns options that keep the parts unchanged, for comparison with the inspector: nothing is
      * decoded or expanded.
      */
     private FormOptions options(Preset preset) {

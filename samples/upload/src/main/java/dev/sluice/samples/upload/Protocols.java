@@ -45,7 +45,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
 
     /**
      * The addition to the connection's window. Streams with slow sinks must not stop the others, so the window must
-     * exceed those of all streams together. It is twice as large, because Netty returns window to the client only after
+     * exceed the windows of all streams together. It is twice as large, because Netty returns window to the client only after
      * half of it was read.
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
