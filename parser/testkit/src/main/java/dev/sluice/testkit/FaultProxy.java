@@ -78,7 +78,8 @@ public final class FaultProxy implements Closeable {
     }
 
     /**
-     * {@return cut off from the client once the server has done it; under way until its answer is discarded}
+     * {@return a fault that cuts off the client after the server has handled the request; the request is under way until its
+     * answer is discarded}
      *
      * @param until completed when the answer may be discarded
      */
@@ -87,7 +88,7 @@ public final class FaultProxy implements Closeable {
     }
 
     /**
-     * {@return cut off from the client once all of it was sent; the server sees it later}
+     * {@return a fault that cuts off the client after it has sent the request, which the server receives later}
      *
      * @param until completed when the request may go to the server
      */
