@@ -13,6 +13,7 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UnsupportedEncodingException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
@@ -36,6 +37,12 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     MultipartRequest(HttpServletRequest request, RequestState state) {
         super(request);
         this.state = state;
+    }
+
+    @Override
+    public void setCharacterEncoding(String encoding) throws UnsupportedEncodingException {
+        super.setCharacterEncoding(encoding);
+        state.form.encodingSet();
     }
 
     // ---- parts

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.StringTokenizer;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -51,6 +52,7 @@ final class RequestForm {
     private volatile @Nullable MultipartRequestException textsRefusal;
     private volatile @Nullable BodyStream body;
     private volatile @Nullable Thread parser;
+    private volatile boolean encodingSet;
 
     RequestForm(HttpServletRequest source, FormService service, RequestLife life) {
         this.source = source;
@@ -153,19 +155,47 @@ final class RequestForm {
         return service.isClosed() || life.isRequestOver();
     }
 
-    /**
-     * {@return the charset that the request or the application named for it, if it is known and keeps ASCII; or null. By others,
-     * as UTF-16, a client could write texts that nobody who looks at the body before can read}
-     */
+    /** Remembers that the application set the character encoding after the filter. */
+    void encodingSet() {
+        encodingSet = true;
+    }
+
+    /** {@return the charset that the application set for the request, if it is known and keeps ASCII, or null} */
     @Nullable
     Charset charset() {
-        String name = source.getCharacterEncoding();
+        Charset set = known(source.getCharacterEncoding());
+        if (set == null || set.equals(StandardCharsets.UTF_8)) {
+            return set;
+        }
         try {
-            Charset named = name == null ? null : Charset.forName(name);
-            if (named != null && !named.equals(StandardCharsets.UTF_8)) {
-                options.toBuilder().headerCharset(named); // throws for what does not keep ASCII
+            options.toBuilder().headerCharset(set);
+        } catch (IllegalArgumentException e) { // it does not keep ASCII
+            return null;
+        }
+        return encodingSet || !isOfClient(set) ? set : null;
+    }
+
+    /** {@return whether the Content-Type names {@code charset}: the container takes the encoding from there if none is set} */
+    private boolean isOfClient(Charset charset) {
+        StringTokenizer parameters = new StringTokenizer(String.valueOf(source.getContentType()), ";");
+        while (parameters.hasMoreTokens()) {
+            String parameter = parameters.nextToken();
+            int equals = parameter.indexOf('=') + 1;
+            if (parameter.substring(0, equals).strip().equalsIgnoreCase("charset=")
+                    && charset.equals(known(parameter
+                            .substring(equals)
+                            .strip()
+                            .replace('"', ' ')
+                            .strip()))) {
+                return true;
             }
-            return named;
+        }
+        return false;
+    }
+
+    private static @Nullable Charset known(@Nullable String name) {
+        try {
+            return name == null ? null : Charset.forName(name);
         } catch (IllegalArgumentException e) {
             return null;
         }

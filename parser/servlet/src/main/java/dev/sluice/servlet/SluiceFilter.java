@@ -44,9 +44,10 @@ import org.jspecify.annotations.Nullable;
  * in order; files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an existing file;
  * relative names are resolved against the {@linkplain Builder#location location} and may not leave it. After the form has
  * been parsed, {@code getInputStream} is at its end. If the application calls {@code getInputStream} or {@code getReader}
- * first, the form is not parsed: {@code getParts} throws, and only the query string has parameters. The charset of names and
- * of parameters is that of the part or the {@code _charset_} field; else {@code getCharacterEncoding()}, as the servlet
- * specification says; else UTF-8.
+ * first, the form is not parsed: {@code getParts} throws, and only the query string has parameters. Parameters are decoded in the
+ * charset of the part or of the {@code _charset_} field, else in the encoding that the application sets with {@code
+ * setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are decoded in that encoding, else in UTF-8. The {@code charset}
+ * of the request's Content-Type is not used: {@code multipart/form-data} has none.
  *
  * <p><b>Lifetime.</b> Files and memory are released when the request is over, however it ends, and nobody uses the form any
  * more: a worker of {@code AsyncContext.start} keeps it if it begins within 5 seconds of the end, any other thread needs a

@@ -52,15 +52,21 @@ final class ParameterQuestions {
                 Question.that("text is UTF-8 where nothing says otherwise")
                         .sends(new Form().field("a", "ä€").field("ö", "name"))
                         .asks(request -> request.getParameter("a") + " " + request.getParameter("ö")),
-                Question.that("the charset of the request's Content-Type is for text")
-                        .sends(path -> Form.request(
-                                "POST",
-                                path,
-                                Form.CONTENT_TYPE + "; charset=ISO-8859-1",
-                                new Form()
-                                        .part(disposition("a"), new byte[] {(byte) 0xe4})
-                                        .body()))
+                Question.that("the charset of the request's Content-Type is not for text")
+                        .sends(path -> sayingLatin1(path, new Form().field("a", "ä")))
                         .asks(request -> request.getParameter("a")),
+                Question.that("setCharacterEncoding goes before the charset of the request's Content-Type")
+                        .sends(path -> sayingLatin1(path, new Form().part(disposition("a"), new byte[] {(byte) 0x80})))
+                        .asks(request -> {
+                            request.setCharacterEncoding("windows-1252");
+                            return request.getParameter("a");
+                        }),
+                Question.that("setCharacterEncoding to the charset of the request's Content-Type is for text")
+                        .sends(path -> sayingLatin1(path, new Form().part(disposition("a"), new byte[] {(byte) 0xe4})))
+                        .asks(request -> {
+                            request.setCharacterEncoding("ISO-8859-1");
+                            return request.getParameter("a");
+                        }),
                 Question.that("setCharacterEncoding before the first access is for text")
                         .sends(new Form().part(disposition("a"), new byte[] {(byte) 0xe4}))
                         .asks(request -> {
@@ -102,6 +108,10 @@ final class ParameterQuestions {
                         .asks(request ->
                                 Say.attempt(() -> request.getParameterMap().put("b", new String[0])) + " "
                                         + Say.parameterNames(request)));
+    }
+
+    private static byte[] sayingLatin1(String path, Form form) {
+        return Form.request("POST", path, Form.CONTENT_TYPE + "; charset=ISO-8859-1", form.body());
     }
 
     private static byte[] namedInLatin1() {
