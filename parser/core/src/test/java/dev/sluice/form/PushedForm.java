@@ -55,6 +55,13 @@ public final class PushedForm implements FormSource, AutoCloseable {
         resumed.add(work);
     }
 
+    /** Runs all work that was to be resumed. */
+    public void runResumed() {
+        for (Runnable work = resumed.poll(); work != null; work = resumed.poll()) {
+            work.run();
+        }
+    }
+
     public FormIntake intake() {
         return intake;
     }

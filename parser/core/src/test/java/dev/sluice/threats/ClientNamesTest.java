@@ -152,4 +152,38 @@ class ClientNamesTest {
             }
         }
     }
+
+    @Test
+    void cve_2026_19481_namesOfTheLanguage_areNamesLikeOthers() throws IOException {
+        List<String> names = List.of(
+                "__proto__",
+                "constructor",
+                "prototype",
+                "a[__proto__][b]",
+                "a.constructor.b",
+                "toString",
+                "class.classLoader");
+        StringBuilder body = new StringBuilder();
+        for (String name : names) {
+            body.append(Run.field(name, "of " + name));
+        }
+        body.append(Run.file("__proto__", "__proto__", "a file")).append("--x--");
+        try (SpoolDirectory spool =
+                        SpoolDirectory.builder(root).keepFreeBytes(0).open();
+                MultipartForm form = read(spool, body.toString())) {
+            assertEquals(
+                    names,
+                    form.parts().stream()
+                            .limit(names.size())
+                            .map(FormPart::name)
+                            .toList());
+            for (String name : names) {
+                assertEquals("of " + name, form.text(name));
+            }
+            for (String none : List.of("a", "b", "hasOwnProperty", "class", "getClass", "")) {
+                assertEquals(List.of(), form.parts(none), none);
+            }
+            assertEquals("__proto__", form.files().get(0).safeFilename());
+        }
+    }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.threats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,8 +19,10 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PushedForm;
 import dev.sluice.testkit.HostileBodies;
 import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.Soup;
 import dev.sluice.transfer.TransferDecoder;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -323,5 +326,44 @@ class DifferentialsTest {
                 assertNothingIsLost(data, preset);
             }
         }
+    }
+
+    /** Writes parts again as a relay does, with what the decoder says of them and nothing else. */
+    private static byte[] relayed(Boundary boundary, List<Run.Part> parts) throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        for (Run.Part part : parts) {
+            String filename = part.filename() == null ? "" : "; filename=\"" + part.filename() + "\"";
+            body.write(("--" + boundary.value() + "\r\nContent-Disposition: form-data; name=\"" + part.name() + "\""
+                            + filename + "\r\n\r\n")
+                    .getBytes(StandardCharsets.UTF_8));
+            body.write(Run.bytes(part.body() + "\r\n"));
+        }
+        body.write(Run.bytes("--" + boundary.value() + "--\r\n"));
+        return body.toByteArray();
+    }
+
+    @Test
+    void cve_2026_59389_whatStrictAccepts_relayedUnchanged_isTheSameForm() throws IOException {
+        MultipartOptions strict =
+                MultipartOptions.builder().preset(Preset.STRICT).build();
+        int forms = 0;
+        for (int seed = 0; seed < 20_000; seed++) {
+            Soup.Body soup = Soup.body(seed);
+            Boundary boundary;
+            try {
+                boundary = Boundary.formData(soup.contentType(), Preset.STRICT);
+            } catch (MultipartException e) {
+                continue;
+            }
+            Run first = Run.of(boundary, new ByteArrayInputStream(soup.bytes()), strict, 1000);
+            if (first.failure == null && !first.parts.isEmpty()) {
+                forms++;
+                byte[] again = relayed(boundary, first.parts);
+                Run second = Run.of(boundary, new ByteArrayInputStream(again), strict, 1000);
+                assertNull(second.failure, soup::toString);
+                assertEquals(first.parts, second.parts, soup::toString);
+            }
+        }
+        assertTrue(forms > 1000, "forms: " + forms);
     }
 }

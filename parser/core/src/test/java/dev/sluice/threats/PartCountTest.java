@@ -191,4 +191,33 @@ class PartCountTest {
             assertEquals(20, form.files().size());
         }
     }
+
+    /** A limit that the body of the test exceeds if it is {@code tight}. */
+    private record Limit(
+            Reason reason,
+            UnaryOperator<MultipartOptions.Builder> tight,
+            UnaryOperator<MultipartOptions.Builder> off) {}
+
+    @Test
+    void cve_2026_47885_limitTurnedOff_leavesTheOthers() {
+        List<Limit> limits = List.of(
+                new Limit(Reason.TOO_MANY_PARTS, o -> o.maxParts(1), o -> o.unlimitedParts()),
+                new Limit(Reason.TOO_MANY_FILES, o -> o.maxFiles(1), o -> o.unlimitedFiles()),
+                new Limit(Reason.PART_TOO_LARGE, o -> o.maxPartBytes(9), o -> o.unlimitedPartBytes()),
+                new Limit(Reason.BODY_TOO_LARGE, o -> o.maxBodyBytes(100), o -> o.unlimitedBodyBytes()),
+                new Limit(Reason.HEADERS_TOO_LARGE, o -> o.maxHeaderBytes(70), o -> o.unlimitedHeaderBytes()));
+        String twoFiles = Run.file("a", "f", "0123456789") + Run.file("b", "g", "0123456789") + "--x--";
+        for (Limit kept : limits) {
+            for (Limit other : limits) {
+                if (other != kept) {
+                    Run.of(twoFiles, Run.options(o -> other.off.apply(kept.tight.apply(o))), 64)
+                            .assertRefused(kept.reason);
+                    Run.of(twoFiles, Run.options(o -> kept.tight.apply(other.off.apply(o))), 64)
+                            .assertRefused(kept.reason);
+                }
+            }
+            Run.of(twoFiles, Run.options(o -> kept.off.apply(kept.tight.apply(o))), 64)
+                    .assertAccepted();
+        }
+    }
 }

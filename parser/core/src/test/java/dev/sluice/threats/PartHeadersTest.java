@@ -18,6 +18,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -180,5 +181,51 @@ class PartHeadersTest {
                 .build();
         double overhead = Memory.overhead(options, () -> new Repeated("", fields, 1000, "--x--"));
         assertTrue(overhead <= 1.25, "the heap holds " + overhead + " of what is charged");
+    }
+
+    @Test
+    void cve_2026_128846_headersCutAtTheLimit_neverMakeAFieldOfAFile() {
+        String headers =
+                "X-Padding: " + "p".repeat(60) + "\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n"
+                        + "Content-Type: text/plain\r\n\r\n";
+        String body = "--x\r\n" + headers + "v" + Run.TAIL;
+        for (int limit = 1; limit <= headers.length() + 1; limit++) {
+            int most = limit;
+            for (int chunkSize : new int[] {1, 2, 3, 7, 64, body.length()}) {
+                Run run = Run.of(body, Run.options(options -> options.maxHeaderBytesPerPart(most)), chunkSize);
+                if (limit < headers.length()) {
+                    assertEquals(0, run.assertRefused(Reason.HEADER_SECTION_TOO_LARGE).begun, "limit " + limit);
+                } else {
+                    assertEquals(List.of(new Run.Part("a", "f", "v")), run.assertAccepted().parts);
+                }
+            }
+        }
+    }
+
+    @Test
+    void cve_2026_107937_headersOfAttachments_haveTheLimitsOfOtherParts() throws IOException {
+        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
+                .preset(Preset.COMPATIBLE)
+                .maxHeaderBytesPerPart(200)
+                .maxHeadersPerPart(3)
+                .build();
+        String one = "Content-Disposition: attachment; filename=f\r\n";
+        assertEquals("f", attachment(one + "X: " + "v".repeat(140) + "\r\n", options));
+        assertEquals("f", attachment(one + "a:\r\nb:\r\n", options));
+        assertEquals("HEADER_SECTION_TOO_LARGE", attachment(one + "X: " + "v".repeat(200) + "\r\n", options));
+        assertEquals("HEADER_SECTION_TOO_LARGE", attachment(one + "X".repeat(200) + ": v\r\n", options));
+        assertEquals("TOO_MANY_HEADERS", attachment(one + "a:\r\nb:\r\nc:\r\n", options));
+    }
+
+    /** {@return the file name of an attachment with these headers, or the reason of its refusal} */
+    private static String attachment(String headers, FormOptions options) throws IOException {
+        String body = "--x\r\n" + Run.FIELD + "Content-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n" + headers
+                + "\r\nv\r\n--y--" + Run.TAIL;
+        try (MultipartForm form =
+                PushedForm.read(new ByteArrayInputStream(Run.bytes(body)), Boundary.of("x"), options)) {
+            return String.valueOf(form.parts().get(0).filename());
+        } catch (MultipartException e) {
+            return e.reason().name();
+        }
     }
 }

@@ -26,6 +26,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.Cleaner;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -329,5 +330,75 @@ class TemporaryFilesTest extends SpooledTest {
                 .check(Sources.CLASSES);
         assertEquals(
                 List.of(), Sources.linesWith("DELETE_ON_CLOSE", "deleteOnExit", "void finalize(", "addShutdownHook"));
+    }
+
+    @Test
+    void cve_2026_77037_abortWithinAFile_closesItsDescriptor() throws IOException {
+        int inSecond = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("abcdefghij") + 25;
+        for (int chunkSize : new int[] {1, 13, BODY.length}) {
+            PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
+            feed(assembler, 0, inSecond, chunkSize);
+            assertTrue(!Upload.openFilesIn(spool.path()).isEmpty(), "a file is open");
+            assembler.close();
+            Upload.assertNothingIsLeft(spool, budget, "in chunks of " + chunkSize);
+        }
+    }
+
+    /** A sink that is not ready yet decides nothing about the size of its part. */
+    @Test
+    void cve_2026_77063_sinkThatIsReadyLate_doesNotOutrunTheSizeLimit() throws IOException {
+        int in = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("0123456789") + 3;
+        for (boolean readyBeforeTheLimit : new boolean[] {false, true}) {
+            Readiness ready = Readiness.pending();
+            List<String> calls = new ArrayList<>();
+            PartSink late = new IdleSink() {
+                @Override
+                public Readiness write(ByteBuf data) {
+                    return calls.isEmpty() ? called("write", ready) : called("write", Readiness.READY);
+                }
+
+                private Readiness called(String name, Readiness answer) {
+                    calls.add(name);
+                    return answer;
+                }
+
+                @Override
+                public Readiness complete() {
+                    return called("complete", Readiness.READY);
+                }
+
+                @Override
+                public Readiness publish() {
+                    return called("publish", Readiness.READY);
+                }
+
+                @Override
+                public void close() {
+                    calls.add("close");
+                }
+            };
+            FormOptions options = options()
+                    .maxPartBytes(5)
+                    .decider(part -> PartDecision.to(late))
+                    .build();
+            try (PushedForm form = PushedForm.create(Upload.BOUNDARY, options)) {
+                feed(form, 0, in, in);
+                MultipartException e = assertThrows(MultipartException.class, () -> {
+                    if (readyBeforeTheLimit) {
+                        ready.ready();
+                        form.runResumed();
+                    }
+                    feed(form, in, BODY.length, BODY.length);
+                    ready.ready();
+                    form.runResumed();
+                    form.finish();
+                });
+                assertEquals(Reason.PART_TOO_LARGE, e.reason());
+                assertEquals("close", calls.get(calls.size() - 1));
+                assertEquals(1, calls.stream().filter("close"::equals).count());
+                assertTrue(!calls.contains("complete") && !calls.contains("publish"), calls::toString);
+            }
+            Upload.assertNothingIsLeft(spool, budget, "ready before: " + readyBeforeTheLimit);
+        }
     }
 }

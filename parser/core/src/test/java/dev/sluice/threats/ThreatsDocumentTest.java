@@ -78,7 +78,7 @@ class ThreatsDocumentTest {
             assertTrue(!tests.isEmpty() || row.get(3).startsWith("none: "), row.toString());
             named.addAll(tests);
         }
-        assertEquals(90, ids.size());
+        assertEquals(97, ids.size());
         assertEquals(
                 tests().stream()
                         .map(test -> test.substring(test.lastIndexOf('.') + 1))
