@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,11 +98,17 @@ public final class Boundary {
         if (parser.lookalike) {
             met(
                     Deviation.LOOKALIKE_BOUNDARY,
-                    "the Content-Type has another parameter in which some parsers see a boundary",
+                    "the Content-Type has the word boundary where some parsers find another boundary",
                     deviations);
         }
         if (parser.comma) {
             met(Deviation.COMMA_AFTER_MEDIA_TYPE, "", deviations);
+        }
+        if (parser.otherCharset) {
+            met(
+                    Deviation.REQUEST_CHARSET,
+                    "the Content-Type of the request has a charset other than UTF-8 and US-ASCII",
+                    deviations);
         }
         return new Boundary(value, mediaType, deviations);
     }
@@ -203,6 +210,8 @@ public final class Boundary {
     /** {@code type "/" subtype *( OWS ";" OWS [ name "=" ( run / quoted-string ) ] )} (RFC 9110 sections 5.6.6 and 8.3.1). */
     private static final class ContentTypeParser {
         private static final String BOUNDARY = "boundary";
+        private static final String CHARSET = "charset";
+        private static final Set<String> HARMLESS_CHARSETS = Set.of("utf-8", "utf8", "us-ascii", "ascii");
 
         private final String text;
         private final Preset preset;
@@ -213,8 +222,11 @@ public final class Boundary {
         /** Whether a parameter was met whose name begins with that of the boundary, but is another one. */
         private boolean almostBoundary;
 
-        /** Whether another parameter looks to some readers as if a boundary were in it. */
+        /** Whether some readers find a boundary in another parameter, or another one in the boundary. */
         private boolean lookalike;
+
+        /** Whether some readers decode names in another charset than UTF-8. */
+        private boolean otherCharset;
 
         private boolean comma;
 
@@ -265,8 +277,7 @@ public final class Boundary {
                 throw error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter");
             }
             almostBoundary |= startsSo;
-            lookalike |= !isBoundary
-                    && name.regionMatches(true, name.length() - BOUNDARY.length(), BOUNDARY, 0, BOUNDARY.length());
+            lookalike |= !isBoundary && hasBoundary(name);
             if (name.isEmpty() || at == text.length() || text.charAt(at) != '=') {
                 skipBlanks();
                 if (name.isEmpty() || isBoundary || at < text.length() && text.charAt(at) != ';') {
@@ -280,14 +291,28 @@ public final class Boundary {
             if (isBoundary) {
                 boundary = value;
                 boundaryQuoted = quoted;
+                lookalike |= hasBoundary(value) && (!name.equals(BOUNDARY) || showsBoundary(value));
             } else {
-                lookalike |= quoted && value.indexOf('\\') >= 0 || showsBoundary(value);
+                lookalike |= quoted && value.indexOf('\\') >= 0 || hasBoundary(value);
+                otherCharset |= isOtherCharset(name.toLowerCase(Locale.ROOT), value.toLowerCase(Locale.ROOT));
             }
         }
 
-        /** {@return whether {@code value} has {@code boundary}, blanks and {@code =} in it} */
+        /** {@return whether {@code boundary} is in {@code text}, in any case} */
+        private static boolean hasBoundary(String text) {
+            return text.toLowerCase(Locale.ROOT).contains(BOUNDARY);
+        }
+
+        private static boolean isOtherCharset(String name, String value) {
+            return name.equals(CHARSET) ? !HARMLESS_CHARSETS.contains(value) : name.startsWith(CHARSET + "*");
+        }
+
+        /** {@return whether {@code value} is {@code boundary}, or has it in it, with blanks and {@code =} after it} */
         private static boolean showsBoundary(String value) {
             String text = value.toLowerCase(Locale.ROOT);
+            if (text.equals(BOUNDARY)) {
+                return true;
+            }
             for (int at, from = 0; (at = text.indexOf(BOUNDARY, from)) >= 0; ) {
                 from = at + BOUNDARY.length();
                 while (from < text.length() && Bytes.isBlank(text.charAt(from))) {

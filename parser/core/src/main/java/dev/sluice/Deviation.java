@@ -17,10 +17,19 @@ public enum Deviation {
     BOUNDARY_CHARACTERS(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
-    /** Another parameter in which some readers see a boundary: {@code xboundary}, {@code x="; boundary=y"}, or a backslash in quotes. */
+    /**
+     * The word {@code boundary} where some readers find another boundary: in the name or value of another parameter, as in
+     * {@code xboundary} and {@code x="; boundary=y"}; in the boundary itself, as in {@code "boundary=y"} and {@code boundary}; or a
+     * backslash in another quoted parameter.
+     */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A comma for the semicolon behind the media type, as in an example of RFC 1867. */
     COMMA_AFTER_MEDIA_TYPE(Reason.MISSING_BOUNDARY, REFUSED, REFUSED, REPORTED),
+    /**
+     * A {@code charset} of the request's {@code Content-Type} other than UTF-8 and US-ASCII. RFC 7578 has no such parameter: it is never
+     * used, but some readers decode names by it.
+     */
+    REQUEST_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** Bytes other than one CRLF before the first delimiter. */
     PREAMBLE(Reason.PREAMBLE, REFUSED, REPORTED, ACCEPTED),
     /** Bytes other than one CRLF after the close-delimiter. */
@@ -65,6 +74,16 @@ public enum Deviation {
      * parameter without a value, or an empty one.
      */
     LOOSE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
+    /** An unknown {@code Content-Disposition} parameter that occurs twice, in any case: some readers then find no name at all. */
+    REPEATED_PARAMETER(Reason.DUPLICATE_PARAMETER, REFUSED, REPORTED, ACCEPTED),
+    /**
+     * An unknown {@code Content-Disposition} parameter that some readers take for the name or file name: one with {@code *} in its
+     * name, such as {@code filename*x}, or one that ends in {@code name} or {@code filename} after a character that is not a letter,
+     * such as {@code x-filename}.
+     */
+    LOOKALIKE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
+    /** A name or file name that begins with the byte order mark of UTF-8, which some readers remove. */
+    BYTE_ORDER_MARK(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Two backslashes in a quoted value, read as one. */
     ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Another backslash in a quoted value: before a quote it escapes it, else it is itself. */
@@ -100,7 +119,7 @@ public enum Deviation {
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /** A charset in which ASCII is not itself (UTF-16, EBCDIC), of a field; in {@code _charset_} it is ignored. */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
-    /** A {@code charset} that the platform does not know, for text: UTF-8 is used instead. */
+    /** A {@code charset} of a field that the platform does not know: UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
     /** What a preset makes of a deviation: each has those of STRICT, STANDARD and COMPATIBLE. */

@@ -4,11 +4,15 @@ import static java.util.Map.entry;
 
 import dev.sluice.MultipartException.Reason;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +39,9 @@ final class DispositionParser {
             entry(Deviation.DISPOSITION_TYPE, "the disposition type is not form-data"),
             entry(Deviation.DISPOSITION_SYNTAX, "parameters are malformed"),
             entry(Deviation.LOOSE_PARAMETER, "a parameter is one that other parsers read differently"),
+            entry(Deviation.REPEATED_PARAMETER, "a parameter occurs twice"),
+            entry(Deviation.LOOKALIKE_PARAMETER, "some parsers take a parameter for the name or file name"),
+            entry(Deviation.BYTE_ORDER_MARK, "a name begins with a byte order mark"),
             entry(Deviation.ESCAPED_BACKSLASH, "a quoted value has a backslash"),
             entry(Deviation.BACKSLASH, "a quoted value has a backslash"),
             entry(Deviation.CONTROL_IN_DISPOSITION, "a quoted value has a control character"),
@@ -71,6 +78,9 @@ final class DispositionParser {
     /** Those of {@code filename*0}, {@code filename*1}, ..., in the order in which they came. */
     final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
 
+    /** The names of the parameters without a meaning, in lower case. */
+    private final Set<String> unknown = new HashSet<>(0);
+
     /** The first of each kind of what has one reading here, and may be refused or reported. */
     final List<PartNames.Oddity> noted = new ArrayList<>(0);
 
@@ -96,6 +106,7 @@ final class DispositionParser {
         at = from;
         end = to;
         pieces.clear();
+        unknown.clear();
         noted.clear();
         notedKinds = 0;
         skipToken();
@@ -154,6 +165,9 @@ final class DispositionParser {
         if (known != null && known.isThere() && known != continuation && known != nameContinuation) {
             throw new Refusal(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice");
         }
+        if (known == null) {
+            unknownParameter(start, afterName);
+        }
         if (at > afterName) {
             note(Deviation.DISPOSITION_SYNTAX, at);
         }
@@ -161,6 +175,9 @@ final class DispositionParser {
         if (lenient && at < end && Bytes.isBlank(bytes[at])) {
             note(Deviation.DISPOSITION_SYNTAX, at);
             skipBlanks();
+        }
+        if (known == name || known == filename) {
+            byteOrderMark(at < end && bytes[at] == '"' ? at + 1 : at);
         }
         if (at < end && bytes[at] == '"') {
             quotedValue();
@@ -173,6 +190,33 @@ final class DispositionParser {
         }
         if (known != null && !known.isThere()) {
             known.set(start, valueStart, valueEnd, escaped);
+        }
+    }
+
+    /** Notes what other readers make of a parameter that has no meaning. */
+    private void unknownParameter(int from, int to) throws Refusal {
+        steps += to - from;
+        String lowerCase = new String(bytes, from, to - from, StandardCharsets.US_ASCII).toLowerCase(Locale.ROOT);
+        if (!unknown.add(lowerCase)) {
+            note(Deviation.REPEATED_PARAMETER, from);
+        }
+        if (lowerCase.indexOf('*') >= 0 || endsAsWord(lowerCase, "name") || endsAsWord(lowerCase, "filename")) {
+            note(Deviation.LOOKALIKE_PARAMETER, from);
+        }
+    }
+
+    /** {@return whether {@code text} ends with {@code word} after a character that is not a letter} */
+    private static boolean endsAsWord(String text, String word) {
+        int before = text.length() - word.length() - 1;
+        return before >= 0 && text.endsWith(word) && (text.charAt(before) < 'a' || text.charAt(before) > 'z');
+    }
+
+    private void byteOrderMark(int from) throws Refusal {
+        if (from + 2 < end
+                && bytes[from] == (byte) 0xEF
+                && bytes[from + 1] == (byte) 0xBB
+                && bytes[from + 2] == (byte) 0xBF) {
+            note(Deviation.BYTE_ORDER_MARK, from);
         }
     }
 

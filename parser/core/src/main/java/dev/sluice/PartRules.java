@@ -16,7 +16,13 @@ final class PartRules {
     private static final String CHARSET = "charset";
 
     private static final Deviation[] READABLE_ELSEWHERE = {
-        Deviation.DISPOSITION_TYPE, Deviation.LOOSE_PARAMETER, Deviation.ESCAPED_BACKSLASH, Deviation.BACKSLASH
+        Deviation.DISPOSITION_TYPE,
+        Deviation.LOOSE_PARAMETER,
+        Deviation.REPEATED_PARAMETER,
+        Deviation.LOOKALIKE_PARAMETER,
+        Deviation.BYTE_ORDER_MARK,
+        Deviation.ESCAPED_BACKSLASH,
+        Deviation.BACKSLASH
     };
 
     private final MultipartOptions options;
@@ -218,7 +224,7 @@ final class PartRules {
         checkCharset();
     }
 
-    /** Of a type with parameters: whether all readers find the same charset, and ASCII is itself in that of a field. */
+    /** Checks a type with parameters: all readers find the same charset; that of a field is known, and in it ASCII is itself. */
     private void checkCharset() throws Refusal {
         int start = section.valueStart(typeField);
         byte[] array = section.array();
@@ -235,8 +241,13 @@ final class PartRules {
             require(Deviation.AMBIGUOUS_CHARSET, start, "the Content-Type of a part has more than one charset");
         }
         String charset = names.hasFilename ? null : PartHead.parameter(type, CHARSET);
-        Charset named = charset == null ? null : Text.charset(charset);
-        if (named != null && !Text.keepsAscii(named)) {
+        if (charset == null) {
+            return;
+        }
+        Charset named = Text.charset(charset);
+        if (named == null) {
+            require(Deviation.UNKNOWN_CHARSET, start, "the charset of a field is unknown");
+        } else if (!Text.keepsAscii(named)) {
             require(Deviation.CHARSET_WITHOUT_ASCII, start, "the charset of a field is not a superset of US-ASCII");
         }
     }

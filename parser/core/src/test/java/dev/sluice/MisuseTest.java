@@ -200,7 +200,8 @@ class MisuseTest {
 
     @Test
     void textOfAPartThatIsOverReportsNothing() throws IOException {
-        String unknown = Verdict.headers(Verdict.A + "Content-Type: text/plain; charset=x-none\r\n");
+        String file = "Content-Disposition: form-data; name=a; filename=f\r\n";
+        String unknown = Verdict.headers(file + "Content-Type: text/plain; charset=x-none\r\n");
         byte[] body = Decoding.bytes(unknown.replace("--x--\r\n", BODY));
         try (MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), Boundary.of("x"))) {
             MultipartReader.Part first = reader.nextPart();

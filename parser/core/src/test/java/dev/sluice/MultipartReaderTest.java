@@ -434,29 +434,47 @@ class MultipartReaderTest {
     }
 
     @Test
-    void anUnknownCharsetIsReportedAndReadAsUtf8() throws IOException {
+    void unknownCharset_ofField_isReportedAtItsHeader() throws IOException {
         for (String charset : List.of("x-none", "\"\"", "!!", "", "\"utf-8")) {
-            String form = "--x\r\n" + Verdict.A + "Content-Type: text/plain; charset=" + charset
-                    + "\r\n\r\n\u00c3\u00bc\r\n--x--";
-            for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
-                MultipartOptions options =
-                        MultipartOptions.builder().preset(preset).build();
-                try (MultipartReader reader = MultipartReader.create(stream(form), X, options)) {
-                    assertEquals("\u00fc", next(reader).text());
-                    assertEquals(
-                            List.of(new ReportedDeviation(Deviation.UNKNOWN_CHARSET, 0, form.indexOf("\r\n\r\n") + 4)),
-                            reader.deviations());
-                }
+            assertUnknownCharset(Verdict.A, charset, "text/plain");
+        }
+    }
+
+    @Test
+    void unknownCharset_ofFile_isReportedWhenItIsReadAsText() throws IOException {
+        assertUnknownCharset("Content-Disposition: form-data; name=a; filename=f\r\n", "x-none", "\u00c3\u00bc\r\n");
+    }
+
+    /** The text is read as UTF-8, and the deviation is reported where the form has {@code reportedAt}. */
+    private static void assertUnknownCharset(String disposition, String charset, String reportedAt) throws IOException {
+        String form = "--x\r\n" + disposition + "Content-Type: text/plain; charset=" + charset
+                + "\r\n\r\n\u00c3\u00bc\r\n--x--";
+        for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
+            MultipartOptions options = MultipartOptions.builder().preset(preset).build();
+            try (MultipartReader reader = MultipartReader.create(stream(form), X, options)) {
+                assertEquals("\u00fc", next(reader).text());
+                assertEquals(
+                        List.of(new ReportedDeviation(Deviation.UNKNOWN_CHARSET, 0, form.indexOf(reportedAt))),
+                        reader.deviations());
             }
         }
     }
 
     @Test
-    void anUnknownCharsetIsRefusedWhereThePresetRefusesIt() {
-        MultipartOptions options =
+    void unknownCharset_inStrict_isRefused() throws IOException {
+        MultipartOptions strict =
                 MultipartOptions.builder().preset(Preset.STRICT).build();
-        MultipartException e = assertThrows(
-                MultipartException.class, () -> text("Content-Type: text/plain; charset=x-none\r\n", "v", options));
+        String type = "Content-Type: text/plain; charset=utf-7\r\n\r\nv\r\n--x--";
+        try (MultipartReader reader = MultipartReader.create(stream("--x\r\n" + Verdict.A + type), X, strict)) {
+            assertUnknownCharset(assertThrows(MultipartException.class, reader::nextPart));
+        }
+        String file = "--x\r\nContent-Disposition: form-data; name=a; filename=f\r\n";
+        try (MultipartReader reader = MultipartReader.create(stream(file + type), X, strict)) {
+            assertUnknownCharset(assertThrows(MultipartException.class, next(reader)::text));
+        }
+    }
+
+    private static void assertUnknownCharset(MultipartException e) {
         assertEquals(Reason.UNKNOWN_CHARSET, e.reason());
         assertEquals(415, e.httpStatus());
         assertEquals(0, e.partIndex());
@@ -471,6 +489,24 @@ class MultipartReaderTest {
                     assertThrows(MultipartException.class, next(reader)::text).reason());
             assertEquals(
                     "a\r\n-\r\n--y", new String(next(reader).inputStream().readAllBytes(), StandardCharsets.UTF_8));
+        }
+    }
+
+    /** The size of a decoded text says nothing about where its encoded form exceeds the limit. */
+    @Test
+    void textTooLarge_isReportedAtTheLimit_orAtTheBodyIfEncoded() throws IOException {
+        MultipartOptions options = MultipartOptions.builder()
+                .preset(COMPATIBLE.preset())
+                .maxFieldBytes(4)
+                .build();
+        for (String encoding : List.of("8bit", "base64")) {
+            String form =
+                    "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: " + encoding + "\r\n\r\nQUJDREVGR0g=\r\n--x--";
+            try (MultipartReader reader = MultipartReader.create(stream(form), X, options)) {
+                MultipartException e = assertThrows(MultipartException.class, next(reader)::text);
+                assertEquals(Reason.FIELD_TOO_LARGE, e.reason());
+                assertEquals(form.indexOf("QUJD") + (encoding.equals("8bit") ? 4 : 0), e.offset());
+            }
         }
     }
 

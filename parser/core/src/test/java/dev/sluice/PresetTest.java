@@ -25,6 +25,7 @@ class PresetTest {
                 EnumSet.of(
                         Deviation.BOUNDARY_CHARACTERS, // row 2
                         Deviation.LOOKALIKE_BOUNDARY, // 5a
+                        Deviation.REQUEST_CHARSET, // 6a
                         Deviation.PREAMBLE, // 9
                         Deviation.EPILOGUE, // 9
                         Deviation.TRANSPORT_PADDING, // 11
@@ -36,13 +37,16 @@ class PresetTest {
                         Deviation.UNDECODABLE_HEADER, // 37
                         Deviation.CONTROL_IN_DISPOSITION, // 22a
                         Deviation.LOOSE_PARAMETER, // 32a
+                        Deviation.REPEATED_PARAMETER, // 31a
+                        Deviation.LOOKALIKE_PARAMETER, // 32b
+                        Deviation.BYTE_ORDER_MARK, // 36a
                         Deviation.ESCAPED_BACKSLASH, // 34
                         Deviation.EXTENDED_FILENAME, // 38
                         Deviation.TWO_FILENAMES, // 39
                         Deviation.CONFLICTING_FILENAMES, // 39
                         Deviation.UNUSABLE_EXTENDED_PARAMETER, // 40
                         Deviation.PARAMETER_CONTINUATION, // 40
-                        Deviation.UNKNOWN_CHARSET, // 45
+                        Deviation.UNKNOWN_CHARSET, // 45, 45a
                         Deviation.AMBIGUOUS_CHARSET, // 45a
                         Deviation.CHARSET_WITHOUT_ASCII, // 45a
                         Deviation.NESTED_MULTIPART), // 46

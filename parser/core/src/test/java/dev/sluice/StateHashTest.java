@@ -82,7 +82,7 @@ class StateHashTest {
             never changes: preset lenient
             of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
             found anew in each part: bytes name extendedName nameContinuation noted notedKinds pieces
-            found anew in each part: filename extendedFilename continuation
+            found anew in each part: filename extendedFilename continuation unknown
             only counted: steps
             == Parameter
             found anew in each part: at from to hasEscapes
@@ -114,6 +114,7 @@ class StateHashTest {
     private static final Set<Class<?>> FOREIGN = Set.of(
             String.class,
             List.class,
+            Set.class,
             Charset.class,
             ByteBuf.class,
             ByteBuffer.class,

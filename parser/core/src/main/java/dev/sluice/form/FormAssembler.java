@@ -199,7 +199,8 @@ final class FormAssembler {
     private void count(PartHead head) throws MultipartException {
         headerBytes += head.headerBytes();
         tally.count(head, headerBytes);
-        String charset = head.filename() == null ? head.contentTypeParameter("charset") : null;
+        // The decoder has judged the charset of every other part.
+        String charset = nested != null && head.filename() == null ? head.contentTypeParameter("charset") : null;
         if (charset != null && Text.charset(charset) == null) {
             met(Deviation.UNKNOWN_CHARSET, head);
         }

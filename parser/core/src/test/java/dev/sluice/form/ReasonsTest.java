@@ -38,7 +38,7 @@ class ReasonsTest {
             INVALID_BOUNDARY | 400 |  | ;boundary="" | the boundary is empty
             DUPLICATE_BOUNDARY | 400 |  | ;boundary=x;boundary=y | the Content-Type has more than one boundary parameter
             UNSUPPORTED_MEDIA_TYPE | 415 |  | multipart/mixed;boundary=x | the Content-Type is not multipart/form-data
-            UNKNOWN_CHARSET | 415 | preset=strict | NAMED\\r\\nContent-Type: text/plain; charset=klingon\\r\\n\\r\\n | the charset of a text is unknown, or not one for forms (part 0 "title", offset 96)
+            UNKNOWN_CHARSET | 415 | preset=strict | NAMED\\r\\nContent-Type: text/plain; charset=klingon\\r\\n\\r\\n | the charset of a field is unknown (part 0 "title", offset 65)
             TRUNCATED | 400 |  | FIELD | the body ends before its close-delimiter (part 0 "title", offset 55)
             PREAMBLE | 400 | preset=strict | p\\r\\nFIELD | there is text before the first delimiter (offset 0)
             EPILOGUE | 400 | preset=strict | FIELDEND\\r\\ne | there is text after the close-delimiter (offset 64)

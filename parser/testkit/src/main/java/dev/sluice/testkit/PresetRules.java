@@ -21,6 +21,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "LONG_BOUNDARY",
             "LOOKALIKE_BOUNDARY",
             "COMMA_AFTER_MEDIA_TYPE",
+            "REQUEST_CHARSET",
             "PREAMBLE",
             "EPILOGUE",
             "TRANSPORT_PADDING",
@@ -40,6 +41,9 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "DISPOSITION_TYPE",
             "DISPOSITION_SYNTAX",
             "LOOSE_PARAMETER",
+            "REPEATED_PARAMETER",
+            "LOOKALIKE_PARAMETER",
+            "BYTE_ORDER_MARK",
             "ESCAPED_BACKSLASH",
             "BACKSLASH",
             "ENCODED_WORD",
@@ -52,7 +56,8 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             "UNREADABLE_FILENAME",
             "NESTED_MULTIPART",
             "AMBIGUOUS_CHARSET",
-            "CHARSET_WITHOUT_ASCII");
+            "CHARSET_WITHOUT_ASCII",
+            "UNKNOWN_CHARSET");
 
     private static final PresetRules STANDARD = new PresetRules(
             "STANDARD",
@@ -60,6 +65,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
             Set.of(
                     "BOUNDARY_CHARACTERS",
                     "LOOKALIKE_BOUNDARY",
+                    "REQUEST_CHARSET",
                     "PREAMBLE",
                     "EPILOGUE",
                     "TRANSPORT_PADDING",
@@ -71,6 +77,9 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "UNDECODABLE_HEADER",
                     "CONTROL_IN_DISPOSITION",
                     "LOOSE_PARAMETER",
+                    "REPEATED_PARAMETER",
+                    "LOOKALIKE_PARAMETER",
+                    "BYTE_ORDER_MARK",
                     "ESCAPED_BACKSLASH",
                     "EXTENDED_FILENAME",
                     "TWO_FILENAMES",
@@ -79,7 +88,8 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "PARAMETER_CONTINUATION",
                     "NESTED_MULTIPART",
                     "AMBIGUOUS_CHARSET",
-                    "CHARSET_WITHOUT_ASCII"));
+                    "CHARSET_WITHOUT_ASCII",
+                    "UNKNOWN_CHARSET"));
     private static final PresetRules STRICT =
             new PresetRules("STRICT", Set.of("TWO_FILENAMES", "ENCODED_WORD"), Set.of());
     private static final PresetRules COMPATIBLE = new PresetRules(
@@ -101,6 +111,9 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "TRANSFER_ENCODING",
                     "CONTROL_IN_DISPOSITION",
                     "LOOSE_PARAMETER",
+                    "REPEATED_PARAMETER",
+                    "LOOKALIKE_PARAMETER",
+                    "BYTE_ORDER_MARK",
                     "ESCAPED_BACKSLASH",
                     "BACKSLASH",
                     "EXTENDED_FILENAME",
@@ -108,6 +121,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "NESTED_MULTIPART"),
             Set.of(
                     "COMMA_AFTER_MEDIA_TYPE",
+                    "REQUEST_CHARSET",
                     "DELIMITER_IN_HEADER",
                     "BARE_LF",
                     "BARE_LF_IN_HEADER",
@@ -121,7 +135,8 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
                     "CONFLICTING_FILENAMES",
                     "UNUSABLE_EXTENDED_PARAMETER",
                     "AMBIGUOUS_CHARSET",
-                    "CHARSET_WITHOUT_ASCII"));
+                    "CHARSET_WITHOUT_ASCII",
+                    "UNKNOWN_CHARSET"));
 
     /**
      * {@return the rules of a preset}

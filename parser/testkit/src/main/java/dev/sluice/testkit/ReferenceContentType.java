@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
 /** Rows 1 to 7 of the policy: the media type and its boundary. */
 final class ReferenceContentType {
     private static final String BCHARS_NOT_ALPHANUMERIC = "'()+_,-./:=? ";
-    private static final Pattern BOUNDARY_WITHIN = Pattern.compile("boundary[ \t]*=", Pattern.CASE_INSENSITIVE);
+    private static final Pattern ANOTHER_BOUNDARY =
+            Pattern.compile("boundary|.*boundary[ \t]*=.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+    private static final Pattern HARMLESS_CHARSET = Pattern.compile("utf-?8|(us-)?ascii", Pattern.CASE_INSENSITIVE);
 
     private final String value;
     private int at;
@@ -18,6 +20,7 @@ final class ReferenceContentType {
     private boolean comma;
     private boolean almost;
     private boolean lookalike;
+    private boolean otherCharset;
 
     private ReferenceContentType(String value) {
         this.value = value;
@@ -76,7 +79,8 @@ final class ReferenceContentType {
     }
 
     private void parameter() {
-        String name = token().toLowerCase(Locale.ROOT);
+        String written = token();
+        String name = written.toLowerCase(Locale.ROOT);
         boolean isBoundary = name.equals("boundary");
         if (name.isEmpty()) {
             throw failure("INVALID_BOUNDARY");
@@ -85,7 +89,7 @@ final class ReferenceContentType {
             throw failure("DUPLICATE_BOUNDARY");
         }
         almost |= name.startsWith("boundary");
-        lookalike |= name.endsWith("boundary") && !isBoundary;
+        lookalike |= name.contains("boundary") && !isBoundary;
         if (!is('=')) {
             blanks();
             if (isBoundary || (at < value.length() && !is(';'))) {
@@ -96,11 +100,16 @@ final class ReferenceContentType {
         at++;
         boolean inQuotes = is('"');
         String text = inQuotes ? quoted() : unquoted();
+        boolean saysBoundary = text.toLowerCase(Locale.ROOT).contains("boundary");
         if (isBoundary) {
             boundary = text;
             quoted = inQuotes;
-        } else if (BOUNDARY_WITHIN.matcher(text).find() || inQuotes && text.contains("\\")) {
-            lookalike = true;
+            lookalike |= saysBoundary && !written.equals("boundary")
+                    || ANOTHER_BOUNDARY.matcher(text).matches();
+        } else {
+            lookalike |= saysBoundary || inQuotes && text.contains("\\");
+            otherCharset |= name.startsWith("charset*")
+                    || name.equals("charset") && !HARMLESS_CHARSET.matcher(text).matches();
         }
     }
 
@@ -159,6 +168,9 @@ final class ReferenceContentType {
         }
         if (comma) {
             log.met("COMMA_AFTER_MEDIA_TYPE", "MISSING_BOUNDARY", -1, -1);
+        }
+        if (otherCharset) {
+            log.met("REQUEST_CHARSET", "UNKNOWN_CHARSET", -1, -1);
         }
         return text;
     }

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** Rows 28 to 42 of the policy: {@code Content-Disposition} of a form-data part. */
 final class ReferenceDisposition {
     private static final String MALFORMED = "MALFORMED_CONTENT_DISPOSITION";
+    private static final Pattern KNOWN = Pattern.compile("(file)?name(\\*([0-9]+\\*?)?)?");
+    private static final Pattern LOOKALIKE = Pattern.compile(".*\\*.*|.*[^a-z](file)?name");
     private static final Pattern ENCODED_WORD = Pattern.compile("=\\?([^?]*)\\?([BbQq])\\?([^?]*)\\?=");
 
     private final ReferenceField field;
@@ -179,7 +181,7 @@ final class ReferenceDisposition {
         }
         int equals = afterBlanks(at);
         if (equals == field.length() || is(equals, ';')) {
-            if (key.matches("(file)?name(\\*([0-9]+\\*?)?)?")) {
+            if (KNOWN.matcher(key).matches()) {
                 throw malformed(at);
             }
             met("LOOSE_PARAMETER", at);
@@ -192,6 +194,9 @@ final class ReferenceDisposition {
         if (once && parameter(key) != null) {
             throw new Failure("DUPLICATE_PARAMETER", field.offset(nameStart), part);
         }
+        if (!KNOWN.matcher(key).matches()) {
+            unknown(key, nameStart);
+        }
         if (equals > at) {
             oddSyntax(equals);
         }
@@ -199,8 +204,23 @@ final class ReferenceDisposition {
         if (at > equals + 1) {
             oddSyntax(equals + 1);
         }
+        int first = is(at, '"') ? at + 1 : at;
+        boolean marked = is(first, 'ï') && is(first + 1, '»') && is(first + 2, '¿'); // U+FEFF in UTF-8
+        if (marked && (key.equals("name") || key.equals("filename"))) {
+            met("BYTE_ORDER_MARK", first);
+        }
         byte[] value = is(at, '"') ? quoted() : unquoted();
         parameters.add(new Parameter(key, value, field.offset(nameStart)));
+    }
+
+    /** A parameter without a meaning, which other readers may take for one that has one. */
+    private void unknown(String key, int nameStart) {
+        if (formData && parameter(key) != null) {
+            log.met("REPEATED_PARAMETER", "DUPLICATE_PARAMETER", part, field.offset(nameStart));
+        }
+        if (LOOKALIKE.matcher(key).matches()) {
+            met("LOOKALIKE_PARAMETER", nameStart);
+        }
     }
 
     private byte[] unquoted() {

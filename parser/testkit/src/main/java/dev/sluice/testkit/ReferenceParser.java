@@ -608,19 +608,21 @@ public final class ReferenceParser {
             if (!file && !charsets.isEmpty()) {
                 String name = charsets.get(0);
                 boolean quoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
-                if (!keepsAscii(quoted ? name.substring(1, name.length() - 1) : name)) {
-                    log.met("CHARSET_WITHOUT_ASCII", "UNKNOWN_CHARSET", index, type.offset(0));
-                }
+                checkCharset(quoted ? name.substring(1, name.length() - 1) : name, type.offset(0));
             }
         }
 
-        private boolean keepsAscii(String name) {
-            Charset charset;
+        private void checkCharset(String name, int offset) {
             try {
-                charset = Charset.forName(name);
+                if (!keepsAscii(Charset.forName(name))) {
+                    log.met("CHARSET_WITHOUT_ASCII", "UNKNOWN_CHARSET", index, offset);
+                }
             } catch (IllegalArgumentException unknown) {
-                return true;
+                log.met("UNKNOWN_CHARSET", "UNKNOWN_CHARSET", index, offset);
             }
+        }
+
+        private boolean keepsAscii(Charset charset) {
             for (byte b = ' '; b < 0x7F; b++) {
                 byte[] two = {b, b}; // half a character of UTF-16 would be no character
                 String text = new String(two, charset);
