@@ -37,7 +37,7 @@ final class FormAssembler {
     private final TextRules rules;
     private final FormTally tally;
     private final List<FormPart> parts = new ArrayList<>();
-    private final List<RefusedPart> refused = new ArrayList<>();
+    private final List<SkippedPart> refused = new ArrayList<>();
 
     /** Those of the application, complete; the first {@link #published} of them are visible. */
     private final List<PartSink> sinks = new ArrayList<>(0);
@@ -236,7 +236,7 @@ final class FormAssembler {
         partEnds = false;
         PartContent content = ended.takeContent();
         PartSink sink = ended.takeSink();
-        RefusedPart refusal = ended.refused();
+        SkippedPart refusal = ended.refused();
         if (sink != null) {
             sinks.add(sink);
         }

@@ -16,7 +16,7 @@ public final class FormOptions {
     /** The most that stands around a boundary: two line ends, two dashes, and transport padding. */
     private static final int AROUND_BOUNDARY = 6 + 256;
 
-    private static final PartDecider SPILL_ALL = part -> PartDecision.spill();
+    private static final PartDecider STORE_ALL = part -> PartDecision.store();
 
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
@@ -142,7 +142,7 @@ public final class FormOptions {
      */
     long leastOnDisk(long length, Boundary boundary) {
         long rest = length - maxInMemoryBytes();
-        if (rest <= 0 || decider != SPILL_ALL || expandNested() || multipart.decodeTransferEncodings()) {
+        if (rest <= 0 || decider != STORE_ALL || expandNested() || multipart.decodeTransferEncodings()) {
             return 0;
         }
         long parts = Math.min(multipart.maxParts(), maxInMemoryBytes() / FormAssembler.PART_OVERHEAD);
@@ -154,7 +154,7 @@ public final class FormOptions {
     public static final class Builder extends BodySettings<Builder> {
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
-        private PartDecider decider = SPILL_ALL;
+        private PartDecider decider = STORE_ALL;
         private FormAdmission admission = () -> Readiness.READY;
         private @Nullable ProgressListener progress;
         private long progressNanos;
@@ -238,7 +238,7 @@ public final class FormOptions {
             return put(Setting.MAX_SINK_WAIT, value);
         }
 
-        /** {@return this builder; {@code value} decides where a part goes, {@link PartDecision#spill()} for all by default} */
+        /** {@return this builder; {@code value} decides where a part goes, {@link PartDecision#store()} for all by default} */
         public Builder decider(PartDecider value) {
             this.decider = Objects.requireNonNull(value, "decider");
             return this;

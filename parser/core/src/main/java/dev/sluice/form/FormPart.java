@@ -108,7 +108,7 @@ public final class FormPart {
         if (size() > max) {
             throw tooLarge(head, max);
         }
-        return new String(content.toByteArray(), charset());
+        return new String(content.bytes(), charset());
     }
 
     static MultipartException tooLarge(PartHead head, long max) {

@@ -17,19 +17,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartForm implements Closeable {
     private final List<FormPart> parts;
-    private final List<RefusedPart> refused;
+    private final List<SkippedPart> skipped;
     private final List<ReportedDeviation> deviations;
     private final long bodyBytes;
     private final FormMemory memory;
 
     MultipartForm(
             List<FormPart> parts,
-            List<RefusedPart> refused,
+            List<SkippedPart> skipped,
             List<ReportedDeviation> deviations,
             long bodyBytes,
             FormMemory memory) {
         this.parts = List.copyOf(parts);
-        this.refused = List.copyOf(refused);
+        this.skipped = List.copyOf(skipped);
         this.deviations = List.copyOf(deviations);
         this.bodyBytes = bodyBytes;
         this.memory = memory;
@@ -104,11 +104,11 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * {@return the parts that the application skipped with {@link PartDecision#refuse}, unmodifiable}. The form does not have
+     * {@return the parts that the application skipped with {@link PartDecision#skip(int, String)}, unmodifiable}. The form does not have
      * their content. Look at this list before you answer that the upload succeeded
      */
-    public List<RefusedPart> refused() {
-        return refused;
+    public List<SkippedPart> skipped() {
+        return skipped;
     }
 
     /** {@return the deviations that were accepted and reported, at most 100; unmodifiable} */

@@ -136,7 +136,7 @@ public final class PartContent implements Closeable {
      * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
      * @throws ArithmeticException beyond 2 GiB
      */
-    public byte[] toByteArray() throws IOException {
+    public byte[] bytes() throws IOException {
         Math.toIntExact(size());
         try (InputStream in = inputStream()) {
             return in.readAllBytes();

@@ -4,14 +4,18 @@ import dev.sluice.PartHead;
 import java.io.IOException;
 
 /**
- * Decides, for each part, where it goes; called when its headers have been read, on the thread that drives the form.
+ * A callback that chooses the destination of each part before its content arrives.
+ *
+ * <p>Called once per part, after its headers, on the thread that drives the form. Must be thread-safe if its options are shared
+ * by several forms.
  */
 @FunctionalInterface
 public interface PartDecider {
     /**
      * {@return what to do with the part}
      *
-     * @throws IOException if it cannot be decided; the form has then failed
+     * @param part the headers of the part; names and types are chosen by the client
+     * @throws IOException to fail the form with this exception
      */
     PartDecision decide(PartHead part) throws IOException;
 }

@@ -3,21 +3,38 @@ package dev.sluice.form;
 import java.io.IOException;
 import java.util.Objects;
 
-/** What to do with one part. */
+/**
+ * The destination of one part: the form, a {@link PartSink}, or none. Returned by a {@link PartDecider}.
+ *
+ * <table>
+ *   <caption>Decisions</caption>
+ *   <tr><th>decision</th><th>content</th><th>form</th></tr>
+ *   <tr><td>{@link #store()}</td><td>in memory, or in a file if it is large</td><td>lists the part</td></tr>
+ *   <tr><td>{@link #storeInMemory()}</td><td>in memory</td><td>lists the part</td></tr>
+ *   <tr><td>{@link #to}</td><td>in the sink</td><td>does not list the part</td></tr>
+ *   <tr><td>{@link #skip()}</td><td>discarded</td><td>does not list the part</td></tr>
+ *   <tr><td>{@link #skip(int, String)}</td><td>discarded</td><td>succeeds, {@link MultipartForm#skipped()} lists the part</td></tr>
+ *   <tr><td>{@link #reject}</td><td>discarded</td><td>fails</td></tr>
+ *   <tr><td>{@link #peek}</td><td colspan="2">one of the above, depending on the first bytes of the part</td></tr>
+ * </table>
+ *
+ * <p>Immutable and thread-safe. A decision with a sink or a {@link Peek} is for one part.
+ */
 public final class PartDecision {
-    private static final int MOST_FIRST_BYTES = 8192;
-    private static final PartDecision SPILL = new PartDecision(PartIntake::spill);
-    private static final PartDecision MEMORY = new PartDecision(PartIntake::keepInMemory);
+    private static final int MAX_PEEK_BYTES = 8192;
+    private static final PartDecision STORE = new PartDecision(PartIntake::spill);
+    private static final PartDecision STORE_IN_MEMORY = new PartDecision(PartIntake::keepInMemory);
     private static final PartDecision SKIP = new PartDecision(part -> {});
 
-    /** Decides with the first bytes of the part at hand. */
+    /** Decides on a part by its first bytes. */
     @FunctionalInterface
-    public interface Look {
+    public interface Peek {
         /**
-         * {@return what to do with the part; not another look}
+         * {@return what to do with the part, including the bytes in {@code first}; any decision except another peek}
          *
-         * @param first the first bytes of the part, transfer encoding undone: as many as asked for, or all
-         * @throws IOException if it cannot be decided; the form has then failed
+         * @param first the first bytes of the part, with its transfer encoding decoded if the form does that: as many as
+         *     requested, or the whole content if it is shorter. A copy, owned by the caller
+         * @throws IOException to fail the form with this exception
          */
         PartDecision decide(byte[] first) throws IOException;
     }
@@ -32,66 +49,76 @@ public final class PartDecision {
         this.action = action;
     }
 
-    /** {@return a decision to keep the part in memory up to the threshold of the form, then in a file: the default} */
-    public static PartDecision spill() {
-        return SPILL;
-    }
-
-    /** {@return a decision to keep the part in memory; beyond {@link dev.sluice.MultipartOptions#maxFieldBytes()} the form fails with 413} */
-    public static PartDecision memory() {
-        return MEMORY;
+    /**
+     * {@return a decision to keep the part in the form} The content stays in memory up to {@link FormOptions#spillThreshold()}
+     * bytes, then moves to a file of the spool. This is the default.
+     */
+    public static PartDecision store() {
+        return STORE;
     }
 
     /**
-     * {@return a decision to send the part to {@code sink}; the form does not have it then}
+     * {@return a decision to keep the part in the form, in memory} If the content has more than {@link
+     * dev.sluice.MultipartOptions#maxFieldBytes()} bytes, the form fails with {@code FIELD_TOO_LARGE} (413).
+     */
+    public static PartDecision storeInMemory() {
+        return STORE_IN_MEMORY;
+    }
+
+    /**
+     * {@return a decision to write the part to {@code sink}} The form does not list the part.
      *
-     * @param sink <em>transferred</em>: closed on every path
+     * @param sink for this part only; <em>transferred</em>: the form closes it, however the form ends
      */
     public static PartDecision to(PartSink sink) {
         Objects.requireNonNull(sink, "sink");
         return new PartDecision(part -> part.giveTo(sink));
     }
 
-    /** {@return a decision to skip the part} */
+    /** {@return a decision to discard the content of the part} The form succeeds and does not mention the part. */
     public static PartDecision skip() {
         return SKIP;
     }
 
     /**
-     * {@return a decision to skip the part and list it in {@link MultipartForm#refused()}}. The form succeeds without the part:
-     * the application looks at that list and answers. To reject the upload, use {@link #refuseForm}.
+     * {@return a decision to discard the content of the part and list the part in {@link MultipartForm#skipped()}}
      *
-     * @param status the HTTP status to answer, 400 to 599
-     * @param message why, for the answer; of the application, not of the client
+     * <p><b>The form succeeds without the part.</b> The application reads the list and chooses the response. To reject the whole
+     * upload, use {@link #reject}.
+     *
+     * @param status the HTTP status for {@link SkippedPart#httpStatus()}, 400 to 599
+     * @param message the reason, for {@link SkippedPart#message()}: a text of the application, without input from the client
      */
-    public static PartDecision refuse(int status, String message) {
+    public static PartDecision skip(int status, String message) {
         checkStatus(status);
         return new PartDecision(part -> part.refuse(status, message));
     }
 
     /**
-     * {@return a decision to fail the form with a {@link dev.sluice.MultipartException} ({@code PART_REFUSED})}
+     * {@return a decision to reject the whole form} It fails with a {@link dev.sluice.MultipartException} whose reason is
+     * {@code PART_REFUSED}.
      *
-     * @param status the HTTP status to answer, 400 to 599
-     * @param message why, for the answer; of the application, not of the client
+     * @param status the HTTP status of the exception, 400 to 599
+     * @param message the message of the exception: a text of the application, without input from the client
      */
-    public static PartDecision refuseForm(int status, String message) {
+    public static PartDecision reject(int status, String message) {
         checkStatus(status);
         return new PartDecision(part -> part.refuseForm(status, message));
     }
 
     /**
-     * {@return a decision to wait for the first bytes, in memory, and decide by them, for instance by the magic number of a
-     * file type}
+     * {@return a decision to wait for the first bytes of the part and let {@code peek} decide by them}, for example by the
+     * magic number of a file type
      *
-     * @param bytes how many to wait for, 1 to 8192
+     * @param bytes the number of bytes to wait for, 1 to 8192. Until then they are held in memory, which the form is charged for
+     * @param peek called once, with fewer bytes if the content is shorter
      */
-    public static PartDecision look(int bytes, Look look) {
-        if (bytes < 1 || bytes > MOST_FIRST_BYTES) {
-            throw new IllegalArgumentException("bytes is " + bytes + ", must be 1 to " + MOST_FIRST_BYTES);
+    public static PartDecision peek(int bytes, Peek peek) {
+        if (bytes < 1 || bytes > MAX_PEEK_BYTES) {
+            throw new IllegalArgumentException("bytes is " + bytes + ", must be 1 to " + MAX_PEEK_BYTES);
         }
-        Objects.requireNonNull(look, "look");
-        return new PartDecision(part -> part.holdBack(bytes, look));
+        Objects.requireNonNull(peek, "peek");
+        return new PartDecision(part -> part.holdBack(bytes, peek));
     }
 
     private static void checkStatus(int status) {

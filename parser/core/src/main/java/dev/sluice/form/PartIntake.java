@@ -27,13 +27,13 @@ final class PartIntake implements AutoCloseable {
     private final @Nullable TransferDecoder transfer;
     private PartSink sink = NOWHERE;
     private @Nullable PartContent kept;
-    private @Nullable RefusedPart refused;
+    private @Nullable SkippedPart refused;
     private long maxBytes = Long.MAX_VALUE;
     private long size;
     private int stepsOfEnd;
 
     /** The bytes held back for a look; empty where none is asked for. */
-    private PartDecision.@Nullable Look look;
+    private PartDecision.@Nullable Peek look;
 
     private byte[] first = NOTHING;
     private int firstSize;
@@ -77,7 +77,7 @@ final class PartIntake implements AutoCloseable {
     }
 
     void refuse(int status, String message) {
-        refused = new RefusedPart(head, status, message);
+        refused = new SkippedPart(head, status, message);
     }
 
     void refuseForm(int status, String message) throws MultipartException {
@@ -98,7 +98,7 @@ final class PartIntake implements AutoCloseable {
         sink = to;
     }
 
-    void holdBack(int bytes, PartDecision.Look ask) throws IOException {
+    void holdBack(int bytes, PartDecision.Peek ask) throws IOException {
         if (look != null) {
             throw new IllegalStateException("a look at the first bytes has to decide, not to ask for another");
         }
@@ -130,7 +130,7 @@ final class PartIntake implements AutoCloseable {
 
     /** Passes what was held back, and {@code rest}. */
     private Readiness decideByLook(ByteBuf rest) throws IOException {
-        PartDecision.Look ask = look;
+        PartDecision.Peek ask = look;
         byte[] bytes = Arrays.copyOf(first, firstSize);
         if (ask != null) {
             ask.decide(bytes.clone()).action.applyTo(this);
@@ -222,7 +222,7 @@ final class PartIntake implements AutoCloseable {
     }
 
     @Nullable
-    RefusedPart refused() {
+    SkippedPart refused() {
         return refused;
     }
 

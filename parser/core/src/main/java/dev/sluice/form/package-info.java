@@ -9,7 +9,7 @@
  * these two are experimental.
  * {@link dev.sluice.form.FormHead} is what it is told of a request, {@link dev.sluice.form.ClientPace} ends slow clients,
  * {@link dev.sluice.form.FormAdmission} says when a form may begin. What a part leaves: {@link dev.sluice.form.PartContent}, or a
- * {@link dev.sluice.form.RefusedPart}. What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link
+ * {@link dev.sluice.form.SkippedPart}. What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link
  * dev.sluice.form.MemoryBudget}. To watch:
  * {@link dev.sluice.form.FormMetrics}, which gets a {@link dev.sluice.form.FormSummary} of each form, and {@link
  * dev.sluice.form.ProgressListener}, which gets {@link dev.sluice.form.Progress}. {@link dev.sluice.form.StoreMetrics} is for

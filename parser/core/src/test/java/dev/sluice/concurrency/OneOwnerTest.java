@@ -59,7 +59,7 @@ class OneOwnerTest {
 
     private static Owner detach(FormPart part) throws IOException {
         try (PartContent content = part.detach()) {
-            assertEquals(CONTENT, new String(content.toByteArray(), StandardCharsets.US_ASCII));
+            assertEquals(CONTENT, new String(content.bytes(), StandardCharsets.US_ASCII));
             return Owner.DETACHED;
         } catch (IllegalStateException e) {
             return Owner.NOBODY;

@@ -73,9 +73,9 @@ class AbortMatrixTest {
                     case "target" ->
                         PartDecision.to(
                                 PartSink.tee(PartSink.discard(), PartSink.toFile(spool, root.resolve("target"))));
-                    case "look" -> PartDecision.look(8, first -> PartDecision.spill());
+                    case "look" -> PartDecision.peek(8, first -> PartDecision.store());
                     case "sink" -> PartDecision.to(sink);
-                    default -> PartDecision.spill();
+                    default -> PartDecision.store();
                 });
     }
 
@@ -154,7 +154,7 @@ class AbortMatrixTest {
                     if (part.offset() >= at) {
                         throw new IllegalArgumentException("a bug of the application");
                     }
-                    return PartDecision.spill();
+                    return PartDecision.store();
                 };
                 failsThenClose(options.decider(angry).build(), spool, body, body.length, chunk);
             }

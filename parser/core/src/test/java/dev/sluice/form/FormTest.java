@@ -202,12 +202,12 @@ class FormTest extends SpooledTest {
         Upload latin1 = new Upload().field("_charset_", "iso-8859-1").field("f", "\u00E4");
         Upload unknown = new Upload().field("_charset_", "klingon").field("f", "x");
         for (PartDecision decision : List.of(
-                PartDecision.spill(),
-                PartDecision.memory(),
+                PartDecision.store(),
+                PartDecision.storeInMemory(),
                 PartDecision.skip(),
                 PartDecision.to(PartSink.discard()))) {
             FormOptions options = options()
-                    .decider(part -> part.name().equals("f") ? PartDecision.spill() : decision)
+                    .decider(part -> part.name().equals("f") ? PartDecision.store() : decision)
                     .build();
             try (MultipartForm form = latin1.read(options)) {
                 assertEquals("\u00E4", form.text("f"));

@@ -107,7 +107,7 @@ class KilledProcessTest {
                 FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                         .decider(part -> part.name().equals("target")
                                 ? PartDecision.to(PartSink.toFile(spool, target))
-                                : PartDecision.spill())
+                                : PartDecision.store())
                         .spillThreshold(1000)
                         .build();
                 receive(body(random), options);

@@ -79,12 +79,12 @@ class LimitsAndDecisionsTest extends SpooledTest {
         List<Supplier<PartDecision>> decisions = List.of(
                 PartDecision::skip,
                 () -> PartDecision.to(PartSink.discard()),
-                () -> PartDecision.look(1, first -> PartDecision.to(PartSink.discard())));
+                () -> PartDecision.peek(1, first -> PartDecision.to(PartSink.discard())));
         for (Supplier<PartDecision> decision : decisions) {
             FormOptions.Builder options = FormOptions.inMemory(budget).decider(part -> decision.get());
             passes(upload, options.maxInMemoryBytes(one + 1).build()); // the byte is that of the look
         }
-        FormOptions.Builder refusing = FormOptions.inMemory(budget).decider(part -> PartDecision.refuse(400, "no"));
+        FormOptions.Builder refusing = FormOptions.inMemory(budget).decider(part -> PartDecision.skip(400, "no"));
         passes(upload, refusing.maxInMemoryBytes(3 * one).build()); // their heads are in the form
         fails(
                 Reason.IN_MEMORY_TOO_LARGE,
@@ -135,11 +135,11 @@ class LimitsAndDecisionsTest extends SpooledTest {
         FormOptions options = options()
                 .spillThreshold(0)
                 .decider(part -> switch (part.name()) {
-                    case "a" -> PartDecision.memory();
+                    case "a" -> PartDecision.storeInMemory();
                     case "b" -> PartDecision.to(PartSink.to(streamed));
                     case "c" -> PartDecision.skip();
-                    case "d" -> PartDecision.refuse(415, "no such files");
-                    default -> PartDecision.spill();
+                    case "d" -> PartDecision.skip(415, "no such files");
+                    default -> PartDecision.store();
                 })
                 .build();
         try (MultipartForm form = upload.read(options)) {
@@ -148,9 +148,9 @@ class LimitsAndDecisionsTest extends SpooledTest {
             assertTrue(form.part("a").isInMemory());
             assertFalse(form.part("e").isInMemory());
             assertEquals("streamed", streamed.toString(StandardCharsets.US_ASCII));
-            assertEquals(1, form.refused().size());
-            assertEquals("d", form.refused().get(0).head().filename());
-            assertEquals(415, form.refused().get(0).httpStatus());
+            assertEquals(1, form.skipped().size());
+            assertEquals("d", form.skipped().get(0).head().filename());
+            assertEquals(415, form.skipped().get(0).httpStatus());
         }
         assertEquals(FormSummary.Outcome.COMPLETED, summaries.get(0).outcome());
         assertEquals(5, summaries.get(0).parts());
@@ -165,8 +165,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 new Upload().field("a", "1").file("b", "b", "x".repeat(5000)).toBytes();
         FormOptions options = options()
                 .maxDrainBytes(4900)
-                .decider(part ->
-                        part.name().equals("b") ? PartDecision.refuseForm(422, "not now") : PartDecision.spill())
+                .decider(part -> part.name().equals("b") ? PartDecision.reject(422, "not now") : PartDecision.store())
                 .build();
         int fed = body.length - 4900;
         for (long expected : new long[] {body.length, body.length + 1, -1}) {
@@ -205,10 +204,10 @@ class LimitsAndDecisionsTest extends SpooledTest {
     void aLookAtTheFirstBytesDecidesAtEverySplit() throws IOException {
         List<byte[]> looks = new ArrayList<>();
         FormOptions options = options()
-                .decider(part -> PartDecision.look(4, first -> {
+                .decider(part -> PartDecision.peek(4, first -> {
                     looks.add(first);
                     return Arrays.equals(first, new byte[] {'%', 'P', 'D', 'F'})
-                            ? PartDecision.memory()
+                            ? PartDecision.storeInMemory()
                             : PartDecision.skip();
                 }))
                 .build();
@@ -237,7 +236,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
 
     @Test
     void aLookThatAsksForAnotherIsMisuse() {
-        PartDecision look = PartDecision.look(1, first -> PartDecision.look(1, again -> PartDecision.skip()));
+        PartDecision look = PartDecision.peek(1, first -> PartDecision.peek(1, again -> PartDecision.skip()));
         FormOptions options = options().decider(part -> look).build();
         assertThrows(
                 IllegalStateException.class, () -> new Upload().field("a", "12").read(options));

@@ -56,7 +56,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
         FORM_IN_MEMORY((body, limits, test) -> readForm(
                 new ByteArrayInputStream(body),
                 test.form(limits).toBuilder()
-                        .decider(part -> PartDecision.memory())
+                        .decider(part -> PartDecision.storeInMemory())
                         .build()));
 
         private final Intake intake;

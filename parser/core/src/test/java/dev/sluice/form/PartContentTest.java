@@ -216,7 +216,7 @@ class PartContentTest extends SpooledTest {
         }
         assertEquals(name.equals("small") ? "small".length() : 0, budget.used());
         assertEquals(name.equals("large") ? 1 : 0, spool.files());
-        assertEquals(expected(name), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+        assertEquals(expected(name), new String(detached.bytes(), StandardCharsets.US_ASCII));
         InputStream open = detached.inputStream();
         detached.close();
         detached.close();
@@ -249,7 +249,7 @@ class PartContentTest extends SpooledTest {
             try (PartContent detached = part.detach()) {
                 assertThrows(IOException.class, open::read);
                 assertEquals(List.of(), Upload.openFilesIn(spool.path()));
-                assertEquals(expected(name), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+                assertEquals(expected(name), new String(detached.bytes(), StandardCharsets.US_ASCII));
             }
         }
     }
@@ -323,7 +323,7 @@ class PartContentTest extends SpooledTest {
         try (detached;
                 MultipartForm next = inMemory("b")) {
             assertEquals("b".repeat(24_000), part(next, "file").text());
-            assertEquals("a".repeat(24_000), new String(detached.toByteArray(), StandardCharsets.US_ASCII));
+            assertEquals("a".repeat(24_000), new String(detached.bytes(), StandardCharsets.US_ASCII));
         }
     }
 }

@@ -93,7 +93,7 @@ class ReasonsTest {
 
         FormOptions.Builder set(FormOptions.Builder builder) {
             if (setting.equals("refused")) {
-                return builder.decider(part -> PartDecision.refuseForm(422, "no #1 here"));
+                return builder.decider(part -> PartDecision.reject(422, "no #1 here"));
             }
             String[] words = setting.split("=", -1);
             return setting.isEmpty() ? builder : builder.set(Setting.of(words[0]), words[1]);

@@ -158,7 +158,7 @@ class SpoolDirectoryTest {
                 try (PartContent content = store(spool, 5)) {
                     assertEquals(andLock, !before.equals(spool.path()));
                     assertTrue(Files.exists(Path.of(spool.path() + ".lock")));
-                    assertEquals(5, content.toByteArray().length);
+                    assertEquals(5, content.bytes().length);
                 }
             }
             assertEquals(List.of(), Upload.list(root));
@@ -208,7 +208,7 @@ class SpoolDirectoryTest {
                 SpoolDirectory two = spool().open()) {
             assertNotEquals(one.path(), two.path());
             assertEquals(0, two.sweptFiles());
-            assertEquals(5, content.toByteArray().length);
+            assertEquals(5, content.bytes().length);
         }
     }
 
@@ -274,7 +274,7 @@ class SpoolDirectoryTest {
                 assertEquals(own.substring(0, own.lastIndexOf('-')), others.substring(0, others.lastIndexOf('-')));
                 assertNotEquals(own, others);
             }
-            assertEquals(5, content.toByteArray().length);
+            assertEquals(5, content.bytes().length);
         }
     }
 

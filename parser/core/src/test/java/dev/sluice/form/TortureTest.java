@@ -43,7 +43,7 @@ class TortureTest {
                     .spillThreshold(100)
                     .decider(part -> part.name().equals("sink")
                             ? PartDecision.to(PartSink.toFile(spool, targets.resolve("sink")))
-                            : PartDecision.spill())
+                            : PartDecision.store())
                     .build();
             Upload upload = new Upload()
                     .field("memory", "small")

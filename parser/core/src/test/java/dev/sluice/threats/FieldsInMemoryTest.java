@@ -63,7 +63,7 @@ class FieldsInMemoryTest {
                         Reason.FIELD_TOO_LARGE,
                         headers,
                         options.toBuilder()
-                                .decider(part -> PartDecision.memory())
+                                .decider(part -> PartDecision.storeInMemory())
                                 .build());
                 assertTooLarge(
                         Reason.IN_MEMORY_TOO_LARGE,

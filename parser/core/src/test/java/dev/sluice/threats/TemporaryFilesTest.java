@@ -144,14 +144,15 @@ class TemporaryFilesTest extends SpooledTest {
             List<FormOptions> faults = List.of(
                     options().maxBodyBytes(first).build(),
                     options()
-                            .decider(part -> part.offset() < first ? PartDecision.spill() : PartDecision.to(worst))
+                            .decider(part -> part.offset() < first ? PartDecision.store() : PartDecision.to(worst))
                             .build(),
                     options()
                             .decider(part ->
-                                    part.offset() < first ? PartDecision.spill() : PartDecision.refuseForm(403, "no"))
+                                    part.offset() < first ? PartDecision.store() : PartDecision.reject(403, "no"))
                             .build(),
                     options()
-                            .decider(part -> part.offset() < first ? PartDecision.spill() : PartDecision.memory())
+                            .decider(
+                                    part -> part.offset() < first ? PartDecision.store() : PartDecision.storeInMemory())
                             .maxFieldBytes(3)
                             .build());
             for (FormOptions fault : faults) {

@@ -119,7 +119,7 @@ class TextInjectionTest {
                         .preset(preset)
                         .decider(part -> {
                             assertHarmless(mark, part.toString());
-                            return PartDecision.spill();
+                            return PartDecision.store();
                         })
                         .build())) {
             form.parts().forEach(part -> assertHarmless(mark, part.head() + " " + part));

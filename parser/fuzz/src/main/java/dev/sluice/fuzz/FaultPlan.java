@@ -108,24 +108,24 @@ final class FaultPlan {
 
     private PartDecision decide(PartHead part) {
         return switch (kindOf(part.index())) {
-            case MEMORY -> PartDecision.memory();
+            case MEMORY -> PartDecision.storeInMemory();
             case FILE -> PartDecision.to(PartSink.toFile(spool, disk.targets().resolve(target(part.index()))));
             case SINK -> PartDecision.to(new BrokenSink(application));
-            case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.refuse(415, "part not accepted");
+            case DROP -> (application & 1) == 0 ? PartDecision.skip() : PartDecision.skip(415, "part not accepted");
             case LOOK ->
-                PartDecision.look(1 + application % 16, bytes -> {
+                PartDecision.peek(1 + application % 16, bytes -> {
                     if (application == 255) {
                         throw new BrokenApplication();
                     }
-                    return PartDecision.spill();
+                    return PartDecision.store();
                 });
             case END -> {
                 if (application < 16) {
                     throw new BrokenApplication();
                 }
-                yield application < 32 ? PartDecision.refuseForm(403, "form not accepted") : PartDecision.spill();
+                yield application < 32 ? PartDecision.reject(403, "form not accepted") : PartDecision.store();
             }
-            default -> PartDecision.spill();
+            default -> PartDecision.store();
         };
     }
 

@@ -203,7 +203,7 @@ class FormMeterBinderTest {
     @Test
     void serverRefusal_hasReason_failureHasNone() {
         FormOptions refusing =
-                options().decider(part -> PartDecision.refuseForm(403, "no")).build();
+                options().decider(part -> PartDecision.reject(403, "no")).build();
         assertThrows(MultipartException.class, () -> read(body("1"), refusing));
         assertEquals(1, ended(FormSummary.Outcome.REFUSED, "part_refused").count());
         assertThrows(

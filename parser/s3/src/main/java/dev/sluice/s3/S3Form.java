@@ -114,11 +114,11 @@ public final class S3Form implements PartDecider, FormAdmission {
     @Override
     public PartDecision decide(PartHead part) {
         if (part.filename() == null) {
-            return PartDecision.memory();
+            return PartDecision.storeInMemory();
         }
         return sinks.sniffer == null || said(part) != null
                 ? PartDecision.to(sink(part))
-                : PartDecision.look(
+                : PartDecision.peek(
                         sinks.sniffedBytes, first -> PartDecision.to(sink(part, sinks.sniffer.apply(first))));
     }
 

@@ -370,7 +370,7 @@ class FaultTest {
                     new File("e", 10));
             S3Form objects = bench.sinks.newForm();
             PartDecider decider =
-                    part -> "c".equals(part.filename()) ? PartDecision.refuseForm(422, "no c") : objects.decide(part);
+                    part -> "c".equals(part.filename()) ? PartDecision.reject(422, "no c") : objects.decide(part);
             Throwable failure = bench.failure(Uploads.send(
                     bench.forms,
                     bench.forms.options().toBuilder().decider(decider).build(),

@@ -143,8 +143,8 @@ class AsyncFormMishapsTest extends WithApp {
         CompletableFuture<Void> written = new CompletableFuture<>();
         PartSink sink = new ScriptedSink(
                 () -> written.complete(null), AsyncFormMishapsTest::nothing, fails(new StackOverflowError()));
-        serve(options ->
-                options.decider(part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(sink)));
+        serve(options -> options.decider(
+                part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(sink)));
         try (RawHttp client = app.begin(FORM)) {
             written.get(2, TimeUnit.MINUTES);
             received.get(2, TimeUnit.MINUTES).cancel();

@@ -147,7 +147,7 @@ class AsyncFormRaceTest {
         /** @param answers whether the application completes the request as soon as it hears of the form */
         Upload(boolean answers) {
             FormOptions options = FormOptions.inMemory(memory)
-                    .decider(part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(store))
+                    .decider(part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(store))
                     .metrics(this::ended)
                     .minBytesPerSecond(1)
                     .minRateGrace(Duration.ofHours(1))

@@ -158,8 +158,8 @@ class AsyncFormTest extends WithApp {
     @Test
     void aSinkThatIsReadyBeforeItHasReturnedGoesOnAtOnce() throws Exception {
         AtomicLong bytes = new AtomicLong();
-        serve(options -> options.decider(
-                part -> part.filename() == null ? PartDecision.memory() : PartDecision.to(new ImpatientSink(bytes))));
+        serve(options -> options.decider(part ->
+                part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(new ImpatientSink(bytes))));
         Form form = new Form().field("a", "1").file("g", "g", new byte[1_000_000]);
         assertEquals("1 0", app.post("/", form).body());
         assertEquals(1_000_000, bytes.get());

@@ -40,7 +40,7 @@ class RequestLifeTest extends WithApp {
         assertEquals(200, app.post("/", FORM).status());
         try (PartContent content = detached.get(2, TimeUnit.MINUTES)) {
             Eventually.isTrue(() -> app.filter().live() == 0, "the request is not over");
-            assertEquals(100_000, content.toByteArray().length);
+            assertEquals(100_000, content.bytes().length);
         }
     }
 

@@ -264,12 +264,13 @@ class SluiceFilterTest extends WithApp {
         RawHttp.Answer answer = ask(FORM, (request, response) -> {
             MultipartForm form = MultipartRequests.form(
                     request,
-                    options -> options.decider(part ->
-                            part.filename() == null ? PartDecision.memory() : PartDecision.refuse(422, "no files")));
+                    options -> options.decider(part -> part.filename() == null
+                            ? PartDecision.storeInMemory()
+                            : PartDecision.skip(422, "no files")));
             assertSame(form, MultipartRequests.form(request));
             assertThrows(IllegalStateException.class, () -> MultipartRequests.form(request, options -> options));
             response.getWriter()
-                    .print(form.refused().get(0).httpStatus() + " "
+                    .print(form.skipped().get(0).httpStatus() + " "
                             + request.getParts().size());
         });
         assertEquals("422 2", answer.body());
@@ -416,7 +417,7 @@ class SluiceFilterTest extends WithApp {
 
     @Test
     void whatTheApplicationRefusesHasItsStatus() throws Exception {
-        app.options(builder -> builder.decider(part -> PartDecision.refuseForm(422, "not on Sundays")));
+        app.options(builder -> builder.decider(part -> PartDecision.reject(422, "not on Sundays")));
         assertRefused(422, "not on Sundays", FORM);
     }
 

@@ -30,7 +30,7 @@ public final class MediaTypes {
     @FunctionalInterface
     public interface Decision {
         /**
-         * {@return what to do with the part; not {@link PartDecision#look}}
+         * {@return what to do with the part; not {@link PartDecision#peek}}
          *
          * @param part the head of the part
          * @param type its media type in lower case, without parameters; {@code application/octet-stream} if it is unknown
@@ -70,9 +70,9 @@ public final class MediaTypes {
 
     private static PartDecider decider(int bytes, boolean hints, Decision decision) {
         Objects.requireNonNull(decision, "decision");
-        PartDecision.look(bytes, first -> PartDecision.skip()); // rejects an invalid number now, not at the first part
+        PartDecision.peek(bytes, first -> PartDecision.skip()); // rejects an invalid number now, not at the first part
         MimeTypes types = MimeTypes.getDefaultMimeTypes();
-        return part -> PartDecision.look(bytes, first -> decision.decide(part, type(types, first, part, hints)));
+        return part -> PartDecision.peek(bytes, first -> decision.decide(part, type(types, first, part, hints)));
     }
 
     private static String type(MimeTypes types, byte[] first, PartHead part, boolean hints) throws IOException {

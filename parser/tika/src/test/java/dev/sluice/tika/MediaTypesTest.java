@@ -96,7 +96,7 @@ class MediaTypesTest {
 
     private PartDecision keep(String type) {
         types.add(type);
-        return PartDecision.memory();
+        return PartDecision.storeInMemory();
     }
 
     private FormOptions options(PartDecider decider) {
@@ -164,13 +164,14 @@ class MediaTypesTest {
         // @start region="pictures"
         PartDecider picturesOnly = MediaTypes.sniff(
                 512,
-                (part, type) ->
-                        type.startsWith("image/") ? PartDecision.memory() : PartDecision.refuse(415, "pictures only"));
+                (part, type) -> type.startsWith("image/")
+                        ? PartDecision.storeInMemory()
+                        : PartDecision.skip(415, "pictures only"));
         // @end
         byte[] body = body("x.png", "image/png", HTML);
         try (MultipartForm form = read(body, picturesOnly)) {
             assertEquals(List.of(), form.parts());
-            assertEquals(415, form.refused().get(0).httpStatus());
+            assertEquals(415, form.skipped().get(0).httpStatus());
         }
         try (MultipartForm form = read(body("x.png", "image/png", PNG), picturesOnly)) {
             assertEquals(1, form.parts().size());

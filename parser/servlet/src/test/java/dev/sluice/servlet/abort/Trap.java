@@ -40,7 +40,7 @@ final class Trap implements PartDecider {
         return switch (part.name()) {
             case "target" -> PartDecision.to(PartSink.tee(PartSink.discard(), PartSink.toFile(spool, target)));
             case "sink" -> PartDecision.to(new Sink(part.offset()));
-            default -> PartDecision.spill();
+            default -> PartDecision.store();
         };
     }
 

@@ -137,7 +137,7 @@ class ContainerAsyncFormTest extends WithApp {
                 kind,
                 options -> options.decider(part -> part.name().equals("f")
                         ? PartDecision.to(new Collecting(new ByteArrayOutputStream(), first))
-                        : PartDecision.memory()));
+                        : PartDecision.storeInMemory()));
         byte[] request = new Form().file("f", "f.bin", CONTENT).field("a", "1").post("/");
         int cut = request.length - 40;
         try (RawHttp connection = app.connect()) {
@@ -221,7 +221,7 @@ class ContainerAsyncFormTest extends WithApp {
         GateSink gate = new GateSink().shut();
         start(
                 kind,
-                options -> options.decider(part -> part.index() == 0 ? PartDecision.spill() : PartDecision.to(gate)));
+                options -> options.decider(part -> part.index() == 0 ? PartDecision.store() : PartDecision.to(gate)));
         Form two = new Form().file("e", "e.bin", CONTENT).file("f", "f.bin", CONTENT);
         try (RawHttp connection = app.begin(two, 1)) {
             Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of a form that comes in");

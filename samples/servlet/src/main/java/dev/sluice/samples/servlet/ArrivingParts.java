@@ -24,7 +24,7 @@ final class ArrivingParts implements PartDecider {
 
     @Override
     public PartDecision decide(PartHead part) {
-        return part.filename() == null ? PartDecision.spill() : PartDecision.to(new FileDigest(part));
+        return part.filename() == null ? PartDecision.store() : PartDecision.to(new FileDigest(part));
     }
 
     /** {@return all parts of the form, in order; must be called after the form is complete} */

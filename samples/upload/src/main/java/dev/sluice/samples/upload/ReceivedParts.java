@@ -96,12 +96,12 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         if (store == null) {
             return part.to(PartSink.discard());
         } else if (filename == null) {
-            return PartDecision.look(MAX_VALUE_BYTES + 1, first -> {
+            return PartDecision.peek(MAX_VALUE_BYTES + 1, first -> {
                 part.value = first.length > MAX_VALUE_BYTES ? null : new String(first, StandardCharsets.UTF_8);
                 return part.to(PartSink.discard());
             });
         } else if (filename.isEmpty()) { // an empty file input also has no content, so nothing is stored
-            return PartDecision.look(1, first -> first.length == 0 ? PartDecision.skip() : stored(part, store));
+            return PartDecision.peek(1, first -> first.length == 0 ? PartDecision.skip() : stored(part, store));
         }
         return stored(part, store);
     }

@@ -55,14 +55,14 @@ final class Guide {
 
     static PartDecider onlyPdf() {
         // @start region="decider"
-        PartDecision rejection = PartDecision.refuseForm(415, "only PDF files are accepted");
+        PartDecision rejection = PartDecision.reject(415, "only PDF files are accepted");
         PartDecider decider = part -> {
             if (part.filename() == null) {
-                return PartDecision.memory(); // a field
+                return PartDecision.storeInMemory(); // a field
             } else if ("application/pdf".equals(part.mediaType())) {
-                return PartDecision.spill();
+                return PartDecision.store();
             } else if (part.filename().isEmpty()) { // no file was chosen, unless content follows
-                return PartDecision.look(1, first -> first.length == 0 ? PartDecision.skip() : rejection);
+                return PartDecision.peek(1, first -> first.length == 0 ? PartDecision.skip() : rejection);
             }
             return rejection;
         };

@@ -159,7 +159,7 @@ class GuideTest {
             try (MultipartForm form = forms.read(body(optional), TestForm.CONTENT_TYPE)) {
                 assertNull(form.file("f"));
                 assertEquals("Sea", form.text("title"));
-                assertEquals(List.of(), form.refused());
+                assertEquals(List.of(), form.skipped());
             }
         }
     }
