@@ -68,6 +68,6 @@ final class Fetch {
             return reading.refusal().split(" of part | at ")[0];
         }
         String kind = kind(reading, fetch);
-        return kind != null && kind.startsWith("reads") ? "takes it, " + kind : "takes it";
+        return kind != null && kind.startsWith("reads") ? "accepted, " + kind : "accepted";
     }
 }

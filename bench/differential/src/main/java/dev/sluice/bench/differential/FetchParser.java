@@ -69,23 +69,23 @@ final class FetchParser {
     private void parse(List<Part> entries) throws Failure {
         while (true) {
             if (!input.startsWith(dashBoundary, position)) {
-                throw new Failure("does not begin with a delimiter");
+                throw new Failure("does not start with a delimiter");
             }
             position += dashBoundary.length();
             if (input.startsWith("--", position)) {
                 position += 2;
                 skipBlanks();
                 if (position < input.length() && !input.startsWith("\r\n", position)) {
-                    throw new Failure("something behind the close-delimiter");
+                    throw new Failure("text after the close-delimiter");
                 }
                 return;
             }
             skipBlanks();
-            lineEnd("something behind a delimiter");
+            lineEnd("text after a delimiter");
             headers();
             int end = input.indexOf("\r\n" + dashBoundary, position);
             if (end < 0) {
-                throw new Failure("no delimiter behind the content");
+                throw new Failure("no delimiter after the content");
             }
             byte[] content = input.substring(position, end).getBytes(StandardCharsets.ISO_8859_1);
             entries.add(new Part(decoded(name), filename == null ? null : decoded(filename), content));
@@ -99,7 +99,7 @@ final class FetchParser {
         while (!input.startsWith("\r\n", position)) {
             String field = collect(":" + REFUSED_IN_HEADERS).strip();
             if (field.isEmpty() || !field.chars().allMatch(Anatomy::isToken)) {
-                throw new Failure("a header name that is no token");
+                throw new Failure("a header name that is not a token");
             }
             if (!input.startsWith(":", position)) {
                 throw new Failure("a header without a colon");
@@ -135,7 +135,7 @@ final class FetchParser {
             }
         }
         if (!value.substring(at).isBlank()) {
-            throw new Failure("parameters that are none");
+            throw new Failure("malformed parameters");
         }
         name = foundName;
         filename = foundFilename;

@@ -116,8 +116,8 @@ final class Page {
 
     private static String kinds(List<Disagreement> disagreements) {
         int unexplained = Explanation.unexplained(disagreements).size();
-        return disagreements.size() + " kinds of disagreement, "
-                + (unexplained == 0 ? "all explained" : unexplained + " of them not explained");
+        return disagreements.size() + " kinds of disagreement were found, "
+                + (unexplained == 0 ? "and all are explained" : "and " + unexplained + " of them are not explained");
     }
 
     private static String cause(List<Disagreement> group) {
@@ -169,12 +169,12 @@ final class Page {
         List<Splits.Report.Row> wrong =
                 report.readers().stream().filter(row -> row.wrong > 0).toList();
         String head =
-                "\n| Parser | what is wrong | splits | first seen in | around the cut |\n|---|---|---:|---|---|\n";
+                "\n| Parser | error | splits | first found in | around the cut |\n|---|---|---:|---|---|\n";
         return section(
                 "splits",
                 number(report.bodies()),
                 number(report.bytes()),
-                report.skipped() == 0 ? "" : "; %d have no boundary or were left out".formatted(report.skipped()),
+                report.skipped() == 0 ? "" : "; %d more have no boundary or are too large".formatted(report.skipped()),
                 provenance(report.provenance()),
                 each(report.readers(), row -> row(row.reader, row.splits, row.wrong, row.wrongBodies)),
                 wrong.isEmpty() ? "" : head,

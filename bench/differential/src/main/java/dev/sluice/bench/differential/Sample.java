@@ -9,11 +9,11 @@ import java.util.List;
 /** A request to read, with its origin. Do not change the bytes. */
 record Sample(Origin origin, String contentType, byte[] bytes) {
     enum Origin {
-        CORPUS("the corpus as it is"),
-        CRAFTED("made of what senders may write"),
-        SOUP("almost multipart: oddities and soups of tokens"),
-        MUTATED("a body of the corpus, damaged in a few places"),
-        CLIENT("what a client of today sends, changed in a few places");
+        CORPUS("the unchanged corpus"),
+        CRAFTED("generated from elements that clients may send"),
+        SOUP("nearly multipart: unusual elements and random tokens"),
+        MUTATED("bodies of the corpus, damaged in a few places"),
+        CLIENT("bodies of current clients, changed in a few places");
 
         final String title;
 
