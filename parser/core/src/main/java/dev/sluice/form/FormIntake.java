@@ -6,69 +6,72 @@ import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes one form in: bytes are offered as they come, parts go where the {@link PartDecider} says, and once all of it is
- * there {@link #completion()} has the form. The one place for the flow of a form: a source reads while there is {@link
- * #demand()}, so that a sink that is not ready stops the client, and no thread waits.
+ * Receives one form from a {@link FormSource}: flow control, time limits, and the single end of the form.
  *
- * <p>It has exactly one end. Whatever ends it but success has given back all that was held, and nothing of the form is
- * visible. After a refusal there may still be demand: for as many bytes as are worth dropping, because many clients read
- * no answer before they have sent all.
+ * <p><b>Life cycle.</b> {@link Forms#receive} opens the intake and checks the head of the request. The source {@linkplain #offer
+ * offers} the body in chunks, as many bytes as there is {@link #demand()} for, and calls {@link #finish()} after the last one. Each
+ * part goes to the destination that the {@link PartDecider} chose. Once all parts are complete and published, {@link
+ * #completion()} has the form.
  *
- * <p>{@link #offer} and {@link #finish} belong to one thread at a time, that of the source; everything else may be called
- * by any thread. Sinks are called by one thread at a time: see {@link FormSource#run} and {@link FormSource#resume}.
+ * <p><b>One end.</b> A form ends exactly once: complete, rejected, aborted, or after a failure of a sink, the disk or the
+ * application. Unless it is complete, everything it held is released and none of its parts is visible before {@link
+ * #completion()} fails. There may be demand after a rejection. These bytes are discarded: many clients read no answer before
+ * they have sent their body.
  *
- * <p>Experimental, for those who write adapters: it may change in any release.
+ * <p><b>Flow control.</b> The demand is 0 while a sink is not ready or enough chunks wait to be decoded. A slow sink therefore
+ * slows the client down, and no thread waits for it. When demand returns, the intake calls {@link FormSource#wanted()}.
+ *
+ * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods
+ * may be called by any thread. One thread at a time decodes and calls sinks: a caller that finds another thread decoding only
+ * makes that thread look again. Work caused by an offer runs through {@link FormSource#run}. All other work (a sink is ready, the
+ * turn of a form is over, a time limit was exceeded) runs through {@link FormSource#resume}, because timers and the threads of
+ * sinks must not block.
+ *
+ * <p><b>Ownership.</b> Chunks are transferred to the intake, which releases them on every path. The completed form belongs to the
+ * receiver of {@link #completion()}.
+ *
+ * <p>Experimental, for authors of adapters: it may change in any release.
  */
 public final class FormIntake {
-    /** Why the form is to end before its time; where it is not due, a thread of the source has been asked for that first. */
+    /** A request to end the form early. One that is not due yet waits for a thread of the source to confirm it. */
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
-    /** How many bytes may wait to be decoded, counted by what keeps them in memory. */
-    private static final long WINDOW = 512 << 10;
+    /** How many bytes are decoded before other forms get the thread. */
+    private static final long TURN = 2 * BodyQueue.WINDOW;
 
-    /** How many bytes are decoded before others have their turn on the same thread. */
-    private static final long TURN = 2 * WINDOW;
-
-    /** What a stream has at hand that only knows that it is not at its end, as those that decompress. */
-    private static final int ANYTHING = 1;
+    /** The answer of streams, such as decompressing ones, that do not know how many bytes are available. */
+    private static final int UNKNOWN_AVAILABLE = 1;
 
     private final FormSource source;
     private final FormOptions options;
     private final ChunkPool pool;
     final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
-    private final @Nullable ClientPace pace;
-    private final ReentrantLock paceLock = new ReentrantLock();
-    private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
-    private final AtomicLong received = new AtomicLong();
-    private final AtomicLong waiting = new AtomicLong();
-    private final AtomicBoolean paused = new AtomicBoolean();
+    private final BodyQueue queue;
+    private final Deadlines deadlines;
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
-    private final AtomicLong drainLeft = new AtomicLong();
+    private final AtomicLong receivedBytes = new AtomicLong();
+    private final AtomicLong bytesToDiscard = new AtomicLong();
 
     /** Counts calls for attention: whoever makes it 1 works until it is 0 again. */
     private final AtomicInteger calls = new AtomicInteger();
 
-    private volatile boolean finished;
     private volatile boolean over;
-    private volatile @Nullable Readiness blocked;
-    private volatile long blockedSince;
 
-    // Of the one thread that decodes.
+    /** The sink, or the admission, that must become ready before the form continues. */
+    private volatile @Nullable Readiness pending;
+
+    // Confined to the decoding thread.
     private @Nullable FormAssembler assembler;
-    private int charged;
+    private int bytesInDecoder;
     private long decodedInTurn;
     private boolean turnIsOver;
     private boolean admitted;
@@ -77,7 +80,8 @@ public final class FormIntake {
         this.source = source;
         this.pool = pool;
         this.options = options;
-        this.pace = options.newPace();
+        this.queue = new BodyQueue(options.memory());
+        this.deadlines = new Deadlines(options);
     }
 
     /** {@return an intake that wants the first bytes, or has ended, if the head of the request is refused} */
@@ -97,7 +101,7 @@ public final class FormIntake {
         Boundary boundary;
         try {
             boundary = accepted(head);
-        } catch (IOException e) { // the assembler, which reports the others, is not made
+        } catch (IOException e) { // without an assembler, which reports all other ends
             Reason reason = e instanceof MultipartException known ? known.reason() : null;
             FormTally.rejected(options, reason, FormSummary.Outcome.of(reason));
             throw e;
@@ -110,7 +114,7 @@ public final class FormIntake {
     private Boundary accepted(FormHead head) throws IOException {
         long expected = head.contentLength();
         long max = options.multipart().maxBodyBytes();
-        if (expected > max) { // need not be sent; a body that does not say so is counted as it comes
+        if (expected > max) { // rejected unsent; a body of unknown length is counted while it arrives
             throw MultipartException.because(Reason.BODY_TOO_LARGE)
                     .limit(max)
                     .at(max)
@@ -132,102 +136,91 @@ public final class FormIntake {
         admitted = true;
         Readiness begin = options.admission.admit();
         if (begin.checkReady()) {
-            clientIsWaitedFor();
+            deadlines.awaitClient(queue);
         } else {
-            goOn(begin);
+            blocksOn(begin);
         }
     }
 
     // ---- for the source
 
     /**
-     * {@return how many bytes may come now; 0 for none: {@link FormSource#wanted()} follows, unless this {@link #isOver()}
-     * or {@link #finish} was called. More than that is taken too, and held}
+     * {@return how many bytes may be offered now}
+     *
+     * <p>After an answer of 0, {@link FormSource#wanted()} follows, unless this {@link #isOver()} or {@link #finish} was called.
+     * A source may offer more than the demand: the bytes are kept.
      */
     public long demand() {
-        long demand = wanted();
-        if (demand == 0 && !isOver()) {
-            paused.set(true);
-            demand = wanted();
+        long demand = currentDemand();
+        if (demand == 0 && !over) {
+            queue.pause();
+            demand = currentDemand();
             if (demand > 0) {
-                paused.set(false);
+                queue.resume();
             }
         }
         return demand;
     }
 
+    private long currentDemand() {
+        if (queue.isFinished()) {
+            return 0;
+        } else if (over) {
+            return Math.max(bytesToDiscard.get(), 0);
+        }
+        return pending != null ? 0 : queue.room();
+    }
+
     /**
-     * {@return whether a source that looks for the end of its client may hold a little beyond the {@link #demand()}: not where
-     * what waits of all forms is so much that none asks for more before its own has been decoded}
+     * {@return whether a source may read a little beyond the {@link #demand()}, to notice that its client has disconnected}
+     *
+     * <p>It must not while the waiting chunks of all forms occupy too much memory.
      */
     public boolean mayReadAhead() {
         return !options.memory().isCrowded();
     }
 
-    private long wanted() {
-        if (finished) {
-            return 0;
-        } else if (over) {
-            return Math.max(drainLeft.get(), 0);
-        }
-        long waits = waiting.get();
-        return blocked != null || waits >= window() ? 0 : WINDOW - waits;
-    }
-
-    /** {@return how many bytes of this form may wait: where those of all forms are too many, none before more is asked for} */
-    private long window() {
-        return mayReadAhead() ? WINDOW : 1;
-    }
-
-    /** {@return how many bytes of this form wait still} */
-    private long noLongerWaits(int bytes) {
-        options.memory().waits(-bytes);
-        return waiting.addAndGet(-bytes);
-    }
-
     /**
-     * Takes the next bytes of the body. What they do to the form, {@link #completion()} tells.
+     * Takes the next bytes of the body. Errors in them are reported by {@link #completion()}.
      *
-     * @param chunk <em>transferred</em>, even if this throws; reader and writer index stay as they are
+     * @param chunk <em>transferred</em>, even if this throws; its indices do not change
      * @throws IllegalStateException after {@link #finish()}
      */
     public void offer(ByteBuf chunk) {
-        if (finished) {
+        if (queue.isFinished()) {
             chunk.release();
             throw new IllegalStateException("nothing follows finish(): make one intake per body");
         }
         int size = chunk.readableBytes();
-        received.lazySet(received.get() + size); // by this thread alone
-        boolean drops = over;
-        if (!drops) {
-            int kept = chunk.capacity();
-            waiting.addAndGet(kept);
-            options.memory().waits(kept);
-            chunks.add(chunk); // before the pace: whoever finds none is sure that the client is waited for
+        receivedBytes.lazySet(receivedBytes.get() + size); // written by this thread only
+        boolean discarded = over;
+        if (!discarded) {
+            queue.add(chunk);
         }
-        boolean tooSlow = pace != null && !received(pace, size);
-        if (drops) {
+        boolean inTime = deadlines.received(size, over);
+        if (discarded) {
             chunk.release();
-            drainLeft.set(tooSlow ? 0 : drainLeft.get() - size);
+            bytesToDiscard.set(inTime ? bytesToDiscard.get() - size : 0);
             return;
         }
-        if (tooSlow) {
-            ending.compareAndSet(null, new Ending(tooSlow(), false, true));
+        if (!inTime) {
+            ending.compareAndSet(null, new Ending(deadlines.clientTooSlow(), false, true));
         }
         callByOffer();
     }
 
     /**
-     * Asks {@code in} once for at most what there is {@link #demand()} for, and offers it, or finishes.
+     * Reads once from {@code in}, at most as many bytes as there is {@link #demand()} for, and offers them, or finishes at the
+     * end of the stream.
      *
      * @return the number of bytes, or -1 at the end
-     * @throws IOException of the stream, as it comes
+     * @throws IOException if the stream throws it
      */
     public int read(InputStream in) throws IOException {
         return read(in, false);
     }
 
-    /** @param greedy whether to ask again while there is more: only where {@code in} may be asked at any time */
+    /** @param greedy whether to read again while more is available; not for streams that allow one read per notification */
     int read(InputStream in, boolean greedy) throws IOException {
         ByteBuf chunk = pool.take();
         try {
@@ -237,9 +230,9 @@ public final class FormIntake {
                 finish();
                 return count;
             }
-            int asked = greedy ? most : 0;
-            while (chunk.readableBytes() < asked && in.available() > ANYTHING && count > 0) {
-                count = chunk.writeBytes(in, asked - chunk.readableBytes());
+            int wanted = greedy ? most : 0;
+            while (chunk.readableBytes() < wanted && in.available() > UNKNOWN_AVAILABLE && count > 0) {
+                count = chunk.writeBytes(in, wanted - chunk.readableBytes());
             }
             offer(chunk.retain());
             return chunk.readableBytes();
@@ -249,138 +242,92 @@ public final class FormIntake {
     }
 
     /**
-     * Says that the body is at its end.
+     * Marks the end of the body.
      *
-     * @throws IllegalStateException the second time
+     * @throws IllegalStateException if it was called before
      */
     public void finish() {
-        if (finished) {
+        if (queue.isFinished()) {
             throw new IllegalStateException("finish() was called: make one intake per body");
         }
-        finished = true;
-        if (pace != null) {
-            received(pace, 0);
-        }
+        queue.finish();
+        deadlines.received(0, over);
         callByOffer();
     }
 
     /**
-     * Ends the form, if it has not ended: nothing of it is left on return or, if another thread is at it, as soon as that
-     * one sees it.
+     * Ends the form, unless it has ended. Everything it held is released on return or, if another thread is decoding, as soon as
+     * that thread notices.
      *
-     * @param reason what {@link #completion()} fails with: that the connection broke, or an exception of the application
+     * @param reason the failure of {@link #completion()}, for example that the connection broke
      */
     public void abort(Throwable reason) {
         endNow(reason);
-        callNow(); // also where there was a reason: the thread that was asked for it may not come any more
+        callNow(); // even if another end was requested: the thread that should confirm it may never run
     }
 
-    /** {@return whether the form has ended, well or not; there may be demand for bytes to drop} */
+    /** {@return whether the form has ended, well or not; there may be demand for bytes to discard} */
     public boolean isOver() {
         return over;
     }
 
     /**
-     * {@return whether all of the body has come, so that the connection is good for another request; asked when {@link
-     * #isOver()} and nothing more is read}
+     * {@return whether the whole body has arrived, so that the connection can carry another request}
+     *
+     * <p>For sources that have stopped reading because this {@link #isOver()}.
      */
     public boolean isAtEnd() {
-        return finished;
+        return queue.isFinished();
     }
 
     /**
-     * {@return the form, which belongs to the caller, who closes it}. Fails with a {@link MultipartException}, with what a
-     * sink or the application threw, as it is, or with what {@link #abort} was given; callbacks see it as the cause of a
-     * {@link java.util.concurrent.CompletionException}, as with every stage.
+     * {@return the form, which belongs to the caller, who closes it}
+     *
+     * <p>Fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the reason given to
+     * {@link #abort}. As with every stage, callbacks see the failure as the cause of a {@link
+     * java.util.concurrent.CompletionException}.
      */
     public CompletionStage<MultipartForm> completion() {
         return completion.minimalCompletionStage();
     }
 
     /**
-     * Ends the form if the client is too slow, or a sink was not ready for too long. To be called now and then by sources
-     * that do not wait, some four times within the grace of the minimum rate; any thread, with {@link System#nanoTime()}.
+     * Ends the form if the client is too slow, or a sink has not been ready for too long. Sources that do not block call this
+     * about four times within the grace of the minimum rate.
+     *
+     * @param now {@link System#nanoTime()}
      */
     public void checkPace(long now) {
-        Readiness sink = blocked;
-        if (sink != null && now - blockedSince > options.maxSinkWaitNanos()) {
-            endLater(
-                    MultipartException.because(Reason.SINK_STALLED)
-                            .limit(options.maxSinkWaitNanos())
-                            .build(),
-                    () -> !sink.isReady());
-        } else if (pace != null && isTooSlow(pace, now)) {
+        Readiness sink = pending;
+        if (sink != null && deadlines.isSinkOverdue(now)) {
+            endLater(deadlines.sinkStalled(), () -> !sink.isReady());
+        } else if (deadlines.isClientTooSlow(now)) {
             if (!over) {
-                endLater(tooSlow(), () -> !finished && isTooSlow(pace, options.now()));
-            } else if (drainLeft.getAndSet(0) > 0) { // or the source was told, and its request may be gone by now
+                endLater(
+                        deadlines.clientTooSlow(),
+                        () -> !queue.isFinished() && deadlines.isClientTooSlow(options.now()));
+            } else if (bytesToDiscard.getAndSet(0) > 0) { // else the source was woken, and its request may have ended
                 source.wanted();
             }
         }
     }
 
     /**
-     * Sinks and the application are not for a timer to wait for. Not before that thread has come: the request is its. If that
-     * takes long, because the server is busy, the reason may be gone: {@code still} says whether it is there.
+     * Ends the form on a thread of the source. On a busy server that thread may come late, so it checks whether the reason
+     * {@code stillHolds}.
      */
-    private void endLater(Throwable reason, BooleanSupplier still) {
-        Ending announced = new Ending(reason, false, false);
-        if (ending.compareAndSet(null, announced)) {
-            Runnable end = () -> {
-                ending.compareAndSet(announced, still.getAsBoolean() ? new Ending(reason, false, true) : null);
+    private void endLater(Throwable reason, BooleanSupplier stillHolds) {
+        Ending requested = new Ending(reason, false, false);
+        if (ending.compareAndSet(null, requested)) {
+            Runnable confirm = () -> {
+                ending.compareAndSet(requested, stillHolds.getAsBoolean() ? new Ending(reason, false, true) : null);
                 callNow();
             };
             try {
-                source.resume(end);
-            } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
-                end.run();
+                source.resume(confirm);
+            } catch (RuntimeException | Error e) { // no thread is available
+                confirm.run();
             }
-        }
-    }
-
-    private MultipartException tooSlow() {
-        return MultipartException.because(Reason.CLIENT_TOO_SLOW)
-                .limit(options.minBytesPerSecond())
-                .build();
-    }
-
-    // ---- the pace of the client: its time is that in which nothing it sent waits and no sink is waited for
-
-    private void clientIsWaitedFor() {
-        if (pace != null) {
-            paceLock.lock();
-            try {
-                if (chunks.isEmpty() && !finished) {
-                    pace.waits(options.now());
-                }
-            } finally {
-                paceLock.unlock();
-            }
-        }
-    }
-
-    /** {@return whether soon enough} */
-    private boolean received(ClientPace client, int size) {
-        long now = options.now();
-        paceLock.lock();
-        try {
-            client.goesOn(now);
-            client.received(size);
-            boolean inTime = !client.isTooSlow(now);
-            if (over) {
-                client.waits(now);
-            }
-            return inTime;
-        } finally {
-            paceLock.unlock();
-        }
-    }
-
-    private boolean isTooSlow(ClientPace client, long now) {
-        paceLock.lock();
-        try {
-            return client.isTooSlow(now);
-        } finally {
-            paceLock.unlock();
         }
     }
 
@@ -403,24 +350,24 @@ public final class FormIntake {
         }
     }
 
-    /** Calls from a thread of the source. Counts when that has come: a container may drop what it was to run. */
+    /** Calls from a thread of the source. Not counted before that thread runs, because a container may drop the task. */
     private void callLater() {
         try {
             source.resume(this::callNow);
-        } catch (RuntimeException | Error e) { // there is no thread, or no memory for one
+        } catch (RuntimeException | Error e) { // no thread is available
             endNow(e);
             callNow();
         }
     }
 
-    /** Nobody has to come for this one, be another announced or not. */
+    /** Requests an end that needs no confirmation. It replaces a request that does. */
     private void endNow(Throwable reason) {
         ending.updateAndGet(now -> now == null || !now.due() ? new Ending(reason, true, true) : now);
     }
 
     private void work() {
         int seen = 1;
-        boolean goesOnLater;
+        boolean continuesLater;
         decodedInTurn = 0;
         turnIsOver = false;
         do {
@@ -430,12 +377,12 @@ public final class FormIntake {
                 end(e, false);
             }
             if (assembler != null) {
-                assembler.memory.settle(); // while a form waits, it holds what it needs
+                assembler.memory.settle(); // a form that waits holds no spare memory
             }
-            goesOnLater = turnIsOver && !over;
+            continuesLater = turnIsOver && !over;
             seen = calls.addAndGet(-seen);
         } while (seen != 0);
-        if (goesOnLater) {
+        if (continuesLater) {
             callLater();
         }
     }
@@ -444,82 +391,83 @@ public final class FormIntake {
         FormAssembler form = assembler;
         while (form != null && !over) {
             Ending due = ending.get();
-            Readiness sink = blocked;
+            Readiness sink = pending;
             if (due != null && due.due()) {
                 end(due.reason(), due.aborted());
             } else if (sink != null && !sink.isReady()) {
                 return;
             } else if (sink != null) {
-                blocked = null;
+                pending = null;
                 sink.checkReady();
-            } else if (!advance(form)) {
+            } else if (!step(form)) {
                 return;
             }
         }
-        dropChunks();
+        discardChunks();
     }
 
-    /** {@return false if there is nothing to do before more comes} */
-    private boolean advance(FormAssembler form) throws IOException {
-        boolean last = finished;
+    /** {@return false if there is nothing to do now} */
+    private boolean step(FormAssembler form) throws IOException {
+        boolean last = queue.isFinished(); // before peeking: no chunk is added after the end
         turnIsOver = decodedInTurn >= TURN;
         if (turnIsOver) {
             return false;
-        } else if (goOn(form.pump())) {
+        } else if (blocksOn(form.pump())) {
             return true;
         }
-        if (charged > 0) {
-            form.memory.releaseForProcess(charged);
-            decodedInTurn += charged;
-            boolean little = noLongerWaits(charged) <= window() / 2;
-            charged = 0;
-            if (little) {
-                tellSource(); // which receives while the rest is decoded
+        if (bytesInDecoder > 0) {
+            form.memory.releaseForProcess(bytesInDecoder);
+            decodedInTurn += bytesInDecoder;
+            queue.decoded(bytesInDecoder);
+            bytesInDecoder = 0;
+            if (queue.isHalfEmpty()) {
+                wakeSource(); // which receives while the rest is decoded
             }
         }
-        ByteBuf chunk = chunks.peek();
+        ByteBuf chunk = queue.peek();
         if (chunk != null) {
-            form.memory.reserveForProcess(chunk.capacity()); // what it keeps in memory, however little is in it
-            charged = chunk.capacity();
-            form.feed(chunks.remove());
+            form.memory.reserveForProcess(chunk.capacity());
+            bytesInDecoder = chunk.capacity();
+            form.feed(queue.remove());
         } else if (!last) {
             form.chunkRead();
-            clientIsWaitedFor();
-            tellSource();
+            deadlines.awaitClient(queue);
+            wakeSource();
             return false;
-        } else if (!goOn(form.finish())) {
+        } else if (!blocksOn(form.finish())) {
             MultipartForm received = form.form();
             FormTally.call(options.admission::ended);
             over = true;
             completion.complete(received);
-            tellSource();
+            wakeSource();
         }
         return true;
     }
 
-    /** {@return whether a sink has to become ready first, which it may be by now: there is something left to do behind it} */
-    private boolean goOn(Readiness sink) {
+    /**
+     * {@return whether the form must wait for {@code sink}}
+     *
+     * <p>If true, {@link #advance()} looks again: the sink may be ready by now, and work may follow after it.
+     */
+    private boolean blocksOn(Readiness sink) {
         if (sink == Readiness.READY) {
             return false;
         }
-        blockedSince = System.nanoTime();
-        blocked = sink;
+        deadlines.startSinkWait();
+        pending = sink;
         sink.whenReady(this::callLater);
         return true;
     }
 
-    private void tellSource() {
-        if (paused.get() && paused.compareAndSet(true, false)) {
+    private void wakeSource() {
+        if (queue.resume()) {
             source.wanted();
         }
     }
 
-    private void dropChunks() {
-        for (ByteBuf chunk; (chunk = chunks.poll()) != null; ) {
-            noLongerWaits(chunk.capacity());
-            chunk.release();
-        }
-        clientIsWaitedFor(); // for what is to be dropped, too
+    private void discardChunks() {
+        queue.clear();
+        deadlines.awaitClient(queue); // for the bytes to discard
     }
 
     private void end(Throwable failure, boolean wasAborted) {
@@ -534,27 +482,27 @@ public final class FormIntake {
         if (admitted) {
             FormTally.call(options.admission::ended);
         }
-        noLongerWaits(charged);
-        charged = 0;
-        dropChunks();
-        blocked = null;
+        queue.decoded(bytesInDecoder);
+        bytesInDecoder = 0;
+        discardChunks();
+        pending = null;
         boolean worthIt = !wasAborted
                 && reason instanceof IOException
                 && !(reason instanceof MultipartException e && e.kind() == MultipartException.Kind.TOO_SLOW);
-        drainLeft.set(worthIt ? worthDropping() : 0);
+        bytesToDiscard.set(worthIt ? worthDiscarding() : 0);
         over = true;
         completion.completeExceptionally(reason);
-        tellSource();
+        wakeSource();
     }
 
-    /** {@return how many bytes to read and drop, so that the client reads the answer; 0 for none} */
-    private long worthDropping() {
+    /** {@return how many bytes to read and discard, so that the client reads the answer; 0 for none} */
+    private long worthDiscarding() {
         long most = options.maxDrainBytes();
         FormHead head = source.head();
         long expected = head.contentLength();
-        long left = expected < 0 ? most : Math.max(expected - received.get(), 0);
-        return left > most || received.get() == 0 && head.expectsContinue()
+        long left = expected < 0 ? most : Math.max(expected - receivedBytes.get(), 0);
+        return left > most || receivedBytes.get() == 0 && head.expectsContinue()
                 ? 0
-                : left + 1; // the end shows one byte later
+                : left + 1; // the end of the body is seen one byte later
     }
 }

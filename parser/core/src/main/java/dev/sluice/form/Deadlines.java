@@ -1,0 +1,102 @@
+package dev.sluice.form;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The two time limits of one form: the client must keep a minimum rate, and a sink must become ready within the longest wait.
+ *
+ * <p>The client pays only for the time in which the form waits for it, that is, while no received bytes wait and no sink is
+ * pending. Any thread may use this.
+ */
+final class Deadlines {
+    private final FormOptions options;
+    private final @Nullable ClientPace pace;
+    private final ReentrantLock paceLock = new ReentrantLock();
+    private volatile long sinkWaitStart;
+
+    Deadlines(FormOptions options) {
+        this.options = options;
+        this.pace = options.newPace();
+    }
+
+    // ---- the client
+
+    /** Starts the clock of the client, unless bytes have arrived in the meantime. */
+    void awaitClient(BodyQueue queue) {
+        if (pace != null) {
+            paceLock.lock();
+            try {
+                if (queue.needsBytes()) {
+                    pace.waits(options.now());
+                }
+            } finally {
+                paceLock.unlock();
+            }
+        }
+    }
+
+    /**
+     * Stops the clock of the client, because bytes or the end of the body have arrived. Call it after the bytes are in the
+     * queue, so that {@link #awaitClient} cannot start the clock again too early.
+     *
+     * @param discarded whether the bytes are discarded, so that the client is waited for again at once
+     * @return whether the client was fast enough
+     */
+    boolean received(int bytes, boolean discarded) {
+        if (pace == null) {
+            return true;
+        }
+        long now = options.now();
+        paceLock.lock();
+        try {
+            pace.goesOn(now);
+            pace.received(bytes);
+            boolean inTime = !pace.isTooSlow(now);
+            if (discarded) {
+                pace.waits(now);
+            }
+            return inTime;
+        } finally {
+            paceLock.unlock();
+        }
+    }
+
+    boolean isClientTooSlow(long now) {
+        if (pace == null) {
+            return false;
+        }
+        paceLock.lock();
+        try {
+            return pace.isTooSlow(now);
+        } finally {
+            paceLock.unlock();
+        }
+    }
+
+    MultipartException clientTooSlow() {
+        return MultipartException.because(Reason.CLIENT_TOO_SLOW)
+                .limit(options.minBytesPerSecond())
+                .build();
+    }
+
+    // ---- the sink
+
+    /** Starts the wait for a sink, before other threads can see that one is pending. */
+    void startSinkWait() {
+        sinkWaitStart = System.nanoTime();
+    }
+
+    /** {@return whether the sink that is pending now has been so for too long} */
+    boolean isSinkOverdue(long now) {
+        return now - sinkWaitStart > options.maxSinkWaitNanos();
+    }
+
+    MultipartException sinkStalled() {
+        return MultipartException.because(Reason.SINK_STALLED)
+                .limit(options.maxSinkWaitNanos())
+                .build();
+    }
+}
