@@ -14,13 +14,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code parser/docs/reference.md} has every setting, reason and deviation; with {@code -Dsluice.draw} it is drawn anew. */
+/** Checks that {@code parser/docs/reference.md} lists every setting, reason and deviation. {@code -Dsluice.draw} generates the page again. */
 class ReferencePageTest {
     private static final Path PAGE = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/reference.md");
     private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
 
     @Test
-    void thePageIsThatOfTheCode() throws IOException {
+    void page_matchesCode() throws IOException {
         String page = page();
         if (System.getProperty("sluice.draw") != null) {
             Files.writeString(PAGE, page);
@@ -29,7 +29,7 @@ class ReferencePageTest {
     }
 
     @Test
-    void theJavadocOfEachLimitTellsItsDefaults() throws IOException {
+    void javadocOfLimits_statesDefaults() throws IOException {
         String source = Files.readString(Path.of("src/main/java/dev/sluice/BodySettings.java"));
         List<Setting> limits = Stream.of(Setting.values())
                 .filter(setting -> setting.scope() == Setting.Scope.BODY)
@@ -52,23 +52,28 @@ class ReferencePageTest {
         return """
                 # Settings, errors, deviations
 
-                Generated from `Setting`, `MultipartException.Reason` and `Deviation` by `ReferencePageTest`; do not edit.
-                What they mean in use: [limits](limits.md), [errors](errors.md), [presets](presets.md).
+                `ReferencePageTest` generates this page from `Setting`, `MultipartException.Reason` and `Deviation`. Do not edit it.
+                For explanations see [limits](limits.md), [errors](errors.md), [presets](presets.md), and [the policy](policy.md).
 
                 ## Settings
 
-                The name is that of the builder's method, of the filter's init parameter, and, in kebab case behind `sluice.`,
-                of the property in Spring Boot.
+                A setting has the same name as a method of the builders and as an init parameter of the filter. In Spring Boot, the property has the
+                prefix `sluice.` and the name in kebab case: `maxBodyBytes` is `sluice.max-body-bytes`.
 
-                | setting | decoder, reader | form, filter | turned off by |
+                | setting | default of decoder and reader | default of forms and filter | turned off by |
                 |---|---:|---:|---|
                 %s
                 ## Errors
 
-                | reason | status | setting | says |
+                In a message, the value of the limit replaces `#`.
+
+                | reason | status | setting | message |
                 |---|---:|---|---|
                 %s
                 ## Deviations
+
+                The table shows what each preset does with a deviation: "ok" accepts it, "ok, reported" accepts and reports it, and otherwise the
+                form is rejected with the reason in the cell.
 
                 | deviation | STANDARD | STRICT | COMPATIBLE |
                 |---|---|---|---|
