@@ -7,7 +7,10 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 
-/** The container's, but a worker that it starts keeps the form until it is done, and {@link #complete} ends the request. */
+/**
+ * The context of the container. In addition, a worker keeps the form until it is done, {@link #complete} ends the request,
+ * and a dispatch is awaited.
+ */
 final class CountingAsyncContext implements AsyncContext {
     private final AsyncContext context;
     private final ServletRequest seen;
@@ -55,16 +58,19 @@ final class CountingAsyncContext implements AsyncContext {
 
     @Override
     public void dispatch() {
+        state.awaitDispatch();
         context.dispatch();
     }
 
     @Override
     public void dispatch(String path) {
+        state.awaitDispatch();
         context.dispatch(path);
     }
 
     @Override
     public void dispatch(ServletContext target, String path) {
+        state.awaitDispatch();
         context.dispatch(target, path);
     }
 

@@ -94,6 +94,36 @@ final class RequestState implements AsyncListener {
         }
     }
 
+    /**
+     * Ends the request if the container forgets it before the coming dispatch. Jetty notifies no listener if a filter in
+     * front throws in that dispatch after the response was committed.
+     */
+    void awaitDispatch() {
+        int before = dispatches.get();
+        cancelGrace();
+        grace = life.afterGrace(() -> {
+            if (dispatches.get() != before || life.isRequestOver()) {
+                return;
+            } else if (isForgotten()) {
+                requestOver();
+            } else {
+                awaitDispatch(); // it takes longer, or does not come through the filter
+            }
+        });
+        if (life.isRequestOver()) {
+            cancelGrace();
+        }
+    }
+
+    /** {@return whether the container has recycled the request, which loses its attributes or rejects calls then} */
+    private boolean isForgotten() {
+        try {
+            return source.getAttribute(ATTRIBUTE) != this;
+        } catch (RuntimeException e) { // NullPointerException of Jetty, IllegalStateException of Tomcat
+            return true;
+        }
+    }
+
     /** As it is kept it keeps all there was of the request. */
     private void cancelGrace() {
         Future<?> running = grace;
