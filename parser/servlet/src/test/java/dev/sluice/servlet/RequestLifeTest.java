@@ -19,6 +19,7 @@ import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -141,6 +142,66 @@ class RequestLifeTest extends WithApp {
         assertEquals(1, app.spool.files());
         app.assertNothingLeft("the grace of a worker");
         assertTrue(app.thrown().isEmpty());
+    }
+
+    @Test
+    void worker_startedAfterTheEndAndDropped_keepsTheFormForTheGraceOnly() throws Exception {
+        app.before((request, response, chain) ->
+                chain.doFilter(new WorkersTo(worker -> {}, (HttpServletRequest) request), response));
+        CompletableFuture<AsyncContext> context = new CompletableFuture<>();
+        CompletableFuture<MultipartRequests.Hold> hold = new CompletableFuture<>();
+        app.on((request, response) -> {
+            request.getParts();
+            hold.complete(MultipartRequests.hold(request));
+            AsyncContext async = request.startAsync();
+            async.complete();
+            context.complete(async);
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
+        Eventually.after(500); // the request is over, and only the hold keeps the form
+        context.join().start(() -> app.thrown().add(new AssertionError("not dropped")));
+        hold.join().close();
+        assertEquals(1, app.spool.files());
+        app.assertNothingLeft("the grace of a worker");
+        assertTrue(app.thrown().isEmpty());
+    }
+
+    @Test
+    void worker_rejectedByTheContainer_doesNotKeepTheForm() throws Exception {
+        app.before((request, response, chain) -> chain.doFilter(
+                new WorkersTo(
+                        worker -> {
+                            throw new RejectedExecutionException("no thread");
+                        },
+                        (HttpServletRequest) request),
+                response));
+        CompletableFuture<Boolean> over = new CompletableFuture<>();
+        app.on((request, response) -> {
+            request.getParts();
+            RequestState state = RequestState.of(request);
+            AsyncContext async = request.startAsync();
+            assertThrows(RejectedExecutionException.class, () -> async.start(() -> {}));
+            async.addListener(new AsyncListener() {
+                @Override
+                public void onComplete(AsyncEvent event) { // the listener of the filter comes first
+                    over.complete(state.life.isOver());
+                }
+
+                @Override
+                public void onTimeout(AsyncEvent event) {}
+
+                @Override
+                public void onError(AsyncEvent event) {}
+
+                @Override
+                public void onStartAsync(AsyncEvent event) {}
+            });
+            async.complete();
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
+        assertTrue(over.get(10, TimeUnit.SECONDS), "the rejected worker keeps the form");
     }
 
     @Test
