@@ -104,8 +104,10 @@ public final class PartHead {
 
     /**
      * {@return a base name that is safe to show and to store, made from {@link #filename()}: no path, control, bidirectional or
-     * Windows-reserved characters, no device name, at most 255 bytes of UTF-8; empty where nothing is left; null where there is
-     * no file name}
+     * Windows-reserved characters, no device name, at most 255 bytes of UTF-8; empty for a file input left empty, or if no
+     * character is left; null if there is no file name}
+     *
+     * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself.
      */
     public @Nullable String safeFilename() {
         return filename == null ? null : SafeFilename.of(filename);

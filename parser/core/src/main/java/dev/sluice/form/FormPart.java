@@ -48,7 +48,12 @@ public final class FormPart {
         return head.filename();
     }
 
-    /** {@return a base name that is safe to show and to store, possibly empty, or null} */
+    /**
+     * {@return a base name that is safe to show and to store; empty for a file input left empty, or if no character is left;
+     * null for a field that is not a file}
+     *
+     * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself.
+     */
     public @Nullable String safeFilename() {
         return head.safeFilename();
     }

@@ -18,6 +18,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.charset.Charset;
@@ -216,14 +217,20 @@ public final class FilterTarget {
         disk.giveBack();
     }
 
-    /** Runs a request that is not a form, which the filter must not touch. */
+    /** Passes a request that is not a form. Of these, the filter wraps only those whose body is not multipart. */
     private void pass() throws IOException, ServletException {
         filter.doFilter(request, response, (seen, answer) -> {
-            require(seen == request && answer == response, "a request without a form is wrapped");
+            boolean wrapped = seen instanceof ServletRequestWrapper wrapper && wrapper.getRequest() == request;
+            require((seen == request || wrapped) && answer == response, "another request is passed on");
             try {
-                throw new AssertionError("a request without a form has one: " + MultipartRequests.form(request));
+                throw new AssertionError(
+                        "a request without a form has one: " + MultipartRequests.form((HttpServletRequest) seen));
+            } catch (MultipartException e) {
+                require(
+                        wrapped && e.reason() == MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE,
+                        "wrong exception: " + e);
             } catch (IllegalStateException e) {
-                require(!(e instanceof MultipartRequestException), "wrong exception: " + e);
+                require(!wrapped && !(e instanceof MultipartRequestException), "wrong exception: " + e);
             }
         });
         require(stream.position() == 0 && !stream.hasEnded(), "the body of a request without a form is read");
@@ -262,9 +269,19 @@ public final class FilterTarget {
             }
             return;
         }
-        MultipartRequestException refusal = refusalIn(thrown);
+        MultipartRequestException refusal = in(thrown, MultipartRequestException.class);
         boolean answered = false;
         Exception expected = thrown;
+        MultipartException reason =
+                refusal == null && application.usesForm() ? in(thrown, MultipartException.class) : null;
+        if (reason != null && !application.hasCommitted()) {
+            require( // of MultipartRequests.form
+                    left == null
+                            && response.getStatus() == reason.httpStatus()
+                            && response.message().equals(reason.getMessage()),
+                    "wrong answer for " + reason);
+            return;
+        }
         if (refusal != null && refusal.getCause() != null && refusal.getCause() == stream.failure()) {
             expected = stream.failure();
         } else if (refusal != null && !application.hasCommitted()) {
@@ -280,10 +297,10 @@ public final class FilterTarget {
         require(answered || response.getStatus() == 0, response.getStatus() + " was answered without a reason");
     }
 
-    private static @Nullable MultipartRequestException refusalIn(@Nullable Throwable thrown) {
+    private static <T extends Throwable> @Nullable T in(@Nullable Throwable thrown, Class<T> type) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MultipartRequestException found) {
-                return found;
+            if (type.isInstance(cause)) {
+                return type.cast(cause);
             }
         }
         return null;

@@ -53,6 +53,10 @@ record FilterVerdict(
     void requireRight(Exception e, boolean ofTexts) {
         if (e instanceof MultipartRequestException refused) {
             requireRight(refused, ofTexts);
+        } else if (e instanceof MultipartException reason
+                && !ofTexts
+                && e != stream.failure()) { // of MultipartRequests
+            require(mayBe(reason, false), "refused without a reason: " + reason);
         } else if (e instanceof BrokenApplication) {
             require(form.refusal() instanceof BrokenApplication, "the application threw although it has no bug");
         } else if (e != stream.failure() || ofTexts) {

@@ -14,6 +14,7 @@ import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -127,15 +128,27 @@ public final class AsyncForm {
      * {@return the form, once all of it is there. Do not close it: it lives as long as the request, its {@linkplain
      * MultipartRequests#hold holds}, and the callbacks of this stage}
      *
-     * <p>Fails with a {@link MultipartRequestException} ({@link MultipartRequests#sendError} answers it), with a {@link
-     * CancellationException} after {@link #cancel()} and where the request ended before its form, with a {@link
-     * java.util.concurrent.TimeoutException} where the asynchronous request timed out, with the {@link IOException} of the
-     * connection, and with what a sink threw, if unchecked. All that was held has then been given back. As with every
-     * stage that depends on another one, callbacks see the failure as the cause of a {@link
-     * java.util.concurrent.CompletionException}.
+     * <p>If the form is refused, or there is no room for it, the stage fails with the same {@link
+     * dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a {@link
+     * MultipartRequestException}. {@link MultipartRequests#sendError} answers both. The other failures are a {@link
+     * CancellationException} after {@link #cancel()} and after a request that ended before its form, a {@link
+     * java.util.concurrent.TimeoutException} after a timeout of the asynchronous request, the {@link IOException} of the
+     * connection, and unchecked exceptions of a sink. All resources have been released by then.
+     *
+     * <p>{@code handle}, {@code whenComplete} and {@code exceptionally} of this stage see the failure unwrapped. Stages that
+     * depend on those see it as the cause of a {@link CompletionException}, as always.
      */
     public CompletionStage<MultipartForm> completion() {
-        return form.future.minimalCompletionStage();
+        CompletableFuture<MultipartForm> stage =
+                new CompletableFuture<>(); // a new one, because the caller can complete it
+        form.future.whenComplete((whole, failure) -> {
+            if (failure == null) {
+                stage.complete(whole);
+            } else {
+                stage.completeExceptionally(MultipartRequestException.unwrapped(failure));
+            }
+        });
+        return stage;
     }
 
     /**

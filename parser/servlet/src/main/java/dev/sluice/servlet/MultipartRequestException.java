@@ -71,16 +71,41 @@ public final class MultipartRequestException extends IllegalStateException {
                 400, "the body could not be read to its end", cause, closesConnection, true);
     }
 
-    /** {@return the exception of this type in a chain of causes, or null} */
-    static @Nullable MultipartRequestException in(Throwable failure) {
+    /**
+     * {@return the exception of this type in a chain of causes, or null}
+     *
+     * @param refusal of the request; found by its cause, too, which the methods of {@link MultipartRequests} throw
+     */
+    static @Nullable MultipartRequestException in(Throwable failure, @Nullable MultipartRequestException refusal) {
+        Throwable unwrapped = refusal == null ? null : refusal.getCause();
         Throwable cause = failure;
         for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
             if (cause instanceof MultipartRequestException found) {
                 return found;
+            } else if (cause == unwrapped) {
+                return refusal;
             }
             cause = cause.getCause();
         }
         return null;
+    }
+
+    /** {@return an exception for the {@link MultipartException} in a chain of causes, or null if there is none} */
+    static @Nullable MultipartRequestException ofReason(Throwable failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++, cause = cause.getCause()) {
+            if (cause instanceof MultipartException known) {
+                return of(known, false);
+            }
+        }
+        return null;
+    }
+
+    /** {@return the {@link MultipartException} that {@code failure} wraps for the servlet API; else {@code failure}} */
+    static Throwable unwrapped(Throwable failure) {
+        return failure instanceof MultipartRequestException && failure.getCause() instanceof MultipartException refused
+                ? refused
+                : failure;
     }
 
     /** {@return the HTTP status to answer: 400, 405, 408, 413, 415, 500, 503, 507, or what the application refused with} */

@@ -45,12 +45,25 @@ public final class MultipartRequests {
      * {@return the form of the request, parsed now if that has not happened yet. Do not close it: it lives as long as the
      * request and its holds}
      *
-     * @throws MultipartRequestException if the body is refused, or there is no room for it
+     * @throws MultipartException if the body is not a form, is refused, or there is no room for it
+     * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if there is no filter in front, or somebody else has the body
+     * @throws IllegalStateException if there is no filter in front, or the body is read in another way
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
-        return filtered(request).form.parsed();
+        RequestState state = ofForm(request);
+        try {
+            return state.form.parsed();
+        } catch (MultipartRequestException e) {
+            throw unwrapped(e);
+        }
+    }
+
+    private static RuntimeException unwrapped(MultipartRequestException e) throws MultipartException {
+        if (MultipartRequestException.unwrapped(e) instanceof MultipartException refused) {
+            throw refused;
+        }
+        return e;
     }
 
     /**
@@ -58,26 +71,33 @@ public final class MultipartRequests {
      *
      * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener
-     * @throws MultipartRequestException if the body is refused, or there is no room for it
+     * @throws MultipartException if the body is not a form, is refused, or there is no room for it
+     * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if there is no filter in front, or the form was parsed before, or somebody else has the
-     *     body
+     * @throws IllegalStateException if there is no filter in front, or the form was parsed before, or the body is read in
+     *     another way. Calls of {@code getParts} and {@code getParameter} parse the form. Spring MVC calls {@code getParts}
+     *     before the controller, unless {@code spring.servlet.multipart.resolve-lazily} is {@code true}
      */
     public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
-        RequestState state = filtered(request);
-        return state.form.parsedBy(changed(state, change));
+        RequestState state = ofForm(request);
+        try {
+            return state.form.parsedBy(changed(state, change));
+        } catch (MultipartRequestException e) {
+            throw unwrapped(e);
+        }
     }
 
     /**
      * {@return a form that comes in while no thread waits for it, see {@link AsyncForm}; by the options of the filter}
      *
      * @param request put into asynchronous mode, if it is not yet
-     * @throws IllegalStateException if there is no filter in front, somebody else has the body, or the request does not
-     *     support asynchronous operation
+     * @throws MultipartException if the request is not a form; all other refusals fail {@link AsyncForm#completion()}
+     * @throws IllegalStateException if there is no filter in front, the body is read in another way, or the request does
+     *     not support asynchronous operation
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
-        RequestState state = filtered(request);
+        RequestState state = ofForm(request);
         return AsyncForm.start(state, request, state.form.options());
     }
 
@@ -87,11 +107,12 @@ public final class MultipartRequests {
      * @param request put into asynchronous mode, if it is not yet
      * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener
+     * @throws MultipartException as {@link #receive(HttpServletRequest)}
      * @throws IllegalStateException as {@link #receive(HttpServletRequest)}
      */
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
-        RequestState state = filtered(request);
+        RequestState state = ofForm(request);
         return AsyncForm.start(state, request, changed(state, change));
     }
 
@@ -148,16 +169,19 @@ public final class MultipartRequests {
     }
 
     /**
-     * Answers a {@link MultipartRequestException}, whether it is the failure itself or one of its causes, as the filter does:
-     * with its status and message, through the error page of the container. A failure of the disk or of a sink is logged,
-     * because the client is not told the reason.
+     * Answers a {@link MultipartException} or a {@link MultipartRequestException}, whether it is the failure itself or one of
+     * its causes, as the filter does: with its status and message, through the error page of the container. A failure of
+     * the disk or of a sink is logged, because its message is not for the client.
      *
-     * @param failure what {@link AsyncForm#completion()} or a call of {@code getParts} failed with
-     * @return whether it was one, and the response was not committed
+     * @param failure of {@link AsyncForm#completion()}, {@link #form} or {@code getParts}
+     * @return whether it was one of the two, and the response was not committed
      * @throws IOException of the connection
      */
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
-        MultipartRequestException known = MultipartRequestException.in(failure);
+        MultipartRequestException known = MultipartRequestException.in(failure, FilteredResponse.refusal(response));
+        if (known == null) {
+            known = MultipartRequestException.ofReason(failure);
+        }
         if (known == null || response.isCommitted()) {
             return false;
         }
@@ -170,6 +194,14 @@ public final class MultipartRequests {
         }
         response.sendError(known.httpStatus(), known.getMessage());
         return true;
+    }
+
+    private static RequestState ofForm(HttpServletRequest request) throws MultipartException {
+        OtherRequest other = OtherRequest.of(request);
+        if (other != null) {
+            throw other.refused();
+        }
+        return filtered(request);
     }
 
     private static RequestState filtered(ServletRequest request) {

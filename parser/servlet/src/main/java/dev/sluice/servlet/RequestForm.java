@@ -100,7 +100,10 @@ final class RequestForm {
                 switch (Objects.requireNonNull(use.get())) {
                     case NOBODY -> "the body of the request has not been read";
                     case REFUSED -> "the body of the request has been refused, and was not read";
-                    case FORM -> "the form of the request has already been parsed";
+                    case FORM ->
+                        "the form of the request has already been parsed, by getParts, getParameter or Spring MVC: take the"
+                                + " form that is there with MultipartRequests.form(request), or call this before (with"
+                                + " spring.servlet.multipart.resolve-lazily=true in Spring Boot)";
                     case ASYNC_FORM -> "the form of the request is being received: wait for AsyncForm.completion()";
                     case READER -> "the body of the request is read part by part, through MultipartRequests.reader";
                     case APPLICATION ->
@@ -123,7 +126,15 @@ final class RequestForm {
         return use.get() == Use.REFUSED;
     }
 
-    /** Gives the body to nobody: {@code refusal} is what whoever asks for the form gets. */
+    /** {@return the exception that calls for the form throw; null if there is none, or it is of another type} */
+    @Nullable
+    MultipartRequestException refusal() {
+        return future.handle((whole, failure) -> failure).getNow(null) instanceof MultipartRequestException known
+                ? known
+                : null;
+    }
+
+    /** Rejects the body unread. Calls for the form throw {@code refusal}. */
     void refuse(MultipartRequestException refusal) {
         use.set(Use.REFUSED);
         Forms.reportRejected(options, refusal.getCause() instanceof MultipartException known ? known.reason() : null);

@@ -110,7 +110,7 @@ final class ServletPart implements Part {
         return part.head().headers(name);
     }
 
-    /** {@return each name once, as it was first written} */
+    /** {@return each name once, in the case in which the client wrote it first; Tomcat returns lower case} */
     @Override
     public Collection<String> getHeaderNames() {
         Map<String, String> names = new LinkedHashMap<>();

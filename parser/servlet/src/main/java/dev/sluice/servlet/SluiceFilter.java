@@ -16,7 +16,6 @@ import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,7 +33,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It handles POST, PUT and PATCH with exactly {@code multipart/form-data}. Other {@code multipart/*} bodies are answered
  * with 415, forms with other methods with 405, because the container might parse them without these limits ({@link
- * Builder#refuseOtherMultipart}). All other requests pass unchanged.
+ * Builder#refuseOtherMultipart}). If a body is not multipart at all, {@code getParts} throws a {@code ServletException},
+ * which the filter answers with 415 if it leaves the chain. All other requests pass unchanged.
+ *
+ * <p>405 and 415 for multipart bodies are answered before the chain is called. Map filters that set headers for all
+ * answers, such as CORS and security headers, in front of this one if they do not ask for parameters.
  *
  * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to all dispatcher types, and to the
  * path of the error page too: that page sees the fields of a form that was parsed, and its parts if they are still there. If two filters are in a row, the options of the inner one apply, unless the body was read before it;
@@ -55,8 +58,8 @@ import org.jspecify.annotations.Nullable;
  * the latest, whatever the container tells of it, unless a listener has dispatched it. {@link #destroy()} releases whatever
  * is left.
  *
- * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the call that first asks for the form. If one leaves
- * the chain, itself or as the cause of another exception, and the response is not committed, the filter answers it with
+ * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the call that first asks for the form. {@link
+ * MultipartRequests} throws their cause, the {@link MultipartException}. If one of the two leaves the chain, itself or as the cause of another exception, and the response is not committed, the filter answers it with
  * {@code sendError}: 400, 408, 413, 415, 500, 503 or 507, or the status that the application refused with; unless a {@link
  * RefusalHandler} does. The reason of a 500 is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped; one that {@code
  * getParameter} had to wrap is unwrapped when it leaves the chain.
@@ -94,7 +97,7 @@ public final class SluiceFilter implements Filter {
          * {@return whether it is answered, or will be; else the filter answers it}
          *
          * @param request as the application sees it: whoever asks it for the form gets {@code refusal} once more
-         * @param response not committed; has {@code Allow} where the method is not allowed
+         * @param response not committed; has an {@code Allow} header if the method is not allowed
          * @throws IOException of the connection
          * @throws ServletException of whatever the request was handed to
          */
@@ -181,10 +184,30 @@ public final class SluiceFilter implements Filter {
             state = RequestState.attach(http, service());
             state.form.refuse(refusal(http, answer));
         } else {
-            chain.doFilter(request, response);
+            pass(http, answer, chain);
             return;
         }
         serve(http, answer, chain, state, first);
+    }
+
+    /** Passes on a request that is not a form. If a form is expected of it nevertheless, it is answered with 415. */
+    private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        if (!methods.contains(request.getMethod())
+                || mediaType(request).startsWith("multipart/") // the container may parse it
+                || request.getDispatcherType() == DispatcherType.ERROR
+                || OtherRequest.of(request) != null) {
+            chain.doFilter(request, response);
+            return;
+        }
+        OtherRequest other = new OtherRequest(request);
+        try {
+            chain.doFilter(other, response);
+        } catch (IOException | ServletException | RuntimeException e) {
+            if (!answered(e, other, response, other.refusal())) {
+                throw e;
+            }
+        }
     }
 
     /** @param first whether the request was not seen before */
@@ -198,7 +221,7 @@ public final class SluiceFilter implements Filter {
         DispatcherType dispatch = request.getDispatcherType();
         boolean outermost = first || dispatch == DispatcherType.ASYNC;
         HttpServletRequest seen = isWrapped(request) ? request : new MultipartRequest(request, state);
-        ErrorsSent sent = new ErrorsSent(response);
+        FilteredResponse sent = new FilteredResponse(response, state.form);
         boolean thrown = true;
         state.entered();
         try {
@@ -209,35 +232,14 @@ public final class SluiceFilter implements Filter {
             chain.doFilter(seen, sent);
             thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!outermost || !answered(e, seen, sent)) {
+            if (!outermost || !answered(e, seen, sent, state.form.refusal())) {
                 throw e;
             }
         } finally {
             state.returned();
             if (outermost) {
-                leave(request, state, sent.any, thrown);
+                leave(request, state, sent.isErrorSent(), thrown);
             }
-        }
-    }
-
-    /** Knows whether the application has left the answer to the container. */
-    private static final class ErrorsSent extends HttpServletResponseWrapper {
-        private boolean any;
-
-        ErrorsSent(HttpServletResponse response) {
-            super(response);
-        }
-
-        @Override
-        public void sendError(int status) throws IOException {
-            super.sendError(status);
-            any = true;
-        }
-
-        @Override
-        public void sendError(int status, String message) throws IOException {
-            super.sendError(status, message);
-            any = true;
         }
     }
 
@@ -299,16 +301,20 @@ public final class SluiceFilter implements Filter {
     }
 
     /** {@return whether the exception was the form's, and has been answered} */
-    private boolean answered(Exception e, HttpServletRequest seen, HttpServletResponse response)
+    private boolean answered(
+            Exception e,
+            HttpServletRequest seen,
+            HttpServletResponse response,
+            @Nullable MultipartRequestException refusal)
             throws IOException, ServletException {
-        MultipartRequestException known = MultipartRequestException.in(e);
+        MultipartRequestException known = MultipartRequestException.in(e, refusal);
         if (known != null && known.isClientGone() && known.getCause() instanceof IOException gone) {
             throw gone;
         }
         if (known != null && !response.isCommitted() && handler.handle(seen, response, known)) {
             return true;
         }
-        if (!MultipartRequests.sendError(response, e)) {
+        if (known == null || !MultipartRequests.sendError(response, known)) {
             return false;
         }
         if (seen.isAsyncStarted()) {

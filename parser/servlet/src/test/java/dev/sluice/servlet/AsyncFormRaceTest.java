@@ -1,5 +1,6 @@
 package dev.sluice.servlet;
 
+import dev.sluice.MultipartException;
 import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
@@ -182,7 +183,7 @@ class AsyncFormRaceTest {
             if (failure == null) {
                 read();
             } else {
-                reason = failure.getCause();
+                reason = failure;
                 requireNothingIsHeld();
             }
             if (answers) {
@@ -392,7 +393,7 @@ class AsyncFormRaceTest {
             attempt(() -> {
                 Upload upload = Upload.received(true);
                 upload.together(() -> upload.container.arrive(CUT), upload::isTooSlow, upload.form::cancel);
-                upload.requireOneEnd(List.of(MultipartRequestException.class, CancellationException.class));
+                upload.requireOneEnd(List.of(MultipartException.class, CancellationException.class));
                 require(upload.whole == null, "whole, of half a body");
             });
         }

@@ -71,7 +71,7 @@ class SluiceFilterTest extends WithApp {
             {"POST", "multipart/form-data2; boundary=" + Form.BOUNDARY},
             {"POST", "multipart/mixed; boundary=" + Form.BOUNDARY},
             {"POST", "multipart/*; boundary=" + Form.BOUNDARY},
-            {"POST", "application/x-www-form-urlencoded"},
+            {"GET", "application/x-www-form-urlencoded"},
         };
         for (String[] other : others) {
             byte[] request = Form.request(other[0], "/", other[1], FORM.body());
@@ -147,6 +147,21 @@ class SluiceFilterTest extends WithApp {
             response.getWriter().print("ok");
         });
         assertEquals("ok", answer.body());
+    }
+
+    /** A rename replaces a link to a directory, though not a directory. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", ".", "a/.."})
+    void write_nameOfTheLocationItself_isRefused(String name) throws Exception {
+        Path location = Files.createSymbolicLink(
+                directory.resolve("location"), Files.createDirectory(directory.resolve("linked")));
+        app.on((request, response) -> {
+            assertThrows(IOException.class, () -> request.getPart("f").write(name));
+            response.getWriter().print(request.getPart("f").getSize());
+        });
+        app.start(SluiceFilter.builder(app.formOptions()).location(location).build());
+        assertEquals("100000", app.post("/", FORM).body());
+        assertTrue(Files.isDirectory(location));
     }
 
     @Test
@@ -391,6 +406,20 @@ class SluiceFilterTest extends WithApp {
         RawHttp.Answer answer = app.post("/", body);
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxInMemoryBytes"), answer.body());
+    }
+
+    @Test
+    void parameters_areChargedTwoBytesPerCharacter() throws Exception {
+        app.on((request, response) -> {
+            request.getParts();
+            long before = app.memory.used();
+            request.getParameter("a");
+            response.getWriter().print(app.memory.used() - before);
+        });
+        app.start();
+        assertEquals(
+                "20000",
+                app.post("/", new Form().field("a", "x".repeat(10_000))).body());
     }
 
     @Test

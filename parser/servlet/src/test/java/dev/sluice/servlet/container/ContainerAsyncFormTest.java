@@ -3,8 +3,11 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
@@ -14,11 +17,11 @@ import dev.sluice.servlet.AsyncForm;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.GateSink;
-import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -33,9 +36,11 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Timeout;
@@ -66,7 +71,7 @@ class ContainerAsyncFormTest extends WithApp {
             started.add(form);
             form.completion().whenComplete((parts, failure) -> {
                 if (failure != null) {
-                    failures.add(failure.getCause());
+                    failures.add(failure);
                 }
                 try {
                     if (failure == null) {
@@ -257,7 +262,7 @@ class ContainerAsyncFormTest extends WithApp {
         assertEquals(
                 400,
                 app.send(Form.request("POST", "/", Form.CONTENT_TYPE, body)).status());
-        assertInstanceOf(MultipartRequestException.class, next(failures));
+        assertInstanceOf(MultipartException.class, next(failures));
     }
 
     @ParameterizedTest
@@ -265,6 +270,77 @@ class ContainerAsyncFormTest extends WithApp {
     void aFormLargerThanAllowedIsRefusedAndItsClientReadsThat(ServletContainer kind) throws Exception {
         start(kind, options -> options.maxPartBytes(10_000));
         assertEquals(413, app.post("/", FORM).status());
+    }
+
+    /** With the status of the exception alone, as an application does that sends answers of its own. */
+    private void answerWith(BiFunction<CompletionStage<MultipartForm>, AsyncContext, CompletionStage<?>> answering)
+            throws Exception {
+        app.options(options -> options.maxPartBytes(10_000));
+        app.on((request, response) -> {
+            AsyncContext context = request.startAsync();
+            answering
+                    .apply(MultipartRequests.receive(request).completion(), context)
+                    .whenComplete((done, failure) -> context.complete());
+        });
+    }
+
+    private static int answer(AsyncContext context, Throwable failure) {
+        int status = failure instanceof MultipartException refused ? refused.httpStatus() : 500;
+        ((HttpServletResponse) context.getResponse()).setStatus(status);
+        return status;
+    }
+
+    private void assertRefused(ServletContainer kind) throws Exception {
+        app.start(kind);
+        assertEquals(413, app.post("/", FORM).status());
+        assertEquals(400, app.post("/", Form.malformed()).status());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void completion_refused_isUnwrappedForHandle(ServletContainer kind) throws Exception {
+        answerWith((stage, context) -> stage.handle((form, failure) -> answer(context, failure)));
+        assertRefused(kind);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void completion_refused_isUnwrappedForExceptionally(ServletContainer kind) throws Exception {
+        answerWith((stage, context) -> stage.exceptionally(failure -> {
+            answer(context, failure);
+            return null;
+        }));
+        assertRefused(kind);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void completion_refused_failsAsTheBlockingForm(ServletContainer kind) throws Exception {
+        app.options(options -> options.maxPartBytes(10_000));
+        app.on((request, response) -> {
+            MultipartException blocking = assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
+            MultipartException again = assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
+            assertSame(blocking, again);
+            throw blocking;
+        });
+        assertRefused(kind); // by the filter
+        assertTrue(app.thrown().stream().allMatch(MultipartException.class::isInstance), app.thrown()::toString);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void completion_completedByTheCaller_staysOpenForOthers(ServletContainer kind) throws Exception {
+        app.on((request, response) -> {
+            AsyncForm form = MultipartRequests.receive(request);
+            AsyncContext context = request.getAsyncContext();
+            form.completion().toCompletableFuture().cancel(false);
+            form.completion().whenComplete((parts, failure) -> {
+                response.setStatus(failure == null ? 202 : 500);
+                context.complete();
+            });
+        });
+        app.start(kind);
+        assertEquals(202, app.post("/", FORM).status());
     }
 
     @ParameterizedTest

@@ -6,12 +6,10 @@ import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
@@ -46,11 +44,9 @@ final class Say {
         }
     }
 
-    /** {@return names of headers without regard to case and order, which no specification gives} */
+    /** {@return names of headers as they are, in an order that is not that of the container, which no specification gives} */
     static String names(Collection<String> names) {
-        List<String> lower = new ArrayList<>();
-        names.forEach(name -> lower.add(name.toLowerCase(Locale.ROOT)));
-        return lower.stream().sorted().collect(Collectors.joining(" "));
+        return names.stream().sorted(String.CASE_INSENSITIVE_ORDER).collect(Collectors.joining(" "));
     }
 
     /** {@return what {@code callable} returns, or the type of what it throws} */

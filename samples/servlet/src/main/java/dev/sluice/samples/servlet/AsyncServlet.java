@@ -1,5 +1,6 @@
 package dev.sluice.samples.servlet;
 
+import dev.sluice.MultipartException;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.report.ErrorAnswer;
 import dev.sluice.servlet.MultipartRequestException;
@@ -9,7 +10,6 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +46,7 @@ final class AsyncServlet extends HttpServlet {
             @Nullable Throwable failure)
             throws IOException {
         if (form == null) {
-            refuse(response, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+            refuse(response, failure);
             return;
         }
         FormReport report;
@@ -64,7 +64,9 @@ final class AsyncServlet extends HttpServlet {
     }
 
     private static void refuse(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
-        if (failure instanceof MultipartRequestException refusal) {
+        if (failure instanceof MultipartException refusal) {
+            Answers.error(response, ErrorAnswer.of(refusal));
+        } else if (failure instanceof MultipartRequestException refusal) {
             Answers.refuse(response, refusal);
         } else {
             Answers.broken(response, failure);

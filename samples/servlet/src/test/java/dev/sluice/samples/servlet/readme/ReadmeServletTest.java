@@ -101,5 +101,10 @@ class ReadmeServletTest {
 
         assertEquals("[a, f], " + body.length, post(target, body).text());
         assertEquals(400, post(target, Arrays.copyOf(body, body.length - 8)).status());
+        TestForm fields = new TestForm();
+        for (int i = 0; i <= 1000; i++) {
+            fields.field("a", "1");
+        }
+        assertEquals(413, post(target, fields.body()).status());
     }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.samples.servlet.readme;
 
+import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
@@ -13,7 +14,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.ConcurrentSkipListMap;
-import org.jspecify.annotations.Nullable;
 
 /** The asynchronous servlet of the guide, embedded in a complete class. */
 final class StreamingServlet extends HttpServlet {
@@ -28,7 +28,13 @@ final class StreamingServlet extends HttpServlet {
         MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(open(part))))
                 .completion() // no thread waits for it
                 .whenComplete((form, failure) -> {
-                    answer(response, form, failure);
+                    if (failure == null) {
+                        answer(response, form);
+                    } else if (failure instanceof MultipartException refused) {
+                        response.setStatus(refused.httpStatus()); // 413, 400 and so on
+                    } else {
+                        response.setStatus(500); // the disk or a sink failed, or the client is gone
+                    }
                     context.complete();
                 });
         // @end
@@ -40,13 +46,9 @@ final class StreamingServlet extends HttpServlet {
         return PartSink.to(target);
     }
 
-    private void answer(HttpServletResponse response, @Nullable MultipartForm form, @Nullable Throwable failure) {
+    private void answer(HttpServletResponse response, MultipartForm form) {
         try {
-            if (failure != null) {
-                MultipartRequests.sendError(response, failure);
-            } else if (form != null) {
-                response.getWriter().print(store.keySet() + ", " + form.bodyBytes());
-            }
+            response.getWriter().print(store.keySet() + ", " + form.bodyBytes());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

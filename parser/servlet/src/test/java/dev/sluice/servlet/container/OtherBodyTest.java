@@ -1,0 +1,125 @@
+package dev.sluice.servlet.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.servlet.Form;
+import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.testkit.RawHttp;
+import jakarta.servlet.ServletException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The filter refuses a form where the body is not multipart, and leaves everything else to the container. */
+@Timeout(60)
+class OtherBodyTest extends WithApp {
+    private static final byte[] JSON = "{}".getBytes(StandardCharsets.US_ASCII);
+
+    private RawHttp.Answer json(String target) throws IOException {
+        return app.send(Form.request("POST", target, "application/json", JSON));
+    }
+
+    private void assertRefused(ServletContainer kind, Work work) throws Exception {
+        app.on(work)
+                .errorPage((request, response) ->
+                        response.getWriter().print(request.getAttribute("jakarta.servlet.error.message")));
+        app.start(kind);
+        RawHttp.Answer answer = json("/");
+        assertEquals(
+                "415 the Content-Type is not multipart/form-data: application/json",
+                answer.status() + " " + answer.body());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void json_getParts_isAnsweredWith415(ServletContainer kind) throws Exception {
+        assertRefused(kind, (request, response) -> request.getParts());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void json_getPart_isAnsweredWith415(ServletContainer kind) throws Exception {
+        assertRefused(kind, (request, response) -> request.getPart("f"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void json_blockingForm_isAnsweredWith415(ServletContainer kind) throws Exception {
+        assertRefused(kind, (request, response) -> MultipartRequests.form(request));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void json_asyncForm_isAnsweredWith415(ServletContainer kind) throws Exception {
+        assertRefused(kind, (request, response) -> {
+            request.startAsync().setTimeout(0);
+            MultipartRequests.receive(request);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void json_getParts_throwsServletException(ServletContainer kind) throws Exception {
+        app.on((request, response) -> {
+            ServletException thrown = assertThrows(ServletException.class, request::getParts);
+            MultipartRequestException refusal = assertInstanceOf(MultipartRequestException.class, thrown.getCause());
+            MultipartException reason = assertInstanceOf(MultipartException.class, refusal.getCause());
+            assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, reason.reason());
+            assertEquals(415, refusal.httpStatus());
+            assertEquals(2, request.getInputStream().readAllBytes().length);
+            response.getWriter().print("own answer");
+        });
+        app.start(kind);
+        assertEquals("own answer", json("/").body());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void urlencoded_parameters_areTheContainers(ServletContainer kind) throws Exception {
+        app.on((request, response) ->
+                response.getWriter().print(request.getParameter("q") + request.getParameter("a")));
+        app.start(kind);
+        byte[] body = "a=2".getBytes(StandardCharsets.US_ASCII);
+        assertEquals(
+                "12",
+                app.send(Form.request("POST", "/?q=1", "application/x-www-form-urlencoded", body))
+                        .body());
+    }
+
+    /** Of another body that the application decodes, say from a queue. */
+    @ParameterizedTest
+    @EnumSource
+    void json_multipartExceptionOfTheApplication_isNotAnswered(ServletContainer kind) throws Exception {
+        MultipartException own = MultipartException.because(Reason.TRUNCATED).build();
+        app.on((request, response) -> {
+            throw own;
+        });
+        app.start(kind);
+        assertEquals(500, json("/").status());
+        assertSame(own, app.thrown().poll());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void form_withOptionsAfterGetParts_isToldWhatToDo(ServletContainer kind) throws Exception {
+        app.on((request, response) -> {
+            request.getParts();
+            IllegalStateException thrown = assertThrows(
+                    IllegalStateException.class, () -> MultipartRequests.form(request, options -> options));
+            assertTrue(thrown.getMessage().contains("MultipartRequests.form(request)"), thrown::toString);
+            assertTrue(thrown.getMessage().contains("resolve-lazily=true"), thrown::toString);
+            response.getWriter().print(MultipartRequests.form(request).parts().size());
+        });
+        app.start(kind);
+        assertEquals("1", app.post("/", new Form().field("a", "1")).body());
+    }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.servlet.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.servlet.Form;
+import dev.sluice.testkit.RawHttp;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Headers of other filters on refusals. Without those for CORS, a script of another site cannot read the answer. */
+@Timeout(60)
+class RefusalHeadersTest extends WithApp {
+    private static final Form FORM = new Form().field("a", "1");
+    private static final String MIXED = Form.CONTENT_TYPE.replace("form-data", "mixed");
+    private static final String ORIGIN = "https://shop.example";
+    private static final Filter CORS = (request, response, chain) -> {
+        ((HttpServletResponse) response).setHeader("Access-Control-Allow-Origin", ORIGIN);
+        chain.doFilter(request, response);
+    };
+
+    private RawHttp.Answer send(String method, String type) throws IOException {
+        return app.send(Form.request(method, "/", type, FORM.body()));
+    }
+
+    private void start(ServletContainer kind) throws Exception {
+        app.options(options -> options.maxParts(1));
+        app.on((request, response) -> request.getParts()).start(kind);
+    }
+
+    private static void assertAllows(String origin, RawHttp.Answer answer) {
+        assertEquals(
+                origin, answer.headers().get("access-control-allow-origin"), answer.status() + ": " + answer.body());
+    }
+
+    private void assertRefusalsOfTheServletAllow() throws IOException {
+        assertAllows(ORIGIN, send("POST", "application/json"));
+        assertAllows(ORIGIN, app.post("/", new Form().field("a", "1").field("b", "2")));
+        assertAllows(ORIGIN, app.post("/", Form.malformed()));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void refusal_filterInFront_keepsItsHeaders(ServletContainer kind) throws Exception {
+        app.before(CORS);
+        start(kind);
+        assertAllows(ORIGIN, send("GET", Form.CONTENT_TYPE));
+        assertAllows(ORIGIN, send("POST", MIXED));
+        assertRefusalsOfTheServletAllow();
+    }
+
+    /** 405, and 415 for multipart bodies, are answered before that filter is called. */
+    @ParameterizedTest
+    @EnumSource
+    void refusal_filterBehind_keepsItsHeadersIfTheServletWasCalled(ServletContainer kind) throws Exception {
+        app.behind(CORS);
+        start(kind);
+        assertAllows(null, send("GET", Form.CONTENT_TYPE));
+        assertAllows(null, send("POST", MIXED));
+        assertRefusalsOfTheServletAllow();
+    }
+}

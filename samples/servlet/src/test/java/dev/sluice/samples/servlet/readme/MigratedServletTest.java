@@ -1,0 +1,146 @@
+package dev.sluice.samples.servlet.readme;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.TestForm;
+import jakarta.servlet.http.HttpSessionAttributeListener;
+import jakarta.servlet.http.HttpSessionBindingEvent;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee11.servlet.ServletHolder;
+import org.eclipse.jetty.ee11.servlet.SessionHandler;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The servlets of the page on migration, which have no filter in front. */
+@Timeout(60)
+class MigratedServletTest {
+    private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
+    private static final byte[] TOO_LARGE = new TestForm()
+            .field("title", "x")
+            .file("photo", "holiday.jpg", new byte[(10 << 20) + 1])
+            .body();
+
+    @TempDir
+    Path directory;
+
+    private final Server server = new Server();
+    private final Queue<Object> percents = new ConcurrentLinkedQueue<>();
+    private Path store;
+    private URI target;
+
+    @BeforeEach
+    void start() throws Exception {
+        store = Files.createDirectory(directory.resolve("store"));
+        ServerConnector connector = new ServerConnector(server);
+        connector.setHost("127.0.0.1");
+        server.addConnector(connector);
+        ServletContextHandler context = new ServletContextHandler();
+        SessionHandler sessions = new SessionHandler();
+        sessions.addEventListener(new HttpSessionAttributeListener() {
+            @Override
+            public void attributeAdded(HttpSessionBindingEvent event) {
+                percents.add(event.getValue());
+            }
+
+            @Override
+            public void attributeReplaced(HttpSessionBindingEvent event) {
+                percents.add(event.getSession().getAttribute("percent"));
+            }
+        });
+        context.setSessionHandler(sessions);
+        context.addServlet(
+                new ServletHolder(new MigratedServlet(Files.createDirectory(directory.resolve("spool")), store)), "/");
+        server.setHandler(context);
+        server.start();
+        target = URI.create("http://127.0.0.1:" + connector.getLocalPort() + "/");
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        server.stop();
+        try (Stream<Path> left = Files.walk(directory.resolve("spool"))) {
+            assertEquals(0, left.filter(Files::isRegularFile).count());
+        }
+    }
+
+    private HttpResponse<String> send(String method, String contentType, byte[] body) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(target)
+                                .header("Content-Type", contentType)
+                                .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void post_form_storesItsFiles() throws Exception {
+        byte[] body = new TestForm()
+                .file("a", "a", new byte[100])
+                .file("b", "b", new byte[100_000])
+                .body();
+        assertEquals(200, send("POST", TestForm.CONTENT_TYPE, body).statusCode());
+        try (Stream<Path> stored = Files.list(store)) {
+            assertEquals(2, stored.count());
+        }
+    }
+
+    @Test
+    void post_whatFileUploadTook_isRefusedAsThePageSays() throws Exception {
+        assertEquals(413, send("POST", TestForm.CONTENT_TYPE, TOO_LARGE).statusCode());
+        byte[] body = new TestForm().field("a", "1").body();
+        String mixed = TestForm.CONTENT_TYPE.replace("form-data", "mixed");
+        assertEquals(415, send("POST", mixed, body).statusCode());
+        assertEquals(415, send("POST", "application/json", body).statusCode());
+    }
+
+    @Test
+    void put_form_showsProgressInPercent() throws Exception {
+        byte[] body = new TestForm().file("photo", "a", new byte[3 << 20]).body();
+        assertEquals("1 files", send("PUT", TestForm.CONTENT_TYPE, body).body());
+        Object last = null;
+        for (Object each : percents) {
+            last = each;
+        }
+        assertEquals(100L, last, percents::toString);
+    }
+
+    @Test
+    void put_fileTooLarge_isNamedInTheAnswer() throws Exception {
+        HttpResponse<String> answer = send("PUT", TestForm.CONTENT_TYPE, TOO_LARGE);
+        assertEquals("413 photo, holiday.jpg", answer.statusCode() + " " + answer.body());
+    }
+
+    @Test
+    void pageOnMigration_showsThisServlet() throws Exception {
+        String page = Files.readString(ROOT.resolve("parser/docs/migration.md")).replace("\r\n", "\n");
+        String source = Files.readString(
+                        Path.of("src/test/java/dev/sluice/samples/servlet/readme/MigratedServlet.java"))
+                .replace("\r\n", "\n");
+        Matcher region = Pattern.compile("// @start .*?\\n(.*?) *// @end", Pattern.DOTALL)
+                .matcher(source);
+        int regions = 0;
+        for (; region.find(); regions++) {
+            String shown = region.group(1).stripTrailing().stripIndent();
+            assertTrue(page.contains("```java\n" + shown + "\n```\n"), () -> "not on the page:\n" + shown);
+        }
+        assertEquals(2, regions);
+    }
+}
