@@ -79,7 +79,7 @@ final class MigratedServlet extends HttpServlet {
                         Duration.ofMillis(500))
                 .decider(part -> {
                     names.put(part.index(), part.filename());
-                    return PartDecision.spill(); // as without a decider
+                    return PartDecision.store(); // as without a decider
                 })
                 .build();
         try (MultipartForm form = forms.read(request.getInputStream(), head, options)) {
