@@ -168,8 +168,7 @@ final class Page {
     private static String splits(Splits.Report report) {
         List<Splits.Report.Row> wrong =
                 report.readers().stream().filter(row -> row.wrong > 0).toList();
-        String head =
-                "\n| Parser | error | splits | first found in | around the cut |\n|---|---|---:|---|---|\n";
+        String head = "\n| Parser | error | splits | first found in | around the cut |\n|---|---|---:|---|---|\n";
         return section(
                 "splits",
                 number(report.bodies()),

@@ -35,13 +35,15 @@ final class LimitQuestions {
 
     private static List<Question> sizes() {
         return List.of(
-                parts("a file as large as allowed").sends(new Form().file("f", "f", new byte[MAX_PART])),
+                parts("a file of the largest allowed size").sends(new Form().file("f", "f", new byte[MAX_PART])),
                 parts("a file one byte larger than allowed").sends(new Form().file("f", "f", new byte[MAX_PART + 1])),
-                parts("what the error page is told of a file that is too large").holds((connection, path) -> {
-                    Form form = new Form().file("f", "f", new byte[MAX_PART + 1]);
-                    String page = connection.send(form.post(path)).answer().body();
-                    return page.substring(0, Math.max(0, page.lastIndexOf(", ")));
-                }),
+                parts("the message on the error page for a file that is too large")
+                        .holds((connection, path) -> {
+                            Form form = new Form().file("f", "f", new byte[MAX_PART + 1]);
+                            String page =
+                                    connection.send(form.post(path)).answer().body();
+                            return page.substring(0, Math.max(0, page.lastIndexOf(", ")));
+                        }),
                 parts("a body larger than allowed")
                         .sends(new Form()
                                 .file("f", "f", new byte[MAX_PART])
@@ -56,7 +58,7 @@ final class LimitQuestions {
                             return Question.describe(connection.answer());
                         })
                         .whereTheContainerHasNoSay(),
-                Question.that("the application catches what getParts throws of a file that is too large")
+                Question.that("the exception that getParts throws for a file that is too large")
                         .sends(new Form().field("a", "1").file("f", "f", new byte[MAX_PART + 1]))
                         .asks(request -> Say.attempt(() -> Say.parts(request))),
                 Question.that("getParameter of a form with a file that is too large")
@@ -65,7 +67,7 @@ final class LimitQuestions {
                                 .file("f", "f", new byte[MAX_PART + 1])
                                 .post(path + "?q=0"))
                         .asks(request -> request.getParameter("a")),
-                Question.that("a field without a file name of 400 KiB: no memory for the asking")
+                Question.that("a field of 400 KiB (text, without a file name)")
                         .sends(new Form().field("a", "x".repeat(400 << 10)))
                         .asks(request -> "" + request.getParameter("a").length()),
                 Question.that("a field of 200 KiB")
@@ -95,25 +97,27 @@ final class LimitQuestions {
         String delimiter = "--" + Form.BOUNDARY;
         String part = delimiter + "\r\n" + ParameterQuestions.disposition("a") + "\r\n\r\n1\r\n";
         return List.of(
-                raw("a body of no bytes", ""),
+                raw("an empty body", ""),
                 raw("a body without any delimiter", "this is no form"),
                 raw("no close-delimiter", part),
-                raw("the end within a header", part + delimiter + "\r\nContent-Disp"),
-                raw("the end within a file", part.substring(0, part.length() - 2)),
-                parts("the client stops sending before Content-Length, and listens")
+                raw("a body that ends within a header", part + delimiter + "\r\nContent-Disp"),
+                raw("a body that ends within a file", part.substring(0, part.length() - 2)),
+                parts("the client stops sending before the Content-Length is reached, but still reads")
                         .holds((connection, path) -> {
                             byte[] request =
                                     new Form().file("f", "f", new byte[5000]).post(path);
                             return Question.acceptedOrNot(
                                     connection.send(request, 0, 3000).sendEnd());
                         }),
-                parts("a chunked body that is cut off within a chunk").holds((connection, path) -> {
+                parts("a chunked body that ends within a chunk").holds((connection, path) -> {
                     byte[] chunks = Form.chunked(
                             path, new Form().file("f", "f", new byte[5000]).body(), 500);
                     return Question.acceptedOrNot(
                             connection.send(chunks, 0, 3000).sendEnd());
                 }),
-                raw("text on the line of a delimiter", part + delimiter + "x\r\n\r\n2\r\n" + delimiter + "--\r\n"),
+                raw(
+                        "text after a delimiter, on the same line",
+                        part + delimiter + "x\r\n\r\n2\r\n" + delimiter + "--\r\n"),
                 raw(
                         "a header without a colon",
                         delimiter + "\r\nContent-Disposition form-data\r\n\r\n1\r\n" + delimiter + "--\r\n"),
@@ -125,7 +129,7 @@ final class LimitQuestions {
                         "two Content-Disposition headers",
                         delimiter + "\r\n" + ParameterQuestions.disposition("a") + "\r\n"
                                 + ParameterQuestions.disposition("b") + "\r\n\r\n1\r\n" + delimiter + "--\r\n"),
-                raw("LF as the end of lines", (part + delimiter + "--\r\n").replace("\r", "")),
+                raw("lines that end in LF", (part + delimiter + "--\r\n").replace("\r", "")),
                 raw("a preamble and an epilogue", "before\r\n" + part + delimiter + "--\r\nafter"),
                 raw("a part after the close-delimiter", part + delimiter + "--\r\n" + part + delimiter + "--\r\n")
                         .asks(request -> Say.parts(request)),

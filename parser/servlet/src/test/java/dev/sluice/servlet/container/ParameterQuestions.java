@@ -11,18 +11,18 @@ final class ParameterQuestions {
 
     static List<Question> all() {
         return List.of(
-                Question.that("fields are parameters, in order, with all values of a repeated name")
+                Question.that("order of parameters and parts; a name that occurs twice")
                         .sends(new Form().field("b", "1").field("a", "2").field("b", "3"))
                         .asks(request -> Say.parameters(request) + ", parts " + Say.parts(request)),
-                Question.that("getParameter before getParts sees the fields")
+                Question.that("getParameter before getParts")
                         .sends(new Form().field("a", "1"))
                         .asks(request -> request.getParameter("a") + " " + Say.parts(request)),
-                Question.that("the query string comes before the body")
+                Question.that("values from the query string come before values from the body")
                         .sends(path ->
                                 new Form().field("a", "body").field("b", "body").post(path + "?c=query&a=query"))
                         .asks(request -> request.getParameter("a") + " " + Say.values(request, "a") + " "
                                 + Say.values(request, "b") + Say.values(request, "c") + " " + Say.values(request, "d")),
-                Question.that("the names of the query string come before those of the body")
+                Question.that("order of parameter names from the query string and the body")
                         .sends(path ->
                                 new Form().field("b", "1").field("a", "2").post(path + "?z=3"))
                         .asks(request -> Say.parameterNames(request)),
@@ -30,14 +30,14 @@ final class ParameterQuestions {
                         .sends(path -> new Form().field("x", "1").post(path + "?q=%C3%A4+b%26&empty=&bare"))
                         .asks(request -> request.getParameter("q") + " " + Say.values(request, "empty") + " "
                                 + Say.values(request, "bare")),
-                Question.that("a file is no parameter")
+                Question.that("a file is not a parameter")
                         .sends(new Form().field("a", "1").file("f", "f.txt", new byte[] {'x'}))
                         .asks(request -> request.getParameter("f") + " " + Say.parameters(request)),
-                Question.that("a file input left empty is a file of no bytes, and no parameter")
+                Question.that("a file input that was left empty is an empty file, and not a parameter")
                         .sends(new Form().file("f", "", new byte[0]))
                         .asks(request -> request.getParameter("f") + " " + Say.parts(request) + " '"
                                 + request.getPart("f").getSubmittedFileName() + "'"),
-                Question.that("a part without a file name is a parameter, whatever its Content-Type")
+                Question.that("a part without a file name is a parameter, with any Content-Type")
                         .sends(new Form()
                                 .part(disposition("j") + "\r\nContent-Type: application/json", "{}")
                                 .part(disposition("o") + "\r\nContent-Type: application/octet-stream", "o"))
@@ -46,64 +46,64 @@ final class ParameterQuestions {
                 Question.that("an empty field is an empty parameter")
                         .sends(new Form().field("a", ""))
                         .asks(request -> Say.values(request, "a")),
-                Question.that("a field named with no characters is a parameter of that name")
+                Question.that("a field with an empty name")
                         .sends(new Form().field("", "1"))
                         .asks(request -> Say.values(request, "")),
-                Question.that("text is UTF-8 where nothing says otherwise")
+                Question.that("charset of text, if nothing specifies it")
                         .sends(new Form().field("a", "ä€").field("ö", "name"))
                         .asks(request -> request.getParameter("a") + " " + request.getParameter("ö")),
-                Question.that("the charset of the request's Content-Type is not for text")
+                Question.that("the charset of the request's Content-Type does not apply to text")
                         .sends(path -> sayingLatin1(path, new Form().field("a", "ä")))
                         .asks(request -> request.getParameter("a")),
-                Question.that("setCharacterEncoding goes before the charset of the request's Content-Type")
+                Question.that("setCharacterEncoding takes precedence over the charset of the request's Content-Type")
                         .sends(path -> sayingLatin1(path, new Form().part(disposition("a"), new byte[] {(byte) 0x80})))
                         .asks(request -> {
                             request.setCharacterEncoding("windows-1252");
                             return request.getParameter("a");
                         }),
-                Question.that("setCharacterEncoding to the charset of the request's Content-Type is for text")
+                Question.that("setCharacterEncoding to the charset of the request's Content-Type applies to text")
                         .sends(path -> sayingLatin1(path, new Form().part(disposition("a"), new byte[] {(byte) 0xe4})))
                         .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("a");
                         }),
-                Question.that("setCharacterEncoding before the first access is for text")
+                Question.that("setCharacterEncoding before the first access applies to text")
                         .sends(new Form().part(disposition("a"), new byte[] {(byte) 0xe4}))
                         .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("a");
                         }),
-                Question.that("setCharacterEncoding is for names too")
+                Question.that("setCharacterEncoding applies to names too")
                         .sends(new Form().bytes(namedInLatin1()))
                         .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("ä");
                         }),
-                Question.that("the charset of a part is for its text")
+                Question.that("the charset of a part applies to its text")
                         .sends(new Form()
                                 .part(
                                         disposition("a") + "\r\nContent-Type: text/plain; charset=ISO-8859-1",
                                         new byte[] {(byte) 0xe4}))
                         .asks(request -> request.getParameter("a")),
-                Question.that("the charset of a part goes before setCharacterEncoding")
+                Question.that("a part with a charset, after setCharacterEncoding with another")
                         .sends(new Form().part(disposition("a") + "\r\nContent-Type: text/plain; charset=UTF-8", "ä"))
                         .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");
                             return request.getParameter("a");
                         }),
-                Question.that("a _charset_ field is for the text of the others")
+                Question.that("a _charset_ field applies to the text of the other fields")
                         .sends(new Form()
                                 .field("_charset_", "ISO-8859-1")
                                 .part(disposition("a"), new byte[] {(byte) 0xe4}))
                         .asks(request -> request.getParameter("a")),
-                Question.that("a charset that nobody knows is as if there were none")
+                Question.that("a part with an unknown charset")
                         .sends(new Form()
                                 .part(disposition("a") + "\r\nContent-Type: text/plain; charset=nobody-knows", "ä"))
                         .asks(request -> request.getParameter("a")),
-                Question.that("the empty form has no parameters and no parts")
+                Question.that("parameters and parts of an empty form")
                         .sends(new Form())
                         .asks(request -> "[" + Say.parameters(request) + "] [" + Say.parts(request) + "]"),
-                Question.that("the map of parameters cannot be changed")
+                Question.that("changing the map of getParameterMap")
                         .sends(new Form().field("a", "1"))
                         .asks(request ->
                                 Say.attempt(() -> request.getParameterMap().put("b", new String[0])) + " "

@@ -35,30 +35,30 @@ final class PartQuestions {
     private static List<Question> names() {
         return List.of(
                 filename("an ordinary name", "; filename=\"a b.txt\""),
-                filename("a name that is a token", "; filename=a.txt"),
-                filename("a part without", ""),
+                filename("an unquoted name", "; filename=a.txt"),
+                filename("a part without a file name", ""),
                 filename("an escaped quote", "; filename=\"a\\\"b.txt\""),
                 filename("an escaped backslash", "; filename=\"a\\\\b.txt\""),
-                filename("a Windows path whose backslashes are not escaped", "; filename=\"C:\\dir\\new.txt\""),
-                filename("a path that climbs", "; filename=\"../../etc/passwd\""),
-                filename("UTF-8", "; filename=\"naïve-日本.txt\""),
-                filename("percent escapes of browsers", "; filename=\"a%22b.txt\""),
+                filename("a Windows path with single backslashes", "; filename=\"C:\\dir\\new.txt\""),
+                filename("a path that contains ../", "; filename=\"../../etc/passwd\""),
+                filename("a UTF-8 name", "; filename=\"naïve-日本.txt\""),
+                filename("a quote that a browser escaped as %22", "; filename=\"a%22b.txt\""),
                 filename("a plus sign", "; filename=\"a+b.txt\""),
                 filename("a semicolon in quotes", "; filename=\"a;b=c.txt\""),
                 filename("filename* alone", "; filename*=UTF-8''na%C3%AFve+.txt"),
-                filename("filename* beside filename", "; filename=\"plain.txt\"; filename*=UTF-8''star.txt"),
+                filename("filename* next to filename", "; filename=\"plain.txt\"; filename*=UTF-8''star.txt"),
                 filename("filename* in ISO-8859-1", "; filename*=ISO-8859-1'en'%A3.txt"),
                 filename("filename* with a broken escape", "; filename*=UTF-8''a%zz.txt"),
-                filename("RFC 2047 encoded words", "; filename=\"=?UTF-8?B?YS50eHQ=?=\""),
+                filename("an RFC 2047 encoded word", "; filename=\"=?UTF-8?B?YS50eHQ=?=\""),
                 filename("two filename parameters", "; filename=\"a.txt\"; filename=\"b.txt\""),
                 filename("a name with a control character", "; filename=\"\u0001\""),
-                Question.that("a name in upper case parameters and header names")
+                Question.that("getSubmittedFileName, if header and parameter names are in upper case")
                         .sends(new Form().part("content-disposition: FORM-DATA; NAME=\"f\"; FileName=\"A.txt\"", "x"))
                         .asks(request -> request.getPart("f").getSubmittedFileName()),
-                Question.that("two parts of one name: getPart gives the first")
+                Question.that("getPart returns the first of two parts with the same name")
                         .sends(new Form().file("f", "1.txt", SMALL).file("f", "2.txt", SMALL))
                         .asks(request -> request.getPart("f").getSubmittedFileName() + " " + Say.parts(request)),
-                Question.that("getPart of a name that is not there")
+                Question.that("getPart of a name that does not exist")
                         .sends(new Form().field("a", "1"))
                         .asks(request -> String.valueOf(request.getPart("b"))),
                 Question.that("getPart(null)")
@@ -73,32 +73,32 @@ final class PartQuestions {
                                 + "X-Two: 1\r\nX-Two: 2\r\nX-Text: ä",
                         "x");
         return List.of(
-                Question.that("getContentType is the header, with its parameters")
+                Question.that("getContentType returns the header with its parameters")
                         .sends(form)
                         .asks(request -> request.getPart("f").getContentType()),
-                Question.that("getContentType of a part without")
+                Question.that("getContentType of a part without the header")
                         .sends(new Form().field("a", "1"))
                         .asks(request -> String.valueOf(request.getPart("a").getContentType())),
-                Question.that("getHeader in any case, the first of several, null for none")
+                Question.that("getHeader: name in another case, repeated header, missing header")
                         .sends(form)
                         .asks(request -> request.getPart("f").getHeader("CONTENT-TYPE") + " "
                                 + request.getPart("f").getHeader("x-two") + " "
                                 + request.getPart("f").getHeader("x-three")),
-                Question.that("getHeaders gives all in order")
+                Question.that("getHeaders of a repeated header")
                         .sends(form)
                         .asks(request -> List.copyOf(request.getPart("f").getHeaders("x-two"))
                                 .toString()),
-                Question.that("getHeaders of a header that is not there")
+                Question.that("getHeaders of a header that does not exist")
                         .sends(form)
                         .asks(request -> Say.attempt(
                                 () -> request.getPart("f").getHeaders("x-three").size())),
-                Question.that("getHeaderNames, each once")
+                Question.that("getHeaderNames: each name once")
                         .sends(form)
                         .asks(request -> Say.names(request.getPart("f").getHeaderNames())),
-                Question.that("the text of a header is UTF-8")
+                Question.that("charset of a header")
                         .sends(form)
                         .asks(request -> request.getPart("f").getHeader("x-text")),
-                Question.that("a folded header is one value")
+                Question.that("getHeader of a folded header")
                         .sends(new Form()
                                 .part("Content-Disposition: form-data;\r\n name=\"a\"\r\nX-Long: b\r\n  c", "1"))
                         .asks(request -> request.getPart("a").getHeader("x-long")));
@@ -111,7 +111,7 @@ final class PartQuestions {
                 Question.that("getSize of small, large and empty files")
                         .sends(form)
                         .asks(request -> Say.parts(request)),
-                Question.that("getInputStream twice, and both are read to the end")
+                Question.that("getInputStream called twice, both streams read to the end")
                         .sends(form)
                         .asks(request -> {
                             Part part = request.getPart("l");
@@ -119,7 +119,7 @@ final class PartQuestions {
                                     + java.util.Arrays.equals(
                                             LARGE, part.getInputStream().readAllBytes());
                         }),
-                Question.that("two streams of one part do not disturb each other")
+                Question.that("two streams of one part are independent")
                         .sends(form)
                         .asks(request -> {
                             Part part = request.getPart("s");
@@ -128,14 +128,16 @@ final class PartQuestions {
                                 return "" + (char) one.read() + (char) one.read() + (char) two.read();
                             }
                         }),
-                Question.that("getParts twice gives the same parts").sends(form).asks(request -> {
-                    List<Part> first = List.copyOf(request.getParts());
-                    return "" + first.equals(List.copyOf(request.getParts()));
-                }),
-                Question.that("getPart gives a part of getParts")
+                Question.that("getParts returns the same parts when called again")
+                        .sends(form)
+                        .asks(request -> {
+                            List<Part> first = List.copyOf(request.getParts());
+                            return "" + first.equals(List.copyOf(request.getParts()));
+                        }),
+                Question.that("getPart returns a part of getParts")
                         .sends(form)
                         .asks(request -> "" + request.getParts().contains(request.getPart("s"))),
-                Question.that("a change of the collection does not change the request")
+                Question.that("number of parts after clearing the collection from getParts")
                         .sends(form)
                         .asks(request -> {
                             Collection<Part> parts = request.getParts();
@@ -145,7 +147,7 @@ final class PartQuestions {
                             });
                             return "" + request.getParts().size();
                         }),
-                Question.that("the content is what the part held, not decoded")
+                Question.that("content of a part with Content-Transfer-Encoding: base64")
                         .sends(new Form()
                                 .part(
                                         "Content-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n"
@@ -179,7 +181,7 @@ final class PartQuestions {
         Form form =
                 new Form().file("s", "s.bin", SMALL).file("l", "l.bin", LARGE).field("a", "text");
         return List.of(
-                Question.that("write to a relative name: into the location, from memory and from disk")
+                Question.that("write to a relative name: a file in the location, for parts in memory and on disk")
                         .sends(form)
                         .asks((request, location) -> write(request, "s", "rs") + " " + write(request, "l", "rl") + " "
                                 + size(location.resolve("rs")) + " " + size(location.resolve("rl"))),
@@ -187,7 +189,7 @@ final class PartQuestions {
                     Path target = location.resolveSibling("absolute-" + location.getFileName());
                     return write(request, "l", target.toString()) + " " + size(target);
                 }),
-                Question.that("write to a relative name that climbs out of the location")
+                Question.that("write to a relative name that leaves the location (`../`)")
                         .sends(form)
                         .asks((request, location) -> {
                             Path target = location.resolveSibling("climbed-" + location.getFileName());
@@ -196,7 +198,7 @@ final class PartQuestions {
                 Question.that("write to a name with a directory that does not exist")
                         .sends(form)
                         .asks(request -> write(request, "s", "none/s")),
-                Question.that("write onto a file that exists").sends(form).asks((request, location) -> {
+                Question.that("write to a file that exists").sends(form).asks((request, location) -> {
                     Files.writeString(location.resolve("exists"), "a file of somebody");
                     return write(request, "s", "exists") + " " + size(location.resolve("exists"));
                 }),
@@ -217,7 +219,7 @@ final class PartQuestions {
                         .sends(form)
                         .asks(request -> write(request, "l", "ws") + " "
                                 + Say.attempt(() -> request.getPart("l").getSize())),
-                Question.that("delete after write keeps what was written")
+                Question.that("delete after write: the written file")
                         .sends(form)
                         .asks((request, location) -> write(request, "l", "wd") + " " + delete(request, "l") + " "
                                 + size(location.resolve("wd"))),

@@ -54,30 +54,34 @@ final class RequestQuestions {
                 method("PATCH"),
                 unparsed("GET"),
                 unparsed("DELETE"),
-                type("a urlencoded body: parameters as ever", "application/x-www-form-urlencoded", "a=1&b=2")
+                type("parameters of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
                         .asks(request -> Say.parameters(request)),
-                type("getParts of a urlencoded body", "application/x-www-form-urlencoded", "a=1&b=2")
+                type("getParts of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
                         .asks(request -> Say.orRefused(() -> Say.parts(request)))
                         .whereTheContainerHasNoSay(),
-                type("getParts of multipart/mixed", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
+                type("getParts of a multipart/mixed body", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
                         .asks(request -> Say.orRefused(() -> Say.parts(request))),
-                type("the media type in another case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
+                type("a media type in mixed case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
                         .asks(request -> partsOrNot(request)),
                 type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
                         .asks(request -> partsOrNot(request)),
-                type("no boundary", "multipart/form-data", form).asks(request -> Say.parts(request)),
-                type("two boundaries", "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other", form)
+                type("a Content-Type without a boundary", "multipart/form-data", form)
                         .asks(request -> Say.parts(request)),
-                type("a media type that only begins like a form's", "multipart/form-data-x; boundary=x", form)
+                type(
+                                "a Content-Type with two boundaries",
+                                "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other",
+                                form)
+                        .asks(request -> Say.parts(request)),
+                type("a media type that starts with multipart/form-data", "multipart/form-data-x; boundary=x", form)
                         .asks(request -> Say.orRefused(() -> Say.parts(request))),
-                type("a servlet that does not look at the form", Form.CONTENT_TYPE, "this is no form")
+                type("a servlet that does not use the form", Form.CONTENT_TYPE, "this is no form")
                         .asks(request -> "fine"));
     }
 
     private static List<Question> bodies() {
         Form form = new Form().field("a", "1");
         return List.of(
-                Question.that("getInputStream of a form that nobody has parsed gives the body")
+                Question.that("getInputStream returns the body, if the form was not parsed")
                         .sends(form)
                         .asks(request -> "" + (request.getInputStream().readAllBytes().length == form.body().length)),
                 Question.that("getParts after the body was read through getInputStream")
@@ -111,7 +115,7 @@ final class RequestQuestions {
                         .sends(form)
                         .asks(request -> request.getParameter("a") + " "
                                 + Say.attempt(() -> request.getInputStream().read())),
-                Question.that("getContentLength and getContentType stay those of the request")
+                Question.that("getContentLength and getContentType still describe the request")
                         .sends(form)
                         .asks(request -> Say.parts(request) + " "
                                 + (request.getContentLengthLong() == form.body().length) + " "
@@ -126,7 +130,7 @@ final class RequestQuestions {
                         .holds((connection, path) -> Question.describe(
                                 connection.send(Form.chunked(path, body, 777)).answer()))
                         .asks(request -> Say.parts(request)),
-                Question.that("Expect: 100-continue is answered when the form is wanted")
+                Question.that("Expect: 100-continue is answered when the servlet requests the form")
                         .holds((connection, path) -> {
                             connection.send(Form.head(
                                     "POST",
@@ -139,7 +143,7 @@ final class RequestQuestions {
                                     + Question.describe(connection.send(body).answer());
                         })
                         .asks(request -> Say.parts(request)),
-                Question.that("another request on the connection after a form")
+                Question.that("more requests on the same connection after a form")
                         .holds((connection, path) -> {
                             StringBuilder answers = new StringBuilder();
                             for (int i = 0; i < 3; i++) {
@@ -152,7 +156,7 @@ final class RequestQuestions {
                             return answers.toString();
                         })
                         .asks(request -> Say.parts(request)),
-                Question.that("another request on the connection after a form that nobody looked at")
+                Question.that("another request on the same connection after an unused form")
                         .holds((connection, path) -> {
                             byte[] post = new Form().field("a", "1").post(path);
                             return Question.describe(connection.send(post).answer()) + " "
@@ -171,7 +175,7 @@ final class RequestQuestions {
         Question.Said seen =
                 request -> Say.attempt(() -> Say.parts(request)) + " " + Say.attempt(() -> Say.parameters(request));
         return List.of(
-                Question.that("a forward before anything was parsed")
+                Question.that("a forward before the form was parsed")
                         .sends(form)
                         .asks(request -> forward(request, below(request, PARTS)))
                         .asksAt(PARTS, seen),
@@ -179,25 +183,25 @@ final class RequestQuestions {
                         .sends(form)
                         .asks(request -> Say.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
                         .asksAt(PARTS, seen),
-                Question.that("the query string of a forward comes first")
+                Question.that("the query string of a forward comes before the request's own")
                         .sends(path -> form.post(path + "?a=query"))
                         .asks(request -> forward(request, below(request, PARTS) + "?a=forward&z=9"))
                         .asksAt(PARTS, request -> Say.values(request, "a") + " " + request.getParameter("z")),
-                Question.that("an include sees the form, and the servlet after it too")
+                Question.that("an include sees the form, and so does the including servlet afterwards")
                         .sends(form)
                         .asks(request -> {
                             include(request, below(request, PARTS));
                             return "; " + Say.parts(request);
                         })
                         .asksAt(PARTS, seen),
-                Question.that("the query string of an include is there only for the included")
+                Question.that("the query string of an include is visible only to the included servlet")
                         .sends(form)
                         .asks(request -> {
                             include(request, below(request, PARTS) + "?a=include");
                             return "; " + Say.values(request, "a");
                         })
                         .asksAt(PARTS, request -> Say.values(request, "a")),
-                Question.that("an asynchronous dispatch sees the form that was parsed before")
+                Question.that("an asynchronous dispatch sees a form that was parsed before")
                         .sends(form)
                         .asks(request -> {
                             if (request.getAttribute("again") != null) {
@@ -208,7 +212,7 @@ final class RequestQuestions {
                             request.startAsync().dispatch();
                             return "";
                         }),
-                Question.that("an asynchronous dispatch parses the form that nobody has parsed before")
+                Question.that("an asynchronous dispatch parses a form that was not parsed before")
                         .sends(form)
                         .asks(request -> {
                             if (request.getAttribute("again") != null) {
@@ -234,7 +238,7 @@ final class RequestQuestions {
                             });
                             return "";
                         }),
-                Question.that("the error page after sendError, when the form was parsed")
+                Question.that("the error page after sendError, if the form was parsed")
                         .holds((connection, path) -> connection
                                 .send(form.post(path + "?q=0"))
                                 .answer()
