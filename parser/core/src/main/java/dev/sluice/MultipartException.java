@@ -30,7 +30,7 @@ public final class MultipartException extends IOException {
         TRUNCATED(400),
         /** More than a limit allows. */
         LIMIT_EXCEEDED(413),
-        /** The application wants no such part. */
+        /** The application rejected the form. */
         REFUSED(400),
         /** The server has no room for it now: nobody's fault, and worth another try later. */
         OVERLOADED(503),
@@ -102,6 +102,8 @@ public final class MultipartException extends IOException {
         DISK_FULL(Kind.OVERLOADED, Setting.KEEP_FREE_BYTES, "the upload would leave less than # bytes free on disk"),
         /** The application refused a part, and the form with it, with a status of its own. */
         PART_REFUSED(Kind.REFUSED, null, "the application refuses the part"),
+        /** The form is complete, but lacks a field or file that the application requires. */
+        MISSING_FIELD(Kind.REFUSED, null, "a required field is missing"),
         /** A sink was not ready for {@link dev.sluice.form.FormOptions#maxSinkWait()}. */
         SINK_STALLED(Kind.OVERLOADED, Setting.MAX_SINK_WAIT, "the upload could not be stored in time"),
         /** Slower than {@link dev.sluice.form.FormOptions#minBytesPerSecond()}. */
@@ -215,7 +217,9 @@ public final class MultipartException extends IOException {
         return partIndex;
     }
 
-    /** {@return the name of that part as the client sent it, all of it, or null where it is not known} */
+    /**
+     * {@return the full name of that part as the client sent it, or of the field that is missing; null if it is not known}
+     */
     public @Nullable String fieldName() {
         return fieldName;
     }
@@ -316,7 +320,7 @@ public final class MultipartException extends IOException {
          * {@return this builder; it happened in that part}
          *
          * @param index 0-based, or -1 outside of any part
-         * @param name of the part, as sent; null where it is not known
+         * @param name the name of the part as sent, or of a field that is missing; null if it is not known
          */
         public Builder part(int index, @Nullable String name) {
             this.partIndex = index;
@@ -346,13 +350,15 @@ public final class MultipartException extends IOException {
             StringBuilder message =
                     new StringBuilder(limit < 0 ? sentence : sentence.replace("#", Long.toString(limit)));
             message.append(seen == null || limit >= 0 ? "" : ": " + seen);
-            StringBuilder where = new StringBuilder();
-            if (partIndex >= 0) {
-                where.append("part ").append(partIndex);
-                where.append(fieldName == null ? "" : " \"" + shown(fieldName, MOST_OF_NAME) + '"');
+            StringBuilder where = new StringBuilder(partIndex < 0 ? "" : "part " + partIndex);
+            if (fieldName != null) {
+                where.append(partIndex < 0 ? "field" : "")
+                        .append(" \"")
+                        .append(shown(fieldName, MOST_OF_NAME))
+                        .append('"');
             }
             if (offset >= 0) {
-                where.append(partIndex < 0 ? "" : ", ").append("offset ").append(offset);
+                where.append(where.isEmpty() ? "" : ", ").append("offset ").append(offset);
             }
             if (setting != null) {
                 where.insert(0, where.isEmpty() ? setting.key() : setting.key() + "; ");

@@ -8,14 +8,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the head of a request says of its body.
+ * The headers of a request that describe its body.
  *
- * @param contentTypes all that the request has; one, or the form is refused
- * @param contentEncoding the {@code Content-Encoding}, or null: a form that has one is refused
- * @param contentLength the {@code Content-Length} in bytes, or -1 if it is unknown: for progress and early refusals, never
- *     a bound
- * @param expectsContinue whether the client waits for leave to send ({@code Expect: 100-continue}): a refusal then costs
- *     no body
+ * @param contentTypes all {@code Content-Type} headers of the request; a form needs exactly one
+ * @param contentEncoding the {@code Content-Encoding}, or null; any encoding except {@code identity} is rejected with 415
+ * @param contentLength the {@code Content-Length} in bytes, or -1 if it is unknown. It is used for progress and to reject long
+ *     bodies early; it does not limit what is read
+ * @param expectsContinue whether the client waits for permission to send the body ({@code Expect: 100-continue}), so that a
+ *     rejected body is never sent
  */
 public record FormHead(
         List<String> contentTypes, @Nullable String contentEncoding, long contentLength, boolean expectsContinue) {
@@ -24,12 +24,12 @@ public record FormHead(
         contentLength = Math.max(contentLength, -1);
     }
 
-    /** Makes a head whose body has no {@code Content-Encoding}, and no more than one {@code Content-Type}. */
+    /** Creates a head with at most one {@code Content-Type} and no {@code Content-Encoding}. */
     public FormHead(@Nullable String contentType, long contentLength, boolean expectsContinue) {
         this(contentType == null ? List.of() : List.of(contentType), null, contentLength, expectsContinue);
     }
 
-    /** {@return a head with nothing but a {@code Content-Type}} */
+    /** {@return a head with only a {@code Content-Type}, which may be null} */
     public static FormHead of(@Nullable String contentType) {
         return new FormHead(contentType, -1, false);
     }
@@ -37,7 +37,7 @@ public record FormHead(
     /**
      * {@return the boundary of the body}
      *
-     * @throws MultipartException if there are two types, or a {@code Content-Encoding} (which nobody here undoes), or as
+     * @throws MultipartException if there is more than one {@code Content-Type} (400), a {@code Content-Encoding} (415), or as
      *     {@link Boundary#from}
      */
     public Boundary boundary(Preset preset) throws MultipartException {

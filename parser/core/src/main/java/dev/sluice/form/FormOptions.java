@@ -10,10 +10,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How forms are taken. Immutable, and thread-safe if what was put into it is: make one for the process and share it.
+ * The options for receiving forms: limits, storage, callbacks. Immutable, and thread-safe if its callbacks are. Create one
+ * instance per process and share it.
  */
 public final class FormOptions {
-    /** The most that stands around a boundary: two line ends, two dashes, and transport padding. */
+    /** The maximum number of bytes around a boundary: two line ends, two dashes, and transport padding. */
     private static final int AROUND_BOUNDARY = 6 + 256;
 
     private static final PartDecider STORE_ALL = part -> PartDecision.store();
@@ -43,37 +44,40 @@ public final class FormOptions {
         }
     }
 
-    /** {@return a builder of options that spill to {@code spool} and charge {@code memory}: both of the process, not closed} */
+    /**
+     * {@return a builder of options that store large parts in {@code spool} and charge {@code memory}} Both are shared by all
+     * forms of the process and never closed by a form.
+     */
     public static Builder builder(SpoolDirectory spool, MemoryBudget memory) {
         return new Builder(Objects.requireNonNull(spool, "spool"), memory, null);
     }
 
-    /** {@return as {@link #builder(SpoolDirectory, MemoryBudget)}, but from {@code multipart}, with its limits} */
+    /** {@return a builder like {@link #builder(SpoolDirectory, MemoryBudget)} that starts from the limits and the preset of {@code multipart}} */
     public static Builder builder(SpoolDirectory spool, MemoryBudget memory, MultipartOptions multipart) {
         return new Builder(Objects.requireNonNull(spool, "spool"), memory, multipart);
     }
 
-    /** {@return a builder of options without files: what does not fit into {@link Builder#maxInMemoryBytes} is refused} */
+    /** {@return a builder of options without files} A form that does not fit into {@link Builder#maxInMemoryBytes} is rejected. */
     public static Builder inMemory(MemoryBudget memory) {
         return new Builder(null, memory, null);
     }
 
-    /** {@return as {@link #inMemory(MemoryBudget)}, but from {@code multipart}, with its limits} */
+    /** {@return a builder like {@link #inMemory(MemoryBudget)} that starts from the limits and the preset of {@code multipart}} */
     public static Builder inMemory(MemoryBudget memory, MultipartOptions multipart) {
         return new Builder(null, memory, multipart);
     }
 
-    /** {@return preset, limits, charsets and allocator} */
+    /** {@return the options of the decoder: preset, limits, charsets and allocator} */
     public MultipartOptions multipart() {
         return multipart;
     }
 
-    /** {@return where files go, or null where there are none} */
+    /** {@return the directory for large parts, or null if all parts stay in memory} */
     public @Nullable SpoolDirectory spool() {
         return spool;
     }
 
-    /** {@return the budget of the process} */
+    /** {@return the memory budget that all forms of the process share} */
     public MemoryBudget memory() {
         return memory;
     }
@@ -84,19 +88,19 @@ public final class FormOptions {
     }
 
     /**
-     * {@return the most that one form may hold in memory, in bytes: contents, and for each part 512 bytes, its header section, and
-     * 2 bytes for each character of its name and file name}
+     * {@return the maximum memory of one form, in bytes} It holds the contents and, for each part, 512 bytes, its header section,
+     * and 2 bytes for each character of its name and file name.
      */
     public long maxInMemoryBytes() {
         return multipart.number(Setting.MAX_IN_MEMORY_BYTES);
     }
 
-    /** {@return how many files one form may keep its parts in; those of sinks do not count} */
+    /** {@return the maximum number of temporary files of one form; files of sinks do not count} */
     public long maxFilesOnDisk() {
         return multipart.number(Setting.MAX_FILES_ON_DISK);
     }
 
-    /** {@return how much of a refused body is still read and dropped, at most, in bytes} */
+    /** {@return the maximum number of bytes of a rejected body that are still read and discarded} */
     public long maxDrainBytes() {
         return multipart.number(Setting.MAX_DRAIN_BYTES);
     }
@@ -106,17 +110,17 @@ public final class FormOptions {
         return multipart.isOn(Setting.EXPAND_NESTED);
     }
 
-    /** {@return how fast a client has to send, in bytes per second; 0 for no minimum} */
+    /** {@return the minimum rate of a client, in bytes per second; 0 for no minimum} */
     public long minBytesPerSecond() {
         return multipart.number(Setting.MIN_BYTES_PER_SECOND);
     }
 
-    /** {@return how long a client may send nothing at first} */
+    /** {@return the time before the minimum rate applies} */
     public Duration minRateGrace() {
         return Duration.ofNanos(multipart.number(Setting.MIN_RATE_GRACE));
     }
 
-    /** {@return the pace of a client that has sent nothing yet, or null where there is no minimum: for adapters} */
+    /** {@return the pace of a client that has sent nothing yet, or null if there is no minimum rate; for adapters} */
     public @Nullable ClientPace newPace() {
         return minBytesPerSecond() == 0 ? null : ClientPace.of(minBytesPerSecond(), minRateGrace());
     }
@@ -150,7 +154,7 @@ public final class FormOptions {
         return Math.max(rest - delimiters - multipart.maxPreambleBytes() - multipart.maxEpilogueBytes(), 0);
     }
 
-    /** Collects options, those of a body too; 64 MiB for the body and 100 files by default. Not thread-safe. */
+    /** A builder of options, including the options of the decoder. By default a body has at most 64 MiB and 100 files. Not thread-safe. */
     public static final class Builder extends BodySettings<Builder> {
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
@@ -168,93 +172,130 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder; a part of more than {@code value} bytes, 0 or more, goes to a file of the spool; 64 KiB by
-         * default. A smaller value has no effect on parts without a file name: a form of 100 fields should not create 100
-         * files}
+         * Sets the number of bytes up to which a part stays in memory. A larger part moves to a file of the spool. A value below
+         * the default applies to files only, because a form of 100 fields should not create 100 files.
+         *
+         * @param value in bytes, 0 or more; 64 KiB by default
+         * @return this builder
          */
         public Builder spillThreshold(long value) {
             return put(Setting.SPILL_THRESHOLD, value);
         }
 
         /**
-         * {@return this builder; one form holds at most {@code value} bytes in memory, 0 or more; 1 MiB by default. Each part
-         * also counts with 512 bytes, its header section, and 2 bytes for each character of its name and file name. A part that
-         * does not fit goes to a file; what cannot go there is refused with {@code IN_MEMORY_TOO_LARGE} (413)}
+         * Sets the maximum memory of one form. In addition to its content, each part counts with 512 bytes, its header section,
+         * and 2 bytes for each character of its name and file name. A part that does not fit moves to a file. If that is not
+         * possible, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413).
+         *
+         * @param value in bytes, 0 or more; 1 MiB by default
+         * @return this builder
          */
         public Builder maxInMemoryBytes(long value) {
             return put(Setting.MAX_IN_MEMORY_BYTES, value);
         }
 
         /**
-         * {@return this builder; one form keeps its parts in at most {@code value} files, 0 or more; 128 by default. Beyond, it is
-         * refused with {@code TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count}
+         * Sets the maximum number of temporary files of one form. A form that needs more is rejected with {@code
+         * TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
+         *
+         * @param value 0 or more; 128 by default
+         * @return this builder
          */
         public Builder maxFilesOnDisk(long value) {
             return put(Setting.MAX_FILES_ON_DISK, value);
         }
 
-        /** {@return this builder, with {@link #maxFilesOnDisk} off} */
+        /** {@return this builder, without a maximum number of temporary files} */
         public Builder unlimitedFilesOnDisk() {
             return off(Setting.MAX_FILES_ON_DISK);
         }
 
         /**
-         * {@return this builder; up to {@code value} bytes of a refused body, 0 or more, are read and dropped, so that the client
-         * reads the answer and the connection can be used again; 1 MiB by default}
+         * Sets the maximum number of bytes of a rejected body that are still read and discarded, so that the client reads the
+         * response and the connection can be used again.
+         *
+         * @param value in bytes, 0 or more; 1 MiB by default
+         * @return this builder
          */
         public Builder maxDrainBytes(long value) {
             return put(Setting.MAX_DRAIN_BYTES, value);
         }
 
         /**
-         * {@return this builder; whether the parts of a nested {@code multipart/mixed} become parts of the form under the outer
-         * name, one level deep (RFC 2388 section 4.2, withdrawn by RFC 7578); by default if {@link dev.sluice.Preset#decodes()}}
+         * Sets whether the parts of a nested {@code multipart/mixed} body become parts of the form, with the name of the outer
+         * part. Only one level is expanded. Old clients send several files of one field in this way (RFC 2388 section 4.2,
+         * withdrawn by RFC 7578).
+         *
+         * @param value true by default if {@link dev.sluice.Preset#decodes()} is true
+         * @return this builder
          */
         public Builder expandNested(boolean value) {
             return put(Setting.EXPAND_NESTED, value ? 1 : 0);
         }
 
         /**
-         * {@return this builder; a client has to send {@code value} bytes per second, 1 or more; 240 by default. Only the time
-         * in which the server waits for the client counts. Adapters enforce it. Where a thread blocks in a read, the rate is
-         * checked when bytes arrive; a client that sends nothing at all is left to the container's read timeout}
+         * Sets the minimum rate of a client. Only the time in which the server waits for the client counts. Adapters enforce the
+         * rate. If a thread blocks in a read, the rate is checked when bytes arrive; the container's read timeout applies to a
+         * client that sends nothing at all.
+         *
+         * @param value in bytes per second, 1 or more; 240 by default
+         * @return this builder
          */
         public Builder minBytesPerSecond(long value) {
             return put(Setting.MIN_BYTES_PER_SECOND, value);
         }
 
-        /** {@return this builder; clients may send as slowly as the container lets them} */
+        /** {@return this builder, without a minimum rate} Only the timeouts of the container apply. */
         public Builder noMinimumRate() {
             return off(Setting.MIN_BYTES_PER_SECOND);
         }
 
-        /** {@return this builder; a client may send nothing at first for {@code value}, more than 0; 5 seconds by default} */
+        /**
+         * Sets the time before the minimum rate applies. Until then a client may send nothing.
+         *
+         * @param value more than 0; 5 seconds by default
+         * @return this builder
+         */
         public Builder minRateGrace(Duration value) {
             return put(Setting.MIN_RATE_GRACE, value);
         }
 
-        /** {@return this builder; a form fails if a sink is not ready for {@code value}, more than 0; 1 minute by default} */
+        /**
+         * Sets how long a form waits for a sink that is not ready. Then it fails with {@code SINK_STALLED} (503).
+         *
+         * @param value more than 0; 1 minute by default
+         * @return this builder
+         */
         public Builder maxSinkWait(Duration value) {
             return put(Setting.MAX_SINK_WAIT, value);
         }
 
-        /** {@return this builder; {@code value} decides where a part goes, {@link PartDecision#store()} for all by default} */
+        /**
+         * Sets the callback that chooses the destination of each part. By default, the form {@linkplain PartDecision#store()
+         * stores} all parts.
+         *
+         * @return this builder
+         */
         public Builder decider(PartDecider value) {
             this.decider = Objects.requireNonNull(value, "decider");
             return this;
         }
 
-        /** {@return this builder; {@code value} decides whether a form may begin, and when; at once by default} */
+        /**
+         * Sets the callback that chooses whether and when a form may begin. By default, it begins immediately.
+         *
+         * @return this builder
+         */
         public Builder admission(FormAdmission value) {
             this.admission = Objects.requireNonNull(value, "admission");
             return this;
         }
 
         /**
-         * Sets a progress listener; by default there is none. Usually you want one per form, not in options that all forms
-         * share: see {@link FormOptions#toBuilder()}.
+         * Sets a progress listener. By default there is none. A listener usually belongs to one form, not to options that all
+         * forms share: see {@link FormOptions#toBuilder()}.
          *
-         * @param interval the shortest time between two calls, 0 for every chunk
+         * @param interval the minimum time between two calls; 0 for a call after each chunk
          * @return this builder
          */
         public Builder progress(ProgressListener listener, Duration interval) {
@@ -266,7 +307,11 @@ public final class FormOptions {
             return this;
         }
 
-        /** {@return this builder; {@code value} is told what became of each form; by default nobody is} */
+        /**
+         * Sets the callback that receives a summary of each form. By default there is none.
+         *
+         * @return this builder
+         */
         public Builder metrics(FormMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;

@@ -4,6 +4,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.file.CopyOption;
 import java.nio.file.Path;
@@ -11,8 +12,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One part of a {@link MultipartForm}: a field or a file, in memory or on disk. Thread-safe; its content dies with the
- * form unless it is moved or detached.
+ * A field or file of a {@link MultipartForm}, whose content is in memory or in a temporary file.
+ *
+ * <p>The content is deleted with the form, unless it was {@linkplain #moveTo moved} or {@linkplain #detach detached}. After
+ * that, or once the form is closed, methods that read or move the content throw {@link IllegalStateException}. Names and types
+ * are chosen by the client: do not use them as paths. Thread-safe.
  */
 public final class FormPart {
     private final PartHead head;
@@ -26,31 +30,31 @@ public final class FormPart {
     }
 
     /**
-     * {@return what was known of it at its headers}
+     * {@return the headers of the part, and its position in the body}
      *
-     * <p>Not a key: the parts of an expanded nested body all have the {@linkplain PartHead#index() index} of the part
-     * they came in. {@link PartHead#offset()} differs.
+     * <p>The {@linkplain PartHead#index() index} is not unique: all parts of an expanded nested body have the index of the part
+     * that contains it. The {@linkplain PartHead#offset() offset} is unique.
      */
     public PartHead head() {
         return head;
     }
 
-    /** {@return the name of the form field, as the client sent it} */
+    /** {@return the name of the form field, as sent by the client} */
     public String name() {
         return Objects.requireNonNull(head.name(), "form-data parts have names");
     }
 
     /**
-     * {@return the file name as the client sent it, empty for a file input left empty, null for a field that is no file;
-     * never a path}
+     * {@return the file name as sent by the client, or null for a field} It is empty if the user left a file input empty. It is
+     * not safe to use as a path: see {@link #safeFilename()}.
      */
     public @Nullable String filename() {
         return head.filename();
     }
 
     /**
-     * {@return a base name that is safe to show and to store; empty for a file input left empty, or if no character is left;
-     * null for a field that is not a file}
+     * {@return the file name without directories and special characters, safe to show and to store; empty if nothing is left
+     * of it; null for a field}
      *
      * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself.
      */
@@ -58,55 +62,84 @@ public final class FormPart {
         return head.safeFilename();
     }
 
-    /** {@return whether it has a file name, be it empty} */
+    /** {@return whether the part has a file name, which may be empty} */
     public boolean isFile() {
         return head.filename() != null;
     }
 
-    /** {@return whether it is a file input for which no file was chosen: browsers send an empty file name and no content} */
-    boolean wasLeftEmpty() {
-        return "".equals(head.filename()) && size() == 0;
+    /**
+     * {@return whether the user left this input empty: the part has no content, and no file name or an empty one}
+     *
+     * <p>Browsers send an empty text input as a field without text, and an empty file input as a part with an empty file name.
+     * A file that has a name is not empty in this sense, even if its {@link #size()} is 0.
+     */
+    public boolean isEmpty() {
+        String filename = head.filename();
+        return (filename == null || filename.isEmpty()) && size() == 0;
     }
 
-    /** {@return the {@code Content-Type} as the client sent it, or null} */
+    /** {@return the {@code Content-Type} as sent by the client, or null} */
     public @Nullable String contentType() {
         return head.contentType();
     }
 
-    /** {@return the size of its content, in bytes, a transfer encoding undone where the form does that} */
+    /** {@return the size of the content, in bytes, after its transfer encoding was decoded if the form does that} */
     public long size() {
         return content.size();
     }
 
-    /** {@return whether its content is in memory, not in a file} */
+    /** {@return whether the content is in memory, not in a file} */
     public boolean isInMemory() {
         return content.isInMemory();
     }
 
     /**
-     * {@return a new stream over its content; as often as wanted. It is closed with the form}
+     * {@return a new stream of the content} There may be several at a time. Closing the form closes them as well.
      *
      * @throws IOException if the file cannot be opened
-     * @throws IllegalStateException once the part was moved or detached or its form is closed
+     * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public InputStream inputStream() throws IOException {
         return content.inputStream();
     }
 
     /**
-     * {@return the charset of its text: that of its {@code Content-Type}, else that of the {@code _charset_} field,
-     * else UTF-8 (RFC 7578 section 4.5); UTF-8 where the platform does not know it}
+     * {@return the content, in a new array of {@link #size()} bytes} The array counts towards no limit. For content that may be
+     * large, check the size first, or use {@link #transferTo} or {@link #inputStream()}.
+     *
+     * @throws IOException if the file cannot be read, or the content does not fit into an array (2 GiB)
+     * @throws IllegalStateException if the part was moved, detached or deleted
+     */
+    public byte[] bytes() throws IOException {
+        return content.bytes();
+    }
+
+    /**
+     * Writes the content to {@code out}, which is neither flushed nor closed.
+     *
+     * @return the number of bytes written, {@link #size()}
+     * @throws IOException if the file cannot be read or {@code out} cannot be written; some bytes may have been written
+     * @throws IllegalStateException if the part was moved, detached or deleted
+     */
+    public long transferTo(OutputStream out) throws IOException {
+        return content.transferTo(out);
+    }
+
+    /**
+     * {@return the charset of the text} It is the charset in the part's {@code Content-Type}, otherwise the charset named by the
+     * {@code _charset_} field of the form, otherwise UTF-8 (RFC 7578 section 4.5). A charset that Java does not support is
+     * replaced by UTF-8.
      */
     public Charset charset() {
         return rules.charsetOf(head.contentTypeParameter("charset"));
     }
 
     /**
-     * {@return its content as text in {@link #charset()}, malformed bytes as U+FFFD}
+     * {@return the content as text in {@link #charset()}, with malformed bytes replaced by U+FFFD}
      *
-     * @throws MultipartException if it has more than {@link dev.sluice.MultipartOptions#maxFieldBytes()} bytes
+     * @throws MultipartException if the content has more than {@link dev.sluice.MultipartOptions#maxFieldBytes()} bytes (413)
      * @throws IOException if the file cannot be read
-     * @throws IllegalStateException once the part was moved or detached or its form is closed
+     * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public String text() throws IOException {
         long max = rules.maxFieldBytes;
@@ -124,41 +157,40 @@ public final class FormPart {
     }
 
     /**
-     * Makes its content the file {@code target}, which is there in full or not at all, and no longer belongs to the form; see
-     * {@link PartContent#moveTo}.
+     * Moves the content to the file {@code target}, atomically: no incomplete file is ever visible. The file belongs to the
+     * application and outlives the form. See {@link PartContent#moveTo} for its permissions.
      *
      * @param target a path chosen by the application, never by the client
-     * @param options none: an existing target is refused; or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}
-     * @throws IOException if it cannot be moved; the part stays as it is
-     * @throws IllegalStateException once the part was moved or detached or its form is closed
+     * @param options none, or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}
+     * @throws java.nio.file.FileAlreadyExistsException if the target exists and must not be replaced; the part is unchanged
+     * @throws IOException if the content cannot be moved; the part is unchanged
+     * @throws IllegalStateException if the part was moved, detached or deleted
+     * @throws UnsupportedOperationException for any other option; the part is unchanged
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
         content.moveTo(target, options);
     }
 
     /**
-     * {@return its content, which outlives the form: the caller closes or moves it. Memory is charged anew to the
-     * budget of the process, streams that the part handed out are closed}
+     * {@return the content, which from now on belongs to the caller and outlives the form: close or move it} Its memory is still
+     * charged to the {@link MemoryBudget}, but no longer to the form. Streams of the part are closed.
      *
-     * <p>Of calls that race with each other, with {@link #moveTo} or with the end of the form one wins; the others
-     * throw, and take nothing from the winner.
+     * <p>If several threads call this method, {@link #moveTo} or {@link MultipartForm#close} at the same time, one succeeds.
+     * The others throw, and do not affect the result.
      *
-     * @throws MultipartException if the budget has no room; the part stays as it is
-     * @throws IllegalStateException once the part was moved or detached or its form is closed
+     * @throws MultipartException if the budget is exhausted (503); the part is unchanged
+     * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public PartContent detach() throws MultipartException {
-        return content.detach(); // this is what decides: the old content owns nothing from here on
+        return content.detach();
     }
 
-    /**
-     * Gives back its memory or deletes its file now; closes its streams. What was moved or detached before is not
-     * touched. Idempotent.
-     */
+    /** Deletes the content now, and closes its streams. Has no effect if it was moved or detached. Idempotent. */
     public void delete() {
         content.close();
     }
 
-    /** {@return index and size: names come from the client and are not for logs} */
+    /** {@return the index and the size; the name comes from the client and does not belong into logs} */
     @Override
     public String toString() {
         return "FormPart[index=" + head.index() + ", size=" + size() + "]";

@@ -9,7 +9,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives forms. Make one for the process, and close it at the end. Its defaults are safe for production.
+ * The entry point for receiving forms. Create one per process, and close it at shutdown. The defaults suit production.
  *
  * {@snippet file="WholeServer.java" region="server"}
  *
@@ -25,7 +25,7 @@ public final class Forms implements Closeable {
         this.own = own;
     }
 
-    /** The default allocator of netty would leave its caches on all threads that read forms. */
+    /** Avoids Netty's default allocator, which would leave caches on all threads that read forms. */
     private static FormOptions withAllocator(FormOptions options) {
         return options.multipart().hasAllocator()
                 ? options
@@ -33,19 +33,22 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return one that spools to the temporary directory of the system, and uses up to a quarter of the heap for all forms}
+     * {@return a new instance that stores large parts in the system's temporary directory} All its forms together use at most a
+     * quarter of the heap.
      *
-     * @throws IOException if the spool cannot be made
+     * @throws IOException if the spool directory cannot be created
      */
     public static Forms open() throws IOException {
         return open(Path.of(System.getProperty("java.io.tmpdir")), options -> options);
     }
 
     /**
-     * {@return one with a spool in {@code directory}, and a quarter of the heap for all forms}
+     * {@return a new instance that stores large parts in {@code directory}} All its forms together use at most a quarter of the
+     * heap.
      *
-     * @param change changes the other defaults
-     * @throws IOException if the spool cannot be made
+     * @param directory the parent of the spool directory; created if it is missing
+     * @param change changes the default options
+     * @throws IOException if the spool directory cannot be created
      */
     public static Forms open(Path directory, UnaryOperator<FormOptions.Builder> change) throws IOException {
         SpoolDirectory spool = SpoolDirectory.open(directory);
@@ -58,37 +61,54 @@ public final class Forms implements Closeable {
         }
     }
 
-    /** {@return one with these options; their spool and budget stay the caller's} */
+    /** {@return a new instance with these options} The caller keeps and closes their spool; {@link #close()} does not. */
     public static Forms of(FormOptions options) {
         return new Forms(options, null);
     }
 
-    /** {@return how forms are taken} */
+    /** {@return the options for all forms that do not have their own} */
     public FormOptions options() {
         return options;
     }
 
     /**
-     * Reads a whole form; blocks while {@code in} does, and while a sink is not ready.
+     * Reads a whole form. Blocks while {@code in} blocks, and while a sink is not ready.
      *
-     * @param in the body; read to its end, or until it is refused; not closed
-     * @param contentType of the request; null, where it has none, is refused with 415
-     * @return the form, to be closed by the caller
-     * @throws MultipartException if the body is not acceptable, or there is no room for it now
-     * @throws IOException of the stream, of a sink or of the disk, as it comes; nothing is left behind in any of these
-     *     cases
+     * @param in the body. It is read to its end, or until it is rejected, and not closed
+     * @param contentType the {@code Content-Type} of the request; null is rejected with 415
+     * @return the form, which the caller closes
+     * @throws MultipartException if the body is malformed or exceeds a limit, or the server has no room for it
+     * @throws IOException if the stream, a sink or the disk fails; the original exception. After any exception, nothing of the
+     *     form remains in memory, in files or in sinks
      */
     public MultipartForm read(InputStream in, @Nullable String contentType) throws IOException {
-        return read(in, contentType, change -> change);
+        return read(in, contentType, -1);
     }
 
     /**
-     * Reads a whole form by options of its own.
+     * Reads a whole form whose length is known. A body that is too long is rejected before any of it is read.
      *
-     * @param in the body; read to its end, or until it is refused; not closed
-     * @param contentType of the request; null, where it has none, is refused with 415
-     * @param change changes the options for this form: a decider, limits, who is told of progress
-     * @return the form, to be closed by the caller
+     * @param in the body. It is read to its end, or until it is rejected, and not closed
+     * @param contentType the {@code Content-Type} of the request; null is rejected with 415
+     * @param contentLength the {@code Content-Length} of the request, in bytes; negative if it is unknown. It does not limit
+     *     what is read from {@code in}
+     * @return the form, which the caller closes
+     * @throws MultipartException as {@link #read(InputStream, String)}
+     * @throws IOException as {@link #read(InputStream, String)}
+     */
+    public MultipartForm read(InputStream in, @Nullable String contentType, long contentLength) throws IOException {
+        BlockingSource source = new BlockingSource(new FormHead(contentType, contentLength, false));
+        return source.read(receive(source, options), in, false);
+    }
+
+    /**
+     * Reads a whole form with options of its own.
+     *
+     * @param in the body. It is read to its end, or until it is rejected, and not closed
+     * @param contentType the {@code Content-Type} of the request; null is rejected with 415
+     * @param change changes the options for this form, for example its decider, a limit or its progress listener
+     * @return the form, which the caller closes
+     * @throws MultipartException as {@link #read(InputStream, String)}
      * @throws IOException as {@link #read(InputStream, String)}
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, UnaryOperator<FormOptions.Builder> change)
@@ -99,13 +119,15 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form, knowing more of the request than its {@code Content-Type}: a body that is too long is refused
-     * unread, and of one that is refused later, up to {@link FormOptions#maxDrainBytes()} more are read and dropped.
+     * Reads a whole form with all headers of its request. A body that is too long is rejected before any of it is read. Up to
+     * {@link FormOptions#maxDrainBytes()} bytes of a rejected body are read and discarded, so that the client can read the
+     * response.
      *
      * @param in the body; not closed
-     * @param head what the head of the request says of the body
-     * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}
-     * @return the form, to be closed by the caller
+     * @param head the headers of the request that describe the body
+     * @param changed {@link #options()}, or options derived from them with {@link FormOptions#toBuilder()}
+     * @return the form, which the caller closes
+     * @throws MultipartException as {@link #read(InputStream, String)}
      * @throws IOException as {@link #read(InputStream, String)}
      */
     public MultipartForm read(InputStream in, FormHead head, FormOptions changed) throws IOException {
@@ -114,21 +136,22 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return an intake for a form whose bytes do not come from a stream. It waits for the first ones, or has already
-     * ended, if the head of the request is refused}
+     * {@return a new intake for a form whose bytes do not come from a stream} It expects the first bytes, or has already failed if
+     * the head of the request was rejected.
      *
-     * @param changed {@link #options()}, or made of them by {@link FormOptions#toBuilder()}
+     * @param source delivers the bytes
+     * @param changed {@link #options()}, or options derived from them with {@link FormOptions#toBuilder()}
      */
     public FormIntake receive(FormSource source, FormOptions changed) {
         return FormIntake.open(source, changed == options ? options : withAllocator(changed), chunks);
     }
 
     /**
-     * Reports to the {@linkplain FormOptions.Builder#metrics metrics} a form that an adapter rejected by the head of its request,
-     * without {@link #receive}. Forms that were received report themselves.
+     * Reports a form that an adapter rejected by the head of its request, without calling {@link #receive}, to the {@linkplain
+     * FormOptions.Builder#metrics metrics}. Received forms are reported automatically.
      *
-     * @param options of the form
-     * @param reason why it was rejected, or null if the library has no reason for it
+     * @param options the options of the form
+     * @param reason the reason for rejecting it, or null if it is not one of the library
      */
     public static void reportRejected(FormOptions options, MultipartException.@Nullable Reason reason) {
         FormTally.rejected(
@@ -136,9 +159,9 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Removes the spool that {@link #open} made; forms that are still there lose their files.
+     * Deletes the spool directory that {@link #open} created. Forms that are still open lose their files.
      *
-     * @throws IOException if a file could not be deleted; the next spool there sweeps it
+     * @throws IOException if a file could not be deleted; the next spool in the same directory deletes it
      */
     @Override
     public void close() throws IOException {

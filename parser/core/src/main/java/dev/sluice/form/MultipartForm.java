@@ -1,21 +1,36 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.ReportedDeviation;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form that was received completely: its fields and files, in the order in which they came (RFC 7578).
+ * A complete form with its fields and files, in the order in which they arrived (RFC 7578).
  *
  * {@snippet file="Guide.java" region="form"}
  *
- * <p>Close it: that deletes its files and releases its memory, except for parts that were moved or detached.
- * Thread-safe.
+ * <p><b>Fields and files.</b> A part with a file name is a file, any other part is a field. Browsers send a file input that the
+ * user left empty as a part with an empty file name and no content. Such a part is {@linkplain FormPart#isEmpty() empty}: only
+ * {@link #parts()} and {@link #part} return it, the methods for files ignore it.
+ *
+ * <p><b>Names</b> are compared exactly. The lists and maps are unmodifiable, and empty if nothing matches.
+ *
+ * <p><b>Ownership.</b> The caller closes the form. That deletes its files and releases its memory, except for parts that were
+ * {@linkplain FormPart#moveTo moved} or {@linkplain FormPart#detach detached}. Thread-safe.
  */
 public final class MultipartForm implements Closeable {
+    private static final Predicate<FormPart> IS_FIELD = part -> !part.isFile();
+    private static final Predicate<FormPart> IS_CHOSEN_FILE = part -> part.isFile() && !part.isEmpty();
+
     private final List<FormPart> parts;
     private final List<SkippedPart> skipped;
     private final List<ReportedDeviation> deviations;
@@ -35,83 +50,137 @@ public final class MultipartForm implements Closeable {
         this.memory = memory;
     }
 
-    /** {@return all parts that are kept, in order; unmodifiable} */
+    /**
+     * {@return all parts, including inputs that the user left empty} Parts that the {@link PartDecider} skipped or sent to a sink
+     * are not included.
+     */
     public List<FormPart> parts() {
         return parts;
     }
 
-    /** {@return all parts called {@code name}, in order; names compare exactly} */
+    /** {@return all parts with this name, including inputs that the user left empty} */
     public List<FormPart> parts(String name) {
-        return parts.stream().filter(part -> part.name().equals(name)).toList();
+        return select(parts, part -> part.name().equals(name));
     }
 
-    /** {@return the first part called {@code name}, or null} */
+    /** {@return the first part with this name, or null} */
     public @Nullable FormPart part(String name) {
         return parts(name).stream().findFirst().orElse(null);
     }
 
-    /** {@return the parts without a file name, in order, wherever they are stored} */
+    /** {@return the fields: all parts without a file name} */
     public List<FormPart> fields() {
-        return parts.stream().filter(part -> !part.isFile()).toList();
+        return select(parts, IS_FIELD);
     }
 
-    /**
-     * {@return the parts with a file name, in order, with the inputs that were left empty}. A browser sends an input that was
-     * left empty as a part with an empty file name and no content
-     */
+    /** {@return the files, without file inputs that the user left empty} */
     public List<FormPart> files() {
-        return parts.stream().filter(FormPart::isFile).toList();
+        return select(parts, IS_CHOSEN_FILE);
     }
 
     /**
-     * {@return the first file called {@code name}, or null if there is none}. Ignores inputs that were left empty: parts with
-     * an empty file name and no content. An empty file that has a name counts, and so does content without a file name
+     * {@return the files with this name, for instance of an {@code <input type=file multiple>}} The list is empty if the user
+     * chose no file. A file that has a name but no content is included.
      */
+    public List<FormPart> files(String name) {
+        return select(parts(name), IS_CHOSEN_FILE);
+    }
+
+    /** {@return the first file with this name, or null if there is none or the user chose none} */
     public @Nullable FormPart file(String name) {
-        return parts(name).stream()
-                .filter(part -> part.isFile() && !part.wasLeftEmpty())
-                .findFirst()
-                .orElse(null);
+        return files(name).stream().findFirst().orElse(null);
     }
 
     /**
-     * {@return the text of the first field called {@code name}, or null}
+     * {@return the first file with this name}
      *
+     * @throws MultipartException with the reason {@link Reason#MISSING_FIELD} (400) if there is none or the user chose none
+     */
+    public FormPart requireFile(String name) throws MultipartException {
+        FormPart file = file(name);
+        if (file == null) {
+            throw missing("file", name);
+        }
+        return file;
+    }
+
+    /**
+     * {@return the text of the first field with this name, or null if there is no such field} The text of an input that the user
+     * left empty is "".
+     *
+     * @throws MultipartException as {@link FormPart#text()}
      * @throws IOException as {@link FormPart#text()}
      */
     public @Nullable String text(String name) throws IOException {
-        for (FormPart part : parts) {
-            if (!part.isFile() && part.name().equals(name)) {
-                return part.text();
-            }
-        }
-        return null;
+        List<FormPart> fields = select(parts(name), IS_FIELD);
+        return fields.isEmpty() ? null : fields.get(0).text();
     }
 
     /**
-     * {@return the texts of all fields called {@code name}, in order; unmodifiable}
+     * {@return the text of the first field with this name} It may be "": only a field that was not sent is missing.
      *
+     * @throws MultipartException with the reason {@link Reason#MISSING_FIELD} (400) if there is no such field, or as {@link
+     *     FormPart#text()}
+     * @throws IOException as {@link FormPart#text()}
+     */
+    public String requireText(String name) throws IOException {
+        String text = text(name);
+        if (text == null) {
+            throw missing("field", name);
+        }
+        return text;
+    }
+
+    /**
+     * {@return the texts of all fields with this name}
+     *
+     * @throws MultipartException as {@link FormPart#text()}
      * @throws IOException as {@link FormPart#text()}
      */
     public List<String> texts(String name) throws IOException {
         List<String> texts = new ArrayList<>();
-        for (FormPart part : parts) {
-            if (!part.isFile() && part.name().equals(name)) {
-                texts.add(part.text());
-            }
+        for (FormPart field : select(parts(name), IS_FIELD)) {
+            texts.add(field.text());
         }
         return List.copyOf(texts);
     }
 
     /**
-     * {@return the parts that the application skipped with {@link PartDecision#skip(int, String)}, unmodifiable}. The form does not have
-     * their content. Look at this list before you answer that the upload succeeded
+     * {@return the texts of all fields by name} Names are in the order in which they first arrived, texts with the same name
+     * in the order of their fields. The map is created by each call.
+     *
+     * @throws MultipartException as {@link FormPart#text()}
+     * @throws IOException as {@link FormPart#text()}
+     */
+    public Map<String, List<String>> texts() throws IOException {
+        Map<String, List<String>> texts = new LinkedHashMap<>();
+        for (FormPart field : fields()) {
+            texts.computeIfAbsent(field.name(), name -> new ArrayList<>()).add(field.text());
+        }
+        texts.replaceAll((name, values) -> List.copyOf(values));
+        return Collections.unmodifiableMap(texts);
+    }
+
+    private static List<FormPart> select(List<FormPart> parts, Predicate<FormPart> condition) {
+        return parts.stream().filter(condition).toList();
+    }
+
+    private static MultipartException missing(String kind, String name) {
+        return MultipartException.because(Reason.MISSING_FIELD)
+                .saying("a required " + kind + " is missing")
+                .part(-1, name)
+                .build();
+    }
+
+    /**
+     * {@return the parts that the application discarded with {@link PartDecision#skip(int, String)}} The form does not have their
+     * content. Read this list before you report success to the client.
      */
     public List<SkippedPart> skipped() {
         return skipped;
     }
 
-    /** {@return the deviations that were accepted and reported, at most 100; unmodifiable} */
+    /** {@return the first 100 deviations from the standards that were accepted and reported} */
     public List<ReportedDeviation> deviations() {
         return deviations;
     }
@@ -122,12 +191,12 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * Deletes the files and gives back the memory of the parts that are still in the form; closes their streams.
+     * Deletes the files and releases the memory of all parts that were neither moved nor detached, and closes their streams.
      * Idempotent.
      */
     @Override
     public void close() {
-        memory.close(); // all of it: to give it back part by part costs more than to keep the part has
+        memory.close(); // releases the memory of all parts at once, which is faster than part by part
         parts.forEach(FormPart::delete);
     }
 }

@@ -7,6 +7,7 @@ import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.CopyOption;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
@@ -18,12 +19,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one part, in memory or in a file of a {@link SpoolDirectory}. Whoever has it closes it: then the memory
- * is given back or the file deleted, and the streams it handed out are closed.
+ * The content of one part, in memory or in a file of a {@link SpoolDirectory}. {@link FormPart#detach()} returns one that
+ * outlives its form.
  *
- * <p>Thread-safe: a {@link #close()} beside a {@link #moveTo} waits until the file is where it belongs.
+ * <p>The owner closes it. That releases its memory or deletes its file, and closes its streams. After {@link #moveTo} there is
+ * nothing to close, but closing has no effect and is allowed.
+ *
+ * <p>Thread-safe: {@link #close()} waits for a {@link #moveTo} in another thread.
  */
 public final class PartContent implements Closeable {
+    private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
+
     /** Bytes, in memory or in a file: written by one thread, then read by any. */
     interface Storage extends AutoCloseable {
         /** Takes bytes from {@code data}. {@return false if there was no room for all of them} */
@@ -75,7 +81,7 @@ public final class PartContent implements Closeable {
         return storage.size();
     }
 
-    /** {@return whether it is in memory, not in a file} */
+    /** {@return whether the content is in memory, not in a file} */
     public boolean isInMemory() {
         return storage instanceof MemoryContent;
     }
@@ -102,11 +108,11 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return a new stream over all bytes; as often as wanted, also side by side. Closing it early is polite, not a
-     * duty}
+     * {@return a new stream of all bytes} There may be several at a time. Closing a stream is optional: {@link #close()} closes
+     * all of them.
      *
      * @throws IOException if the file cannot be opened
-     * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
+     * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
      */
     public InputStream inputStream() throws IOException {
         if (isInMemory()) {
@@ -130,32 +136,48 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return all bytes: a new array}
+     * {@return all bytes, in a new array of {@link #size()} bytes} The array counts towards no limit.
      *
-     * @throws IOException if the file cannot be read
-     * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
-     * @throws ArithmeticException beyond 2 GiB
+     * @throws IOException if the file cannot be read, or the content does not fit into an array (2 GiB)
+     * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
      */
     public byte[] bytes() throws IOException {
-        Math.toIntExact(size());
+        if (size() > MAX_ARRAY) {
+            throw new IOException("the content has " + size() + " bytes, too many for an array: read it as a stream");
+        }
         try (InputStream in = inputStream()) {
             return in.readAllBytes();
         }
     }
 
     /**
-     * Makes this content the file {@code target}, which is there in full or not at all. Within one file system a file
-     * is renamed; else, and from memory, it is written beside the target ({@code .sluice-*.part}) and then renamed. Its
-     * permissions are {@code rw-------}. Close the streams first: some systems do not rename an open file, and those over
-     * memory are at their end.
+     * Writes all bytes to {@code out}, which is neither flushed nor closed.
+     *
+     * @return the number of bytes written, {@link #size()}
+     * @throws IOException if the file cannot be read or {@code out} cannot be written; some bytes may have been written
+     * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
+     */
+    public long transferTo(OutputStream out) throws IOException {
+        try (InputStream in = inputStream()) {
+            return in.transferTo(out);
+        }
+    }
+
+    /**
+     * Moves the content to the file {@code target}, atomically: no incomplete file is ever visible. The file belongs to the
+     * application. Its permissions are {@code rw-------}.
+     *
+     * <p>Within one file system, a file is renamed. Otherwise, and from memory, the content is written to a temporary file
+     * next to the target ({@code .sluice-*.part}), which is then renamed. Close all streams of the content first: some systems
+     * do not rename an open file, and streams of content in memory end.
      *
      * @param target a path chosen by the application, never by the client
-     * @param options none, or {@link StandardCopyOption#REPLACE_EXISTING}; without it an existing target is refused,
-     *     atomically where the file system has hard links
-     * @throws FileAlreadyExistsException if the target exists and is not to be replaced; the content stays as it is
-     * @throws IOException if it cannot be moved; the content stays as it is
-     * @throws IllegalStateException after {@link #moveTo} and {@link #close()}
-     * @throws UnsupportedOperationException for any other option; the content stays as it is
+     * @param options none, or {@link StandardCopyOption#REPLACE_EXISTING}. Without it, an existing target is never replaced;
+     *     on file systems without hard links, another process may create the target at the same moment and lose it
+     * @throws FileAlreadyExistsException if the target exists and must not be replaced; the content is unchanged
+     * @throws IOException if the content cannot be moved; it is unchanged
+     * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
+     * @throws UnsupportedOperationException for any other option; the content is unchanged
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
         boolean replace = replaces(options);
@@ -212,7 +234,7 @@ public final class PartContent implements Closeable {
         }
     }
 
-    /** Gives back the memory or deletes the file, unless it was moved; closes the streams. Idempotent. */
+    /** Releases the memory or deletes the file, unless it was moved, and closes all streams. Idempotent. */
     @Override
     public void close() {
         storage.lock().lock();

@@ -100,7 +100,7 @@ final class PartIntake implements AutoCloseable {
 
     void holdBack(int bytes, PartDecision.Peek ask) throws IOException {
         if (look != null) {
-            throw new IllegalStateException("a look at the first bytes has to decide, not to ask for another");
+            throw new IllegalStateException("a peek must return a decision, not another peek");
         }
         memory.reserve(bytes, head);
         first = new byte[bytes];

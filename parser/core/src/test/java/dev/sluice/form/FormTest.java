@@ -2,6 +2,7 @@ package dev.sluice.form;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -10,16 +11,19 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
-/** What a form gives. */
+/** The parts, texts and files of a form. */
 class FormTest extends SpooledTest {
 
     private FormOptions.Builder options() {
@@ -39,7 +43,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void partsKeepTheirOrderAndRepeatedNames() throws IOException {
+    void parts_keepTheirOrderAndRepeatedNames() throws IOException {
         Upload upload = new Upload()
                 .field("a", "1")
                 .file("f", "x.txt", "file")
@@ -56,14 +60,14 @@ class FormTest extends SpooledTest {
             assertNull(form.part("F"));
             assertEquals(3, form.fields().size());
             assertEquals(
-                    List.of("x.txt", ""),
+                    List.of("x.txt"),
                     form.files().stream().map(FormPart::filename).toList());
             assertEquals(upload.toBytes().length, form.bodyBytes());
         }
     }
 
     @Test
-    void file_ofAnInputThatWasLeftEmpty_isIgnored() throws IOException {
+    void inputLeftEmpty_isNotAFile() throws IOException {
         Upload upload = new Upload()
                 .file("none", "", "")
                 .file("second", "", "")
@@ -73,13 +77,143 @@ class FormTest extends SpooledTest {
                 .field("text", "");
         try (MultipartForm form = upload.read(options().build())) {
             assertNull(form.file("none"));
+            assertEquals(List.of(), form.files("none"));
             assertEquals("b.txt", form.file("second").filename());
             assertEquals(0, form.file("empty").size());
             assertEquals("content", form.file("unnamed").text());
             assertNull(form.file("text"));
             assertEquals("", form.part("none").filename());
-            assertEquals(5, form.files().size());
+            assertEquals(
+                    List.of("b.txt", "empty.txt", ""),
+                    form.files().stream().map(FormPart::filename).toList());
             assertEquals(6, form.parts().size());
+        }
+    }
+
+    @Test
+    void isEmpty_isTrueForInputsLeftEmptyOnly() throws IOException {
+        Upload upload = new Upload()
+                .file("noFile", "", "")
+                .field("noText", "")
+                .file("emptyFile", "empty.txt", "")
+                .file("unnamed", "", "content")
+                .field("text", "a");
+        try (MultipartForm form = upload.read(options().build())) {
+            assertEquals(
+                    List.of("noFile", "noText"),
+                    form.parts().stream()
+                            .filter(FormPart::isEmpty)
+                            .map(FormPart::name)
+                            .toList());
+        }
+    }
+
+    @Test
+    void files_ofAnInputForSeveralFiles_areReturnedInOrder() throws IOException {
+        Upload upload = new Upload()
+                .file("photo", "1.jpg", "one")
+                .file("other", "x.jpg", "x")
+                .field("photo", "a field with the same name")
+                .file("photo", "2.jpg", "two");
+        try (MultipartForm form = upload.read(options().build())) {
+            assertEquals(
+                    List.of("1.jpg", "2.jpg"),
+                    form.files("photo").stream().map(FormPart::filename).toList());
+            assertEquals(List.of(), form.files("PHOTO"));
+        }
+    }
+
+    private static void assertMissing(String message, Executable call) {
+        MultipartException missing = assertThrows(MultipartException.class, call);
+        assertEquals(message, missing.getMessage());
+        assertEquals(Reason.MISSING_FIELD, missing.reason());
+        assertEquals(400, missing.httpStatus());
+        assertEquals("photo", missing.fieldName());
+    }
+
+    @Test
+    void requireFile_withoutAFile_rejectsTheFormAndNamesTheInput() throws IOException {
+        try (MultipartForm form =
+                new Upload().file("photo", "a.jpg", "a").read(options().build())) {
+            assertEquals("a.jpg", form.requireFile("photo").filename());
+        }
+        for (Upload upload : List.of(
+                new Upload().field("a", "1"),
+                new Upload().file("photo", "", ""),
+                new Upload().field("photo", "text"))) {
+            try (MultipartForm form = upload.read(options().build())) {
+                assertMissing("a required file is missing (field \"photo\")", () -> form.requireFile("photo"));
+            }
+        }
+    }
+
+    @Test
+    void requireText_withoutAField_rejectsTheFormAndNamesTheField() throws IOException {
+        try (MultipartForm form = new Upload()
+                .field("title", "Sea")
+                .field("none", "")
+                .file("photo", "a.jpg", "a")
+                .read(options().build())) {
+            assertEquals("Sea", form.requireText("title"));
+            assertEquals("", form.requireText("none"));
+            assertMissing("a required field is missing (field \"photo\")", () -> form.requireText("photo"));
+        }
+    }
+
+    @Test
+    void texts_areAnUnmodifiableMapInOrder() throws IOException {
+        Upload upload = new Upload()
+                .field("b", "1")
+                .field("a", "2")
+                .file("f", "f.txt", "file")
+                .field("b", "3")
+                .field("empty", "");
+        try (MultipartForm form = upload.read(options().build())) {
+            Map<String, List<String>> texts = form.texts();
+            assertEquals("{b=[1, 3], a=[2], empty=[]}", texts.toString());
+            assertEquals(List.of(""), texts.get("empty"));
+            assertThrows(UnsupportedOperationException.class, texts::clear);
+            assertThrows(
+                    UnsupportedOperationException.class, () -> texts.get("a").add("x"));
+        }
+        Upload longer = new Upload().field("a", "1").field("b", "12");
+        try (MultipartForm form = longer.read(options().maxFieldBytes(1).build())) {
+            assertEquals(List.of("1"), form.texts("a"), "other fields are not read");
+            assertEquals(
+                    Reason.FIELD_TOO_LARGE,
+                    assertThrows(MultipartException.class, form::texts).reason());
+        }
+    }
+
+    @Test
+    void contentOfAFile_isReadAsBytesAndTransferred() throws IOException {
+        byte[] large = "l\u0080".repeat(50_000).getBytes(StandardCharsets.ISO_8859_1);
+        Upload upload = new Upload()
+                .file("small", "s", "small")
+                .file("large", "l", new String(large, StandardCharsets.ISO_8859_1))
+                .file("none", "n", "");
+        Map<String, byte[]> contents =
+                Map.of("small", "small".getBytes(StandardCharsets.US_ASCII), "large", large, "none", new byte[0]);
+        MultipartForm form = upload.read(options().build());
+        for (FormPart part : form.parts()) {
+            byte[] expected = contents.get(part.name());
+            assertArrayEquals(expected, part.bytes());
+            boolean[] closed = new boolean[1];
+            ByteArrayOutputStream out = new ByteArrayOutputStream() {
+                @Override
+                public void close() {
+                    closed[0] = true;
+                }
+            };
+            assertEquals(expected.length, part.transferTo(out));
+            assertArrayEquals(expected, out.toByteArray());
+            assertFalse(closed[0]);
+        }
+        assertFalse(form.part("large").isInMemory());
+        form.close();
+        for (FormPart part : form.parts()) {
+            assertThrows(IllegalStateException.class, part::bytes);
+            assertThrows(IllegalStateException.class, () -> part.transferTo(OutputStream.nullOutputStream()));
         }
     }
 

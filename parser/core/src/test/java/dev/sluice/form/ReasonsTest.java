@@ -143,6 +143,7 @@ class ReasonsTest {
         EnumSet<Reason> elsewhere = EnumSet.of(
                 Reason.DISK_FULL, // SpoolDirectoryTest: it takes a file system
                 Reason.TOO_MANY_SPOOL_FILES, // SpoolDirectoryTest: it takes files
+                Reason.MISSING_FIELD, // FormTest: the form is complete
                 Reason.SINK_STALLED, // FormIntakeTest: it takes time
                 Reason.CLIENT_TOO_SLOW); // by adapters: SluiceFilterTest, AsyncFormTest
         assertEquals(

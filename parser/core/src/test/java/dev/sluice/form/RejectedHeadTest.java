@@ -56,6 +56,25 @@ class RejectedHeadTest extends SpooledTest {
         return new FormHead(TYPE, length, false);
     }
 
+    @Test
+    void bodyThatIsTooLong_isRejectedUnreadByItsContentLength() throws IOException {
+        Forms forms =
+                Forms.of(FormOptions.builder(spool, budget).maxBodyBytes(100).build());
+        MultipartException rejected =
+                assertThrows(MultipartException.class, () -> forms.read(UNREAD, TYPE, 101)); // not drained either
+        assertEquals(Reason.BODY_TOO_LARGE, rejected.reason());
+        assertEquals(
+                415,
+                assertThrows(MultipartException.class, () -> forms.read(UNREAD, null, 10))
+                        .httpStatus());
+        byte[] body = new Upload().field("a", "1").toBytes();
+        for (long length : new long[] {body.length, -1, 1, 100}) { // the length is only a hint
+            try (MultipartForm form = forms.read(new ByteArrayInputStream(body), TYPE, length)) {
+                assertEquals("1", form.text("a"));
+            }
+        }
+    }
+
     private static void assertReportedOnce(Reason reason, FormHead head, FormOptions given) {
         Reported reported = new Reported();
         FormOptions options = given.toBuilder().metrics(reported).build();

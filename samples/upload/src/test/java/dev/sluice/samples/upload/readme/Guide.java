@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,13 +38,11 @@ final class Guide {
         return status;
     }
 
-    @Nullable
     String stream(InputStream in, String contentType) throws IOException {
         // @start region="form"
         try (MultipartForm form = forms.read(in, contentType)) {
-            String title = form.text("title"); // null if absent
-            FormPart photo = form.file("photo"); // null if none was chosen
-            if (photo != null) {
+            String title = form.requireText("title"); // a form without it is answered with 400
+            for (FormPart photo : form.files("photo")) { // none if the user left the input empty
                 photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
             }
             return title;

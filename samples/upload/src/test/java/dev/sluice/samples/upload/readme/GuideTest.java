@@ -89,7 +89,11 @@ class GuideTest {
             try (Stream<Path> files = Files.list(directory)) {
                 assertEquals(2, Files.size(files.findAny().orElseThrow()));
             }
-            assertNull(guide.stream(body(new TestForm().field("a", "1")), TestForm.CONTENT_TYPE));
+            TestForm untitled = new TestForm().file("photo", "b.jpg", new byte[3]);
+            MultipartException missing =
+                    assertThrows(MultipartException.class, () -> guide.stream(body(untitled), TestForm.CONTENT_TYPE));
+            assertEquals(400, missing.httpStatus());
+            assertEquals("title", missing.fieldName());
         }
     }
 
@@ -112,7 +116,7 @@ class GuideTest {
 
     @Test
     void inputLeftEmpty_isNotStored() throws Exception {
-        TestForm none = new TestForm().file("photo", "", new byte[0]);
+        TestForm none = new TestForm().field("title", "Sea").file("photo", "", new byte[0]);
         HttpServer server = WholeServer.start(0, directory);
         try (Forms forms = Forms.open()) {
             URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
@@ -121,9 +125,32 @@ class GuideTest {
                     status(HttpRequest.newBuilder(uri)
                             .POST(BodyPublishers.ofByteArray(none.body()))
                             .header("Content-Type", TestForm.CONTENT_TYPE)));
-            assertNull(new Guide(forms, directory).stream(body(none), TestForm.CONTENT_TYPE));
+            assertEquals("Sea", new Guide(forms, directory).stream(body(none), TestForm.CONTENT_TYPE));
             try (Stream<Path> files = Files.list(directory)) {
                 assertEquals(0, files.count());
+            }
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void severalFilesOfAnInput_areAllStored() throws Exception {
+        TestForm two = new TestForm()
+                .field("title", "Sea")
+                .file("photo", "a.jpg", new byte[1])
+                .file("photo", "b.jpg", new byte[2]);
+        HttpServer server = WholeServer.start(0, directory);
+        try (Forms forms = Forms.open()) {
+            URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
+            assertEquals(
+                    201,
+                    status(HttpRequest.newBuilder(uri)
+                            .POST(BodyPublishers.ofByteArray(two.body()))
+                            .header("Content-Type", TestForm.CONTENT_TYPE)));
+            assertEquals("Sea", new Guide(forms, directory).stream(body(two), TestForm.CONTENT_TYPE));
+            try (Stream<Path> files = Files.list(directory)) {
+                assertEquals(4, files.count());
             }
         } finally {
             server.stop(0);
@@ -165,7 +192,7 @@ class GuideTest {
     }
 
     @Test
-    void aPresetTakesWhatItSays() throws IOException {
+    void preset_acceptsBareLineFeeds() throws IOException {
         String lines = new String(new TestForm().field("a", "1").body(), UTF_8).replace("\r\n", "\n");
         try (Forms forms = Forms.open(directory, options -> options.preset(Guide.oneOldClient()));
                 MultipartForm old =

@@ -24,8 +24,7 @@ final class WholeServer {
             int status = 201;
             String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // null is answered with 415
             try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
-                FormPart photo = form.file("photo"); // null if none was chosen
-                if (photo != null) {
+                for (FormPart photo : form.files("photo")) { // none if the user left the input empty
                     photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
                 }
             } catch (MultipartException e) {
