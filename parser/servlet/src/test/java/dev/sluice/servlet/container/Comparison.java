@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The questions, and what {@code parser/docs/servlet-containers.md} says is answered to them, and why. */
+/** All questions, and the answers and reasons that {@code parser/docs/servlet-containers.md} lists. */
 final class Comparison {
     private static final int FILTER = 1;
     private static final int WHY = 5;
@@ -18,7 +18,7 @@ final class Comparison {
             .flatMap(List::stream)
             .toList();
 
-    /** The cells of each row, by its title: where the containers differ, six; else two. */
+    /** The cells of each row, by title: six if the containers differ, otherwise two. */
     private final Map<String, List<String>> rows = new LinkedHashMap<>();
 
     static List<Question> questions() {
@@ -30,7 +30,7 @@ final class Comparison {
         Path page = Path.of(System.getProperty("sluice.rootDir", "../..")).resolve("parser/docs/servlet-containers.md");
         for (String line : Files.readAllLines(page)) {
             if (line.startsWith("| ") && !line.startsWith("| question |")) {
-                // A bar within a cell has a backslash before it.
+                // A vertical bar in a cell is escaped by a backslash.
                 List<String> cells = Arrays.stream(line.substring(2).split("(?<!\\\\)\\|"))
                         .map(String::strip)
                         .toList();
@@ -46,19 +46,19 @@ final class Comparison {
         return rows;
     }
 
-    /** {@return what the filter has to answer} */
+    /** {@return the expected answer of the filter} */
     String filter(Question question) {
         return rows.get(question.title()).get(FILTER);
     }
 
-    /** {@return what the container itself has to answer} */
+    /** {@return the expected answer of the container itself} */
     String own(Question question, ServletContainer container) {
         List<String> cells = rows.get(question.title());
         String own = cells.size() > WHY ? cells.get(FILTER + 1 + container.ordinal()) : "same";
         return own.equals("same") ? cells.get(FILTER) : own;
     }
 
-    /** {@return whether it is said why a row is among the differences; it is not said of others} */
+    /** {@return whether a row of the differences has a reason and a difference; other rows need neither} */
     static boolean isExplained(List<String> cells) {
         return cells.size() == 2
                 || cells.size() == WHY + 1
@@ -66,7 +66,7 @@ final class Comparison {
                         && cells.subList(FILTER + 1, WHY).stream().anyMatch(own -> !own.equals("same"));
     }
 
-    /** {@return an answer as it stands in a cell} */
+    /** {@return an answer in the format of a cell} */
     static String code(String answer) {
         if (answer.isEmpty()) {
             return "nothing";

@@ -15,13 +15,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same questions to the multipart support of each container and to the filter in it: answered as the page says. */
+/** Asks the multipart support of each container and the filter the same questions, and compares the answers with the page. */
 class ContainerComparisonTest {
-    /** After each question behind the filter this looks for files, memory and descriptors that are left. */
+    /** After each question to the filter, {@link ComparedApp} checks that no files, memory or descriptors are left. */
     @ParameterizedTest
     @EnumSource
-    void theContainerAndTheFilterHoweverItIsMappedAnswerAsThePageSays(ServletContainer kind, @TempDir Path directory)
-            throws Exception {
+    void answers_matchPage(ServletContainer kind, @TempDir Path directory) throws Exception {
         Comparison page = Comparison.read();
         List<Executable> checks = new ArrayList<>();
         try (ComparedApp app = ComparedApp.start(kind, directory)) {
@@ -38,7 +37,7 @@ class ContainerComparisonTest {
     }
 
     @Test
-    void thePageHasEachQuestionAndAReasonForEachDifference() throws Exception {
+    void page_hasEachQuestionAndReason() throws Exception {
         Comparison page = Comparison.read();
         Set<String> titles =
                 Comparison.questions().stream().map(Question::title).collect(Collectors.toSet());

@@ -6,7 +6,7 @@ import dev.sluice.servlet.Form;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is refused. Parts of more than 512 KiB and bodies of more than 1 MiB are, on both sides, by their settings. */
+/** Questions about rejected requests. Both sides reject parts above 512 KiB and bodies above 1 MiB. */
 final class LimitQuestions {
     private static final int MAX_PART = 512 << 10;
 
@@ -57,7 +57,7 @@ final class LimitQuestions {
                             connection.send(Form.chunked(path, form.body(), 10_000));
                             return Question.describe(connection.answer());
                         })
-                        .whereTheContainerHasNoSay(),
+                        .withoutContainerConfiguration(),
                 Question.that("the exception that getParts throws for a file that is too large")
                         .sends(new Form().field("a", "1").file("f", "f", new byte[MAX_PART + 1]))
                         .asks(request -> Say.attempt(() -> Say.parts(request))),
@@ -98,7 +98,7 @@ final class LimitQuestions {
         String part = delimiter + "\r\n" + ParameterQuestions.disposition("a") + "\r\n\r\n1\r\n";
         return List.of(
                 raw("an empty body", ""),
-                raw("a body without any delimiter", "this is no form"),
+                raw("a body without any delimiter", "not a form"),
                 raw("no close-delimiter", part),
                 raw("a body that ends within a header", part + delimiter + "\r\nContent-Disp"),
                 raw("a body that ends within a file", part.substring(0, part.length() - 2)),

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** What a {@code Part} answers. */
+/** Questions about the methods of {@code Part}. */
 final class PartQuestions {
     private static final byte[] SMALL = {'o', 'n', 'e'};
     private static final byte[] LARGE = Form.noise(100_000, 1);
@@ -199,7 +199,7 @@ final class PartQuestions {
                         .sends(form)
                         .asks(request -> write(request, "s", "none/s")),
                 Question.that("write to a file that exists").sends(form).asks((request, location) -> {
-                    Files.writeString(location.resolve("exists"), "a file of somebody");
+                    Files.writeString(location.resolve("exists"), "an existing file");
                     return write(request, "s", "exists") + " " + size(location.resolve("exists"));
                 }),
                 Question.that("write of a field")

@@ -14,21 +14,21 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * One question to the container's own multipart support and to the filter: a conversation of a client, and what the
- * servlet does with the request. What the filter has to answer stands under its title in the page.
+ * One question to the multipart support of the container and to the filter: the conversation of a client, and the code of
+ * the servlet. The page lists the expected answers under the title.
  */
 final class Question {
-    /** What the servlet does; what it returns is the answer, what it throws goes to the container. */
+    /** The code of the servlet. It returns the answer. The container receives its exceptions. */
     interface Ask {
         String ask(HttpServletRequest request, Path location) throws Exception;
     }
 
-    /** The same, without a look at files. */
+    /** The code of a servlet that does not use files. */
     interface Said {
         String of(HttpServletRequest request) throws Exception;
     }
 
-    /** What the client does; {@code path} is the one of the servlet. */
+    /** The conversation of the client with the servlet at {@code path}. */
     interface Dialog {
         String hold(RawHttp connection, String path) throws IOException;
     }
@@ -64,25 +64,25 @@ final class Question {
         return this;
     }
 
-    /** What the servlet does with the request, wherever it writes files to. */
+    /** Sets the code of the servlet. */
     Question asks(Said ask) {
         return asks((request, location) -> ask.of(request));
     }
 
-    /** What the servlet does with the request to {@code path}. */
+    /** Sets the code of the servlet, which also receives the location of its files. */
     Question asks(Ask ask) {
         asks.put("", ask);
         return this;
     }
 
-    /** What the servlet does where the request is dispatched to. */
+    /** Sets the code of the servlet at the target of a dispatch. */
     Question asksAt(String subPath, Said ask) {
         asks.put(subPath, (request, location) -> ask.of(request));
         return this;
     }
 
-    /** Not for the filter where the servlet has a configuration of its own too: there the container has a say in it. */
-    Question whereTheContainerHasNoSay() {
+    /** Excludes the filter in front of a servlet with its own configuration, because the container affects the answer there. */
+    Question withoutContainerConfiguration() {
         this.alsoInFrontOfOwn = false;
         return this;
     }
@@ -95,7 +95,7 @@ final class Question {
         return title;
     }
 
-    /** Asks on {@code mount}, where {@code servlet} sits, and {@return the answer} */
+    /** Asks the servlet at {@code mount}, and {@return the answer} */
     String put(RunningContainer container, String mount, WorkServlet servlet, Path location) throws IOException {
         asks.forEach((subPath, ask) -> servlet.at("/ask" + subPath, work(ask, location)));
         try (RawHttp connection = container.connect()) {
@@ -112,7 +112,7 @@ final class Question {
         };
     }
 
-    /** {@return the response to {@code request}, within {@link Ask#ask}} */
+    /** {@return the response to {@code request}; only for use in {@link Ask#ask}} */
     static HttpServletResponse response(HttpServletRequest request) {
         return (HttpServletResponse) request.getAttribute(RESPONSE);
     }
@@ -125,12 +125,12 @@ final class Question {
         response.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** {@return the body of a good answer, the status of any other} */
+    /** {@return the body of a response with status 200, otherwise the status} */
     static String describe(RawHttp.Answer answer) {
         return answer.status() == 200 ? answer.body() : "status " + answer.status();
     }
 
-    /** {@return whether the servlet accepted the request; what a client that broke off reads is a matter of luck} */
+    /** {@return whether the servlet accepted the request; a client that stopped early may read no response} */
     static String acceptedOrNot(RawHttp connection) throws IOException {
         try {
             return connection.answer().status() == 200 ? "accepted" : "refused";

@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Which requests are parsed, what else is left of them, and what dispatches see. */
+/** Questions about the requests that are parsed, about their bodies after that, and about dispatches. */
 final class RequestQuestions {
     private static final String PARTS = "/parts";
 
@@ -58,7 +58,7 @@ final class RequestQuestions {
                         .asks(request -> Say.parameters(request)),
                 type("getParts of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
                         .asks(request -> Say.orRefused(() -> Say.parts(request)))
-                        .whereTheContainerHasNoSay(),
+                        .withoutContainerConfiguration(),
                 type("getParts of a multipart/mixed body", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
                         .asks(request -> Say.orRefused(() -> Say.parts(request))),
                 type("a media type in mixed case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
@@ -74,7 +74,7 @@ final class RequestQuestions {
                         .asks(request -> Say.parts(request)),
                 type("a media type that starts with multipart/form-data", "multipart/form-data-x; boundary=x", form)
                         .asks(request -> Say.orRefused(() -> Say.parts(request))),
-                type("a servlet that does not use the form", Form.CONTENT_TYPE, "this is no form")
+                type("a servlet that does not use the form", Form.CONTENT_TYPE, "not a form")
                         .asks(request -> "fine"));
     }
 
@@ -165,7 +165,7 @@ final class RequestQuestions {
                         .asks(request -> "unseen"));
     }
 
-    /** Dispatches go to a path below the servlet's own, so that both halves of the comparison stay in their half. */
+    /** {@return a path below the path of the servlet, so that a dispatch stays with the same servlet} */
     private static String below(HttpServletRequest request, String more) {
         return request.getServletPath() + "/ask" + more;
     }
@@ -248,7 +248,7 @@ final class RequestQuestions {
                             Question.response(request).sendError(409, "the order is late");
                             return "";
                         })
-                        .whereTheContainerHasNoSay());
+                        .withoutContainerConfiguration());
     }
 
     private static String forward(HttpServletRequest request, String path) throws Exception {
