@@ -70,11 +70,11 @@ final class Guide {
     String answer(InputStream in, String contentType) throws IOException {
         // @start region="errors"
         try (MultipartForm form = forms.read(in, contentType)) {
-            return "took " + form.parts().size() + " parts";
+            return "received " + form.parts().size() + " parts";
         } catch (MultipartException e) {
             status = e.httpStatus();
             return switch (e.reason()) {
-                case BODY_TOO_LARGE, PART_TOO_LARGE -> "The most is " + e.limit() + " bytes.";
+                case BODY_TOO_LARGE, PART_TOO_LARGE -> "The limit is " + e.limit() + " bytes.";
                 case TOO_MANY_FILES -> "Please send fewer files at once.";
                 default -> e.getMessage();
             };

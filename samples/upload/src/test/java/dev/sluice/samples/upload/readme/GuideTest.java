@@ -104,9 +104,9 @@ class GuideTest {
             MultipartException noType =
                     assertThrows(MultipartException.class, () -> forms.read(InputStream.nullInputStream(), null));
             assertEquals(415, noType.httpStatus());
-            assertEquals("took 1 parts", guide.answer(body(new TestForm().field("a", "1")), TestForm.CONTENT_TYPE));
+            assertEquals("received 1 parts", guide.answer(body(new TestForm().field("a", "1")), TestForm.CONTENT_TYPE));
             assertEquals(
-                    "The most is 1000 bytes.",
+                    "The limit is 1000 bytes.",
                     guide.answer(body(new TestForm().file("f", "f", new byte[1000])), TestForm.CONTENT_TYPE));
             assertEquals(413, guide.status());
             guide.answer(new ByteArrayInputStream(new byte[0]), TestForm.CONTENT_TYPE);
