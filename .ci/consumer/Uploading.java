@@ -5,7 +5,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 
-/** A form with a title and a file, sent to a server of the same process. */
+/** A client that sends a form with a title and a file. */
 final class Uploading {
     private Uploading() {}
 

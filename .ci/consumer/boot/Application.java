@@ -5,7 +5,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Starts, and uploads to itself: what is told of, and what is too large. */
+/** A Spring Boot application that uploads a valid form and a form that is too large to itself. */
 @SpringBootApplication
 public class Application {
     public static void main(String[] args) throws Exception {

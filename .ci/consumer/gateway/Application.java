@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** A gateway that also takes uploads itself. What it forwards arrives whole, even if Sluice would refuse it. */
+/** A gateway with an upload controller. Forwarded bodies arrive complete, even if Sluice would refuse them. */
 @SpringBootApplication
 public class Application {
     private static final String FORM = "multipart/form-data; boundary=B";
@@ -39,19 +39,19 @@ public class Application {
             Uploading.expect(root.resolve("/upload"), 3 << 20, 413, "\"limit\":\"maxPartBytes\"");
             String good = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n"
                     + "x".repeat(3 << 20) + "\r\n--B--\r\n";
-            forwarded(root, "POST", FORM, good);
-            forwarded(root, "PUT", FORM, good);
-            forwarded(root, "DELETE", FORM, good);
-            forwarded(root, "POST", FORM, good.substring(0, 2 << 20));
-            forwarded(root, "POST", FORM, "no form");
-            forwarded(root, "POST", "multipart/form-data", good);
-            forwarded(root, "POST", "multipart/mixed; boundary=B", good);
+            expectForwarded(root, "POST", FORM, good);
+            expectForwarded(root, "PUT", FORM, good);
+            expectForwarded(root, "DELETE", FORM, good);
+            expectForwarded(root, "POST", FORM, good.substring(0, 2 << 20));
+            expectForwarded(root, "POST", FORM, "not a form");
+            expectForwarded(root, "POST", "multipart/form-data", good);
+            expectForwarded(root, "POST", "multipart/mixed; boundary=B", good);
         } finally {
             backend.stop(0);
         }
     }
 
-    private static void forwarded(URI root, String method, String type, String body) throws Exception {
+    private static void expectForwarded(URI root, String method, String type, String body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve("/proxied/any"))
                 .header("Content-Type", type)
                 .method(method, HttpRequest.BodyPublishers.ofString(body))

@@ -26,7 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** The pipeline that the README shows, which is uploaded to. */
+/** A server with the pipeline of the README, and an upload to it. */
 public class Application {
     public static void main(String[] args) throws Exception {
         EventLoopGroup loops = new NioEventLoopGroup();

@@ -16,7 +16,7 @@ import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 
-/** Embedded Tomcat with what the README shows, which uploads to itself. */
+/** Embedded Tomcat with the filter of the README, and an upload to it. */
 public class Application {
     private static final Logger LOG = Logger.getLogger("org.apache");
 

@@ -18,12 +18,13 @@ import org.springframework.web.multipart.MultipartHttpServletRequest;
 import org.springframework.web.util.WebUtils;
 
 /**
- * The filter of an application. Requests whose parts exist before a body was read pass it: MockMvc makes them. A request that
- * {@link SluiceFilter} refuses in front of the chain enters the chain nevertheless, with a {@link Deferral}, so that its
- * answer has the headers of the filters in the chain.
+ * The servlet filter of the starter, a {@link SluiceFilter} with two additions. Requests that already have their parts,
+ * such as those of MockMvc, pass it unchanged. A request that {@link SluiceFilter} refuses before the filter chain
+ * still enters the chain, with a {@link DeferredRefusal}, so that its answer has the headers that the other filters
+ * set.
  */
 final class BootFilter implements Filter {
-    private static final @Nullable Class<?> MOCK = mock();
+    private static final @Nullable Class<?> MOCK_REQUEST = mockRequestType();
 
     private final SluiceFilter filter;
 
@@ -31,7 +32,7 @@ final class BootFilter implements Filter {
         this.filter = filter.refusalHandler(BootFilter::answer).build();
     }
 
-    private static @Nullable Class<?> mock() {
+    private static @Nullable Class<?> mockRequestType() {
         String name = "org.springframework.mock.web.MockHttpServletRequest";
         ClassLoader loader = BootFilter.class.getClassLoader();
         return ClassUtils.isPresent(name, loader) ? ClassUtils.resolveClassName(name, loader) : null;
@@ -49,27 +50,26 @@ final class BootFilter implements Filter {
         if (isMock(request) || first && WebUtils.getNativeRequest(request, MultipartHttpServletRequest.class) != null) {
             chain.doFilter(request, response);
         } else {
-            filter.doFilter(request, response, first ? Deferral.attach(request, chain) : chain);
+            filter.doFilter(request, response, first ? DeferredRefusal.attach(request, chain) : chain);
         }
     }
 
     private static boolean isMock(ServletRequest request) {
-        return MOCK != null && WebUtils.getNativeRequest(request, MOCK) != null;
+        return MOCK_REQUEST != null && WebUtils.getNativeRequest(request, MOCK_REQUEST) != null;
     }
 
-    /** {@return whether the refusal has been answered} */
     private static boolean answer(
             HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
             throws IOException, ServletException {
-        Deferral deferral = Deferral.of(request);
-        if (deferral == null || !deferral.keeps(request, refusal)) {
+        DeferredRefusal deferred = DeferredRefusal.of(request);
+        if (deferred == null || !deferred.defer(request, refusal)) {
             return RefusalMapping.dispatch(request, response, refusal);
         }
         try {
-            deferral.doFilter(request, response);
+            deferred.doFilter(request, response);
             return true;
         } catch (ServletException | RuntimeException e) {
-            if (SluiceMultipartResolver.refusal(e) != refusal) {
+            if (SluiceMultipartResolver.findRefusal(e) != refusal) {
                 throw e;
             }
             return !response.isCommitted() && RefusalMapping.dispatch(request, response, refusal);

@@ -8,7 +8,7 @@ import org.springframework.util.MimeTypeUtils;
 final class ErrorPages {
     private ErrorPages() {}
 
-    /** {@return whether the client prefers HTML to JSON, as browsers do; not if it accepts anything} */
+    /** {@return whether the client prefers HTML to JSON, as browsers do. A wildcard is not a preference} */
     static boolean isPreferred(List<String> accept) {
         try {
             List<MediaType> types = MediaType.parseMediaTypes(accept);
@@ -22,7 +22,7 @@ final class ErrorPages {
                     return true;
                 }
             }
-        } catch (IllegalArgumentException e) { // broken, or too long to sort
+        } catch (IllegalArgumentException e) { // malformed, or too many types to sort
             return false;
         }
         return false;

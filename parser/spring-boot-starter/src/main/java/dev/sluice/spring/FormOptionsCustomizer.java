@@ -2,9 +2,12 @@ package dev.sluice.spring;
 
 import dev.sluice.form.FormOptions;
 
-/** Changes the options of forms after all properties were applied, such as where parts go. Define it as a bean. */
+/**
+ * A bean that changes the options of forms, such as where parts are stored. It runs after all properties have been
+ * applied.
+ */
 @FunctionalInterface
 public interface FormOptionsCustomizer {
-    /** Changes {@code options}; called once, when the application starts. */
+    /** Changes {@code options}. Called once, when the application starts. */
     void customize(FormOptions.Builder options);
 }

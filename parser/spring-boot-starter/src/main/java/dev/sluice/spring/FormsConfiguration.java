@@ -15,17 +15,17 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** How forms are taken, whatever takes them. */
+/** The beans that servlet and WebFlux applications share: spool, memory budget, options and metrics. */
 @Configuration(proxyBeanMethods = false)
 class FormsConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) {
         try {
-            return properties.spool().open();
+            return properties.spoolBuilder().open();
         } catch (IOException e) {
             throw new UncheckedIOException(
-                    "uploads cannot be stored (" + properties.directoryProperty() + " or sluice.directory): "
+                    "uploads cannot be stored (check " + properties.directoryProperty() + " or sluice.directory): "
                             + e.getMessage(),
                     e);
         }
@@ -34,7 +34,7 @@ class FormsConfiguration {
     @Bean
     @ConditionalOnMissingBean
     MemoryBudget sluiceMemoryBudget(SluiceProperties properties) {
-        return properties.memory();
+        return properties.memoryBudget();
     }
 
     @Bean
@@ -46,13 +46,13 @@ class FormsConfiguration {
             ObjectProvider<FormMetrics> metrics,
             ObjectProvider<FormOptionsCustomizer> customizers) {
         FormOptions.Builder options = FormOptions.builder(spool, memory);
-        properties.each(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
+        properties.forEach(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
         metrics.ifAvailable(options::metrics);
         customizers.orderedStream().forEach(customizer -> customizer.customize(options));
         return options.build();
     }
 
-    /** Actuator binds it to its registries. */
+    /** The meters, which Actuator binds to its registries. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     static class Meters {

@@ -14,24 +14,26 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * Brings forms that a filter has refused, ours or one that asked for a token, to the DispatcherServlet, for it alone calls
- * handlers of exceptions and renders their views. In front of all other mappings, so that no controller is reached: the
- * filters that would have guarded it have not been passed.
+ * A mapping that throws a refusal inside the DispatcherServlet, which alone calls exception handlers and renders their
+ * views. If {@link BootFilter} or another filter, such as one that reads a CSRF token, refuses a form, the request is
+ * forwarded to the DispatcherServlet. This mapping comes before all others, so that no controller is called: not all of
+ * the filters that protect it have run.
  */
 final class RefusalMapping implements HandlerMapping, Ordered {
     private static final String REFUSAL = RefusalMapping.class.getName();
 
-    /** As Boot calls it. */
+    /** The name that Boot gives the servlet. */
     private static final String DISPATCHER_SERVLET = "dispatcherServlet";
 
-    /** {@return whether it is answered} */
+    /** {@return whether the DispatcherServlet has answered the refusal} */
     static boolean dispatch(HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
             throws IOException, ServletException {
         RequestDispatcher mvc = request.getServletContext().getNamedDispatcher(DISPATCHER_SERVLET);
         if (mvc == null
                 || request.getDispatcherType() != DispatcherType.REQUEST
                 || request.isAsyncStarted()
-                || HttpMethod.TRACE.matches(request.getMethod())) { // which it answers without looking for handlers
+                || HttpMethod.TRACE.matches(
+                        request.getMethod())) { // the DispatcherServlet answers TRACE without a handler
             return false;
         }
         request.setAttribute(REFUSAL, refusal);
@@ -39,10 +41,10 @@ final class RefusalMapping implements HandlerMapping, Ordered {
             mvc.forward(request, response);
             return true;
         } catch (ServletException e) {
-            if (SluiceMultipartResolver.refusal(e) != refusal) {
+            if (SluiceMultipartResolver.findRefusal(e) != refusal) {
                 throw e;
             }
-            return false; // nobody there took it
+            return false; // no exception handler has answered it
         } finally {
             request.removeAttribute(REFUSAL);
         }
@@ -51,8 +53,9 @@ final class RefusalMapping implements HandlerMapping, Ordered {
     @Override
     public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) {
         if (request.getAttribute(REFUSAL) instanceof MultipartRequestException refusal
-                && request.getDispatcherType() != DispatcherType.ERROR) { // of a handler that left it to the error page
-            throw SluiceMultipartResolver.translated(refusal);
+                && request.getDispatcherType()
+                        != DispatcherType.ERROR) { // an exception handler may have called sendError
+            throw SluiceMultipartResolver.toSpringException(refusal);
         }
         return null;
     }

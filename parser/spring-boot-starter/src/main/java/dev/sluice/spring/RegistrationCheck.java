@@ -14,7 +14,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 
-/** Says at the start what is wrong with filters that the application registers itself. */
+/** A check at startup that warns about a {@link SluiceFilter} that the application registers in the wrong place. */
 final class RegistrationCheck implements SmartInitializingSingleton {
     private static final Log LOG = LogFactory.getLog(RegistrationCheck.class);
 
@@ -37,24 +37,24 @@ final class RegistrationCheck implements SmartInitializingSingleton {
                 beans.getBeansOfType(SluiceFilter.class, false, false).entrySet()) {
             if (!registered.contains(each.getValue())) {
                 LOG.warn("the bean " + each.getKey()
-                        + " is a SluiceFilter that Spring Boot maps behind all other filters, including"
-                        + " Spring Security's, and to requests alone: remove it, since there is one already, and set"
-                        + " sluice.*; or make it a FilterRegistrationBean named sluiceFilter, with the order "
-                        + SluiceAutoConfiguration.ORDER + " and all dispatcher types");
+                        + " is a SluiceFilter that Spring Boot maps after all other filters, including Spring"
+                        + " Security's, and to the dispatcher type REQUEST only. Remove the bean: the starter registers"
+                        + " a filter and reads sluice.* properties. Or return a FilterRegistrationBean named sluiceFilter"
+                        + " with the order " + SluiceAutoConfiguration.ORDER + " and all dispatcher types");
             }
         }
     }
 
     private static void check(String name, FilterRegistrationBean<?> registration) {
         if (registration.getOrder() >= SluiceAutoConfiguration.SECURITY_ORDER) {
-            LOG.warn(
-                    "the FilterRegistrationBean " + name + " maps a SluiceFilter behind Spring Security, which asks for"
-                            + " parameters: setOrder(" + SluiceAutoConfiguration.ORDER + ")");
+            LOG.warn("the FilterRegistrationBean " + name + " maps a SluiceFilter after Spring Security, which reads"
+                    + " parameters. Call setOrder(" + SluiceAutoConfiguration.ORDER + ")");
         }
         Set<DispatcherType> types = registration.determineDispatcherTypes();
         if (!types.containsAll(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR))) {
-            LOG.warn("the FilterRegistrationBean " + name + " maps a SluiceFilter to " + types + " alone, so that error"
-                    + " pages see no fields: setDispatcherTypes(EnumSet.allOf(DispatcherType.class))");
+            LOG.warn(
+                    "the FilterRegistrationBean " + name + " maps a SluiceFilter only to " + types
+                            + ", so error pages see no form fields. Call setDispatcherTypes(EnumSet.allOf(DispatcherType.class))");
         }
     }
 }

@@ -25,8 +25,9 @@ import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * Defines the filter and the resolver. It comes before Boot's own configuration, which has another name in Boot 4, and after
- * the one of Spring Cloud Gateway, whose resolver leaves proxied requests unread.
+ * The auto-configuration of servlet applications: the filter, the resolver and the handlers of refusals. It is applied
+ * before Boot's multipart configuration, which has different names in Boot 3 and 4. It is applied after the
+ * configuration of Spring Cloud Gateway, whose resolver leaves proxied requests unread.
  */
 @AutoConfiguration(
         afterName = SluiceAutoConfiguration.GATEWAY,
@@ -45,18 +46,18 @@ class SluiceAutoConfiguration {
     static final String GATEWAY =
             "org.springframework.cloud.gateway.server.mvc.handler.GatewayMultipartAutoConfiguration";
 
-    /** Behind the filter that sets the charset of the request, before all others: Spring Security asks for parameters. */
+    /** After the filter that sets the charset of the request, and before all filters that read parameters. */
     static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
 
-    /** The default order of Spring Security, whose filters ask for parameters. */
+    /** The default order of Spring Security, whose filters read parameters. */
     static final int SECURITY_ORDER = -100;
 
-    /** Its defaults, where its own configuration is excluded. */
-    private static final MultipartConfigElement BOOTS = new MultipartConfigElement("", 1 << 20, 10 << 20, 0);
+    /** Boot's default limits, used if the application excludes Boot's multipart configuration. */
+    private static final MultipartConfigElement BOOT_DEFAULTS = new MultipartConfigElement("", 1 << 20, 10 << 20, 0);
 
     @Bean
     SluiceProperties sluiceProperties(Environment environment, ObjectProvider<MultipartConfigElement> boot) {
-        MultipartConfigElement limits = boot.getIfAvailable(() -> BOOTS);
+        MultipartConfigElement limits = boot.getIfAvailable(() -> BOOT_DEFAULTS);
         return SluiceProperties.ofServlets(
                 environment,
                 limits.getMaxFileSize(),
@@ -69,8 +70,8 @@ class SluiceAutoConfiguration {
     @ConditionalOnMissingBean(name = "sluiceFilter")
     FilterRegistrationBean<Filter> sluiceFilter(SluiceProperties properties, FormOptions options) {
         SluiceFilter.Builder filter = SluiceFilter.builder(options);
-        properties.each(filter::set, Setting.Scope.FILTER);
-        properties.eachPath(filter::path);
+        properties.forEach(filter::set, Setting.Scope.FILTER);
+        properties.forEachPath(filter::path);
         FilterRegistrationBean<Filter> registration = new Registration(new BootFilter(filter));
         registration.setName("sluice");
         registration.setOrder(ORDER);
@@ -78,11 +79,11 @@ class SluiceAutoConfiguration {
         return registration;
     }
 
-    /** Comes just in front of Spring Security, and of every filter that Boot puts after it. */
+    /** A filter just before Spring Security that ends the {@link DeferredRefusal} of the request. */
     @Bean
     FilterRegistrationBean<Filter> sluiceDeferralEnd(Environment environment) {
         FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
-            Deferral.end(request);
+            DeferredRefusal.end(request);
             chain.doFilter(request, response);
         });
         registration.setName("sluiceDeferralEnd");
@@ -92,8 +93,8 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    DeferredRefusals sluiceDeferredRefusals() {
-        return new DeferredRefusals(ClassUtils.isPresent(GATEWAY, SluiceAutoConfiguration.class.getClassLoader()));
+    RefusalInterceptor sluiceRefusalInterceptor() {
+        return new RefusalInterceptor(ClassUtils.isPresent(GATEWAY, SluiceAutoConfiguration.class.getClassLoader()));
     }
 
     @Bean
@@ -101,7 +102,7 @@ class SluiceAutoConfiguration {
         return new RegistrationCheck(beans);
     }
 
-    /** Boot destroys filters after all beans; forms have to end before their spool. */
+    /** A registration that destroys its filter before the spool is closed. Boot would destroy it after all beans. */
     private static final class Registration extends FilterRegistrationBean<Filter> implements DisposableBean {
         Registration(Filter filter) {
             super(filter);
@@ -116,7 +117,7 @@ class SluiceAutoConfiguration {
     @Bean(name = DispatcherServlet.MULTIPART_RESOLVER_BEAN_NAME)
     @ConditionalOnMissingBean(MultipartResolver.class)
     SluiceMultipartResolver multipartResolver(SluiceProperties properties) {
-        return new SluiceMultipartResolver(properties.resolvesLazily(), properties.isStrict());
+        return new SluiceMultipartResolver(properties.resolvesLazily(), properties.isStrictlyCompliant());
     }
 
     @Bean
@@ -125,7 +126,7 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    RefusedForms sluiceRefusedForms() {
-        return new RefusedForms();
+    RefusalAdvice sluiceRefusalAdvice() {
+        return new RefusalAdvice();
     }
 }

@@ -9,12 +9,12 @@ import org.springframework.web.multipart.MultipartHttpServletRequest;
 import org.springframework.web.multipart.support.StandardMultipartHttpServletRequest;
 import org.springframework.web.multipart.support.StandardServletMultipartResolver;
 
-/** Spring's resolver, which tells a form that is too large from others by what was refused, not by the words of a message. */
+/** Spring's resolver, except that it recognizes a form that is too large by the cause, not by the text of a message. */
 final class SluiceMultipartResolver extends StandardServletMultipartResolver {
     private static final int TOO_LARGE = 413;
 
-    /** A chain of causes may be a circle. */
-    private static final int DEEPEST_CAUSE = 32;
+    /** A limit, because a chain of causes can be circular. */
+    private static final int MAX_CAUSES = 32;
 
     private final boolean lazy;
 
@@ -23,8 +23,8 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
         setStrictServletCompliance(strict);
     }
 
-    /** {@return what Spring's applications know for it} */
-    static org.springframework.web.multipart.MultipartException translated(MultipartRequestException refused) {
+    /** {@return the exception that applications of Spring expect for the refusal} */
+    static org.springframework.web.multipart.MultipartException toSpringException(MultipartRequestException refused) {
         if (refused.httpStatus() == TOO_LARGE) {
             return new MaxUploadSizeExceededException(
                     refused.getCause() instanceof MultipartException known ? known.limit() : -1, refused);
@@ -33,9 +33,9 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
     }
 
     /** {@return the refusal in a chain of causes, or null} */
-    static @Nullable MultipartRequestException refusal(Throwable failure) {
+    static @Nullable MultipartRequestException findRefusal(Throwable failure) {
         Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++, cause = cause.getCause()) {
+        for (int depth = 0; cause != null && depth < MAX_CAUSES; depth++, cause = cause.getCause()) {
             if (cause instanceof MultipartRequestException found) {
                 return found;
             }
@@ -55,12 +55,12 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
 
         @Override
         protected void handleParseFailure(Throwable failure) {
-            MultipartRequestException refused = refusal(failure);
+            MultipartRequestException refused = findRefusal(failure);
             if (refused == null) {
                 super.handleParseFailure(failure);
                 return;
             }
-            throw translated(refused);
+            throw toSpringException(refused);
         }
     }
 }

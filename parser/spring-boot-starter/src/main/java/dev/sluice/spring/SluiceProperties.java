@@ -33,73 +33,78 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
 
-/** What the application's properties say of the {@linkplain Setting settings}: {@code sluice.*} before Boot's own. */
+/**
+ * The {@linkplain Setting settings} in the properties of an application. {@code sluice.*} takes precedence over Boot's
+ * properties.
+ */
 final class SluiceProperties {
     private static final Log LOG = LogFactory.getLog(SluiceProperties.class);
     private static final String PREFIX = "sluice";
     private static final String PATHS = PREFIX + ".paths";
-    private static final Bindable<Map<String, Map<String, String>>> BY_PATH =
+    private static final Bindable<Map<String, Map<String, String>>> SETTINGS_BY_PATH =
             Bindable.of(ResolvableType.forClassWithGenerics(
                     Map.class,
                     ResolvableType.forClass(String.class),
                     ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)));
-    private static final String OF_SERVLETS = "spring.servlet.multipart.";
-    private static final String OF_WEBFLUX = "spring.webflux.multipart.";
+    private static final String SERVLET_PREFIX = "spring.servlet.multipart.";
+    private static final String WEBFLUX_PREFIX = "spring.webflux.multipart.";
 
-    /** What Boot has a property for, too. */
-    private static final Map<Setting, String> KNOWN_OF_SERVLETS = Map.of(
-            Setting.MAX_PART_BYTES, OF_SERVLETS + "max-file-size",
-            Setting.MAX_BODY_BYTES, OF_SERVLETS + "max-request-size",
-            Setting.SPILL_THRESHOLD, OF_SERVLETS + "file-size-threshold",
-            Setting.DIRECTORY, OF_SERVLETS + "location");
+    /** The properties that Boot has for the same settings. */
+    private static final Map<Setting, String> SERVLET_PROPERTIES = Map.of(
+            Setting.MAX_PART_BYTES, SERVLET_PREFIX + "max-file-size",
+            Setting.MAX_BODY_BYTES, SERVLET_PREFIX + "max-request-size",
+            Setting.SPILL_THRESHOLD, SERVLET_PREFIX + "file-size-threshold",
+            Setting.DIRECTORY, SERVLET_PREFIX + "location");
 
-    private static final Map<Setting, String> KNOWN_OF_WEBFLUX = Map.of(
-            Setting.MAX_PART_BYTES, OF_WEBFLUX + "max-disk-usage-per-part",
-            Setting.MAX_PARTS, OF_WEBFLUX + "max-parts",
-            Setting.MAX_HEADER_BYTES_PER_PART, OF_WEBFLUX + "max-headers-size",
-            Setting.SPILL_THRESHOLD, OF_WEBFLUX + "max-in-memory-size",
-            Setting.HEADER_CHARSET, OF_WEBFLUX + "headers-charset",
-            Setting.DIRECTORY, OF_WEBFLUX + "file-storage-directory");
+    private static final Map<Setting, String> WEBFLUX_PROPERTIES = Map.of(
+            Setting.MAX_PART_BYTES, WEBFLUX_PREFIX + "max-disk-usage-per-part",
+            Setting.MAX_PARTS, WEBFLUX_PREFIX + "max-parts",
+            Setting.MAX_HEADER_BYTES_PER_PART, WEBFLUX_PREFIX + "max-headers-size",
+            Setting.SPILL_THRESHOLD, WEBFLUX_PREFIX + "max-in-memory-size",
+            Setting.HEADER_CHARSET, WEBFLUX_PREFIX + "headers-charset",
+            Setting.DIRECTORY, WEBFLUX_PREFIX + "file-storage-directory");
 
-    private final Map<Setting, String> texts = new EnumMap<>(Setting.class);
-    /** By the path that they are for alone. */
+    private final Map<Setting, String> values = new EnumMap<>(Setting.class);
+    /** The settings that apply to a path only. */
     final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
 
-    private final Map<Setting, String> known;
+    private final Map<Setting, String> bootProperties;
     private final boolean lazy;
     private final boolean strict;
 
     /**
-     * @param known what Boot has a property for, too
-     * @param boot what it says there, or by default
+     * @param bootProperties the properties that Boot has for the same settings
+     * @param bootValues the values of these properties, or Boot's defaults
      */
-    private SluiceProperties(Environment environment, Map<Setting, String> known, Map<Setting, String> boot) {
+    private SluiceProperties(
+            Environment environment, Map<Setting, String> bootProperties, Map<Setting, String> bootValues) {
         Binder binder = Binder.get(environment);
-        this.known = known;
-        texts.putAll(boot);
+        this.bootProperties = bootProperties;
+        values.putAll(bootValues);
         if (text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)) != null) {
-            texts.remove(Setting.MAX_IN_MEMORY_BYTES); // which made way for Boot's threshold, that does not count now
+            values.remove(Setting.MAX_IN_MEMORY_BYTES); // was set for Boot's threshold, which does not apply now
         }
         for (Setting setting : Setting.values()) {
-            String said = text(binder, PREFIX + "." + kebab(setting));
-            if (said != null && !said.isBlank()) {
-                put(binder, setting, said);
+            String value = text(binder, PREFIX + "." + kebab(setting));
+            if (value != null && !value.isBlank()) {
+                put(binder, setting, value);
             }
         }
-        binder.bind(PATHS, BY_PATH)
+        binder.bind(PATHS, SETTINGS_BY_PATH)
                 .orElse(Map.of())
-                .forEach((path, settings) -> settings.forEach((key, said) -> putAt(path, key, said)));
-        warnOfUnknown(environment);
-        lazy = binder.bind(OF_SERVLETS + "resolve-lazily", Boolean.class).orElse(false);
-        strict = binder.bind(OF_SERVLETS + "strict-servlet-compliance", Boolean.class)
+                .forEach((path, settings) -> settings.forEach((key, value) -> putForPath(path, key, value)));
+        warnAboutUnknownProperties(environment);
+        lazy = binder.bind(SERVLET_PREFIX + "resolve-lazily", Boolean.class).orElse(false);
+        strict = binder.bind(SERVLET_PREFIX + "strict-servlet-compliance", Boolean.class)
                 .orElse(false);
     }
 
     /**
-     * {@return what is said in {@code environment} of an application of servlets, and else by the others: what the container
-     * would have, of Boot's properties or of the application's own bean}
+     * {@return the properties of a servlet application, with the other arguments as defaults: the values of the
+     * application's {@code MultipartConfigElement}}
      *
-     * @throws InvalidConfigurationPropertyValueException if a value cannot be read; Boot says which, and where it is from
+     * @throws InvalidConfigurationPropertyValueException if a value is invalid; Boot reports the property and its
+     *     origin
      */
     static SluiceProperties ofServlets(
             Environment environment, long maxFileSize, long maxRequestSize, int threshold, String location) {
@@ -108,14 +113,15 @@ final class SluiceProperties {
         boot.put(Setting.MAX_BODY_BYTES, limit(maxRequestSize));
         boot.put(Setting.DIRECTORY, directory(location));
         putThreshold(boot, Math.max(0, threshold));
-        return new SluiceProperties(environment, KNOWN_OF_SERVLETS, boot);
+        return new SluiceProperties(environment, SERVLET_PROPERTIES, boot);
     }
 
     /**
-     * {@return what is said in {@code environment} of an application of WebFlux, with Boot's defaults where it has a property,
-     * and ours where it has none}
+     * {@return the properties of a WebFlux application, with Boot's default for each setting that Boot has a property
+     * for, and Sluice's default for the others}
      *
-     * @throws InvalidConfigurationPropertyValueException if a value cannot be read; Boot says which, and where it is from
+     * @throws InvalidConfigurationPropertyValueException if a value is invalid; Boot reports the property and its
+     *     origin
      */
     static SluiceProperties ofWebFlux(Environment environment) {
         Binder binder = Binder.get(environment);
@@ -129,14 +135,17 @@ final class SluiceProperties {
         boot.put(Setting.MAX_PART_BYTES, limit(size(binder, Setting.MAX_PART_BYTES, -1)));
         boot.put(
                 Setting.MAX_PARTS,
-                limit(binder.bind(KNOWN_OF_WEBFLUX.get(Setting.MAX_PARTS), Integer.class)
+                limit(binder.bind(WEBFLUX_PROPERTIES.get(Setting.MAX_PARTS), Integer.class)
                         .orElse(-1)));
-        boot.put(Setting.HEADER_CHARSET, said(binder, Setting.HEADER_CHARSET, "UTF-8"));
-        boot.put(Setting.DIRECTORY, directory(said(binder, Setting.DIRECTORY, "")));
-        return new SluiceProperties(environment, KNOWN_OF_WEBFLUX, boot);
+        boot.put(Setting.HEADER_CHARSET, text(binder, Setting.HEADER_CHARSET, "UTF-8"));
+        boot.put(Setting.DIRECTORY, directory(text(binder, Setting.DIRECTORY, "")));
+        return new SluiceProperties(environment, WEBFLUX_PROPERTIES, boot);
     }
 
-    /** Boot has no limit for all files of a form: by ours, what it says of one of them would not hold. */
+    /**
+     * Sets Boot's threshold for one file, and lifts Sluice's limit for a whole form, which would make the threshold
+     * ineffective.
+     */
     private static void putThreshold(Map<Setting, String> boot, long bytes) {
         boot.put(Setting.SPILL_THRESHOLD, Long.toString(bytes));
         if (bytes >= Setting.MAX_IN_MEMORY_BYTES.formDefault()) {
@@ -144,14 +153,14 @@ final class SluiceProperties {
         }
     }
 
-    private static long size(Binder binder, Setting setting, long byDefault) {
-        return binder.bind(KNOWN_OF_WEBFLUX.get(setting), DataSize.class)
+    private static long size(Binder binder, Setting setting, long defaultValue) {
+        return binder.bind(WEBFLUX_PROPERTIES.get(setting), DataSize.class)
                 .map(DataSize::toBytes)
-                .orElse(byDefault);
+                .orElse(defaultValue);
     }
 
-    private static String said(Binder binder, Setting setting, String byDefault) {
-        return binder.bind(KNOWN_OF_WEBFLUX.get(setting), String.class).orElse(byDefault);
+    private static String text(Binder binder, Setting setting, String defaultValue) {
+        return binder.bind(WEBFLUX_PROPERTIES.get(setting), String.class).orElse(defaultValue);
     }
 
     private static String directory(String location) {
@@ -166,18 +175,23 @@ final class SluiceProperties {
         return binder.bind(property, String.class).orElse(null);
     }
 
-    private void put(Binder binder, Setting setting, String said) {
+    /** Sets a value of {@code sluice.*}, and warns if Boot's property is set too. */
+    private void put(Binder binder, Setting setting, String value) {
         String property = PREFIX + "." + kebab(setting);
-        texts.put(setting, parsed(setting, property, said));
-        String boots = known.get(setting);
-        String other = boots == null ? null : text(binder, boots);
-        if (other != null) {
-            LOG.warn(property + "=" + said + " is used, and not " + boots + "=" + other + ": remove one of them");
+        values.put(setting, checked(setting, property, value));
+        String bootProperty = bootProperties.get(setting);
+        String bootValue = bootProperty == null ? null : text(binder, bootProperty);
+        if (bootValue != null) {
+            LOG.warn(property + "=" + value + " takes precedence over " + bootProperty + "=" + bootValue
+                    + ": remove one of them");
         }
     }
 
-    /** What is said for one path alone: a misspelt setting is an error there, as a path is nothing that others have too. */
-    private void putAt(String path, String key, String said) {
+    /**
+     * Sets a value for one path. A misspelled setting is an error here, because no other library uses {@code
+     * sluice.paths}.
+     */
+    private void putForPath(String path, String key, String value) {
         String property = PATHS + "[" + path + "]." + key;
         String name = key.replace("-", "");
         Setting setting = Stream.of(Setting.values())
@@ -185,36 +199,42 @@ final class SluiceProperties {
                 .filter(one -> one.scope() == Scope.BODY || one.scope() == Scope.FORM)
                 .findAny()
                 .orElseThrow(() -> new InvalidConfigurationPropertyValueException(
-                        property, said, key + " is not a setting of a form"));
-        if (!said.isBlank()) {
+                        property, value, key + " is not a setting of a form"));
+        if (!value.isBlank()) {
             paths.computeIfAbsent(path, none -> new EnumMap<>(Setting.class))
-                    .put(setting, parsed(setting, property, said));
+                    .put(setting, checked(setting, property, value));
         }
     }
 
-    private static String parsed(Setting setting, String property, String said) {
+    private static String checked(Setting setting, String property, String value) {
         try {
-            String text = translated(setting, said.strip());
+            String text = toSluiceSyntax(setting, value.strip());
             setting.parse(text);
             return text;
         } catch (IllegalArgumentException e) {
-            throw new InvalidConfigurationPropertyValueException(property, said, String.valueOf(e.getMessage()));
+            throw new InvalidConfigurationPropertyValueException(property, value, String.valueOf(e.getMessage()));
         }
     }
 
-    /** {@return {@code said}, or what it means where it is one of Spring's sizes or times, such as 10MB or 1m} */
-    private static String translated(Setting setting, String said) {
-        if (setting.kind() == Setting.Kind.BYTES && said.matches("(?i)[0-9]+[KMGT]?B")) {
-            return Long.toString(DataSize.parse(said.toUpperCase(Locale.ROOT)).toBytes());
+    /**
+     * {@return {@code value} in the syntax of {@link Setting}, converted if it is a size or time of Spring, such as
+     * 10MB or 1m}
+     */
+    private static String toSluiceSyntax(Setting setting, String value) {
+        if (setting.kind() == Setting.Kind.BYTES && value.matches("(?i)[0-9]+[KMGT]?B")) {
+            return Long.toString(DataSize.parse(value.toUpperCase(Locale.ROOT)).toBytes());
         }
         if (setting.kind() == Setting.Kind.TIME) {
-            return DurationStyle.detectAndParse(said, ChronoUnit.SECONDS).toMillis() + "ms";
+            return DurationStyle.detectAndParse(value, ChronoUnit.SECONDS).toMillis() + "ms";
         }
-        return said;
+        return value;
     }
 
-    /** A warning only, and not of variables of the environment: others may begin with the same word. */
-    private static void warnOfUnknown(Environment environment) {
+    /**
+     * Warns about unknown properties. They are not an error, and environment variables are not checked, because another
+     * program may use the same prefix.
+     */
+    private static void warnAboutUnknownProperties(Environment environment) {
         Set<String> known = Stream.concat(
                         Stream.of("enabled", "paths"),
                         Stream.of(Setting.values()).map(Setting::key))
@@ -227,20 +247,21 @@ final class SluiceProperties {
                 listed.stream()
                         .filter(name -> prefix.isAncestorOf(name)
                                 && !known.contains(name.getElement(1, ConfigurationPropertyName.Form.UNIFORM)))
-                        .forEach(name -> LOG.warn(name + " is no property: is it misspelt?"));
+                        .forEach(
+                                name -> LOG.warn(name + " is not a known property and is ignored: check the spelling"));
             }
         }
     }
 
-    /** {@return its name in Spring's spelling, such as {@code max-body-bytes}} */
+    /** {@return the name of {@code setting} in Spring's spelling, such as {@code max-body-bytes}} */
     static String kebab(Setting setting) {
         return setting.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Tells of what is set, in the given scopes. */
-    void each(BiConsumer<Setting, String> setter, Scope... scopes) {
+    /** Passes each value of the given scopes to {@code setter}. */
+    void forEach(BiConsumer<Setting, String> setter, Scope... scopes) {
         List<Scope> wanted = List.of(scopes);
-        texts.forEach((setting, text) -> {
+        values.forEach((setting, text) -> {
             if (wanted.contains(setting.scope())) {
                 setter.accept(setting, text);
             }
@@ -248,11 +269,11 @@ final class SluiceProperties {
     }
 
     /**
-     * Tells of what is set for one path alone.
+     * Passes each path and its settings to {@code setter}.
      *
-     * @throws InvalidConfigurationPropertyValueException if {@code setter} does not take a path
+     * @throws InvalidConfigurationPropertyValueException if {@code setter} rejects a path
      */
-    void eachPath(BiConsumer<String, UnaryOperator<FormOptions.Builder>> setter) {
+    void forEachPath(BiConsumer<String, UnaryOperator<FormOptions.Builder>> setter) {
         paths.forEach((path, settings) -> {
             try {
                 setter.accept(path, options -> {
@@ -260,41 +281,41 @@ final class SluiceProperties {
                     return options;
                 });
             } catch (IllegalArgumentException e) {
-                String hint = path.startsWith("/") ? "" : "; a path stands in brackets, as in " + PATHS + "[/videos/*]";
+                String hint = path.startsWith("/") ? "" : "; write a path in brackets, as in " + PATHS + "[/videos/*]";
                 throw new InvalidConfigurationPropertyValueException(PATHS, path, e.getMessage() + hint);
             }
         });
     }
 
-    SpoolDirectory.Builder spool() {
+    SpoolDirectory.Builder spoolBuilder() {
         SpoolDirectory.Builder spool = SpoolDirectory.builder(Path.of(""));
-        each(spool::set, Scope.SPOOL);
+        forEach(spool::set, Scope.SPOOL);
         return spool;
     }
 
-    MemoryBudget memory() {
-        String text = texts.get(Setting.MEMORY_BUDGET_BYTES);
+    MemoryBudget memoryBudget() {
+        String text = values.get(Setting.MEMORY_BUDGET_BYTES);
         long bytes = text == null
                 ? Setting.MEMORY_BUDGET_BYTES.formDefault()
                 : (Long) Setting.MEMORY_BUDGET_BYTES.parse(text);
         return bytes == Long.MAX_VALUE ? MemoryBudget.unlimited() : MemoryBudget.of(bytes);
     }
 
-    /** {@return what Boot calls the directory} */
+    /** {@return the name of Boot's property for the directory} */
     String directoryProperty() {
-        return String.valueOf(known.get(Setting.DIRECTORY));
+        return String.valueOf(bootProperties.get(Setting.DIRECTORY));
     }
 
-    /** {@return whether other multipart bodies than forms are refused} */
-    boolean refusesOthers() {
-        return !"false".equalsIgnoreCase(texts.get(Setting.REFUSE_OTHER_MULTIPART));
+    /** {@return whether multipart bodies that are not forms are refused} */
+    boolean refusesOtherMultipart() {
+        return !"false".equalsIgnoreCase(values.get(Setting.REFUSE_OTHER_MULTIPART));
     }
 
     boolean resolvesLazily() {
         return lazy;
     }
 
-    boolean isStrict() {
+    boolean isStrictlyCompliant() {
         return strict;
     }
 }

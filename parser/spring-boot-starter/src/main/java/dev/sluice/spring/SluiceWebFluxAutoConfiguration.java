@@ -15,7 +15,10 @@ import org.springframework.core.env.Environment;
 import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 
-/** Adds the readers of forms; before what answers errors, by the names that Boot 3 and 4 have for it. */
+/**
+ * The auto-configuration of WebFlux applications: the readers of forms and the handler of refusals. It is applied
+ * before Boot's error handling, which has different names in Boot 3 and 4.
+ */
 @AutoConfiguration(
         beforeName = {
             "org.springframework.boot.autoconfigure.web.reactive.error.ErrorWebFluxAutoConfiguration",
@@ -29,8 +32,9 @@ class SluiceWebFluxAutoConfiguration {
     @Bean
     SluiceProperties sluiceProperties(Environment environment) {
         SluiceProperties properties = SluiceProperties.ofWebFlux(environment);
-        properties.eachPath((path, change) -> {
-            throw new IllegalArgumentException("WebFlux has no limits per path: readers are not told of it");
+        properties.forEachPath((path, change) -> {
+            throw new IllegalArgumentException(
+                    "limits for a path are supported in servlet applications only: a WebFlux reader does not see the path");
         });
         return properties;
     }
@@ -38,13 +42,16 @@ class SluiceWebFluxAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SluiceWebFlux sluiceWebFlux(SluiceProperties properties, FormOptions options) {
-        return properties.refusesOthers() ? SluiceWebFlux.of(options) : SluiceWebFlux.onlyForms(options);
+        return properties.refusesOtherMultipart() ? SluiceWebFlux.of(options) : SluiceWebFlux.onlyForms(options);
     }
 
-    /** At the order of Boot's, which it comes before; after those of applications that want to come before Boot's. */
+    /**
+     * Has the order of Boot's handler and is registered before it. An application's handler with a lower order comes
+     * first.
+     */
     @Bean
     @Order(-1)
-    ReactiveRefusedForms sluiceReactiveRefusedForms(ObjectProvider<ServerCodecConfigurer> codecs) {
-        return new ReactiveRefusedForms(codecs::getObject);
+    WebFluxRefusalHandler sluiceWebFluxRefusalHandler(ObjectProvider<ServerCodecConfigurer> codecs) {
+        return new WebFluxRefusalHandler(codecs::getObject);
     }
 }

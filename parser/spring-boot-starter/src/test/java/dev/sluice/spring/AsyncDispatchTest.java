@@ -28,7 +28,9 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.multipart.MultipartFile;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
-/** Asynchronous answers whose last dispatch fails after the response was committed, on each server that Boot starts. */
+/**
+ * Tests on each servlet container that a form is released if the ASYNC dispatch fails after the response was committed.
+ */
 @Timeout(120)
 class AsyncDispatchTest {
     private static final int REQUESTS = 4;
@@ -38,7 +40,7 @@ class AsyncDispatchTest {
     static class Application {
         final AtomicInteger failed = new AtomicInteger();
 
-        /** Fails, as a filter fails that finds no user when the request is dispatched again. */
+        /** Fails in ASYNC dispatches, like a security filter that does not find the user again. */
         @Bean
         FilterRegistrationBean<Filter> failing() {
             FilterRegistrationBean<Filter> failing = new FilterRegistrationBean<>((request, response, chain) -> {
@@ -69,7 +71,7 @@ class AsyncDispatchTest {
         }
     }
 
-    /** By the names that Boot 3 and 4 have for them: those on the class path, see the profiles of the pom. */
+    /** {@return the factories of the servers on the class path, whose names differ in Boot 3 and 4} */
     static Stream<String> servers() {
         return Stream.of(
                         "web.embedded.tomcat.TomcatServletWebServerFactory",
@@ -79,10 +81,10 @@ class AsyncDispatchTest {
                         "web.embedded.undertow.UndertowServletWebServerFactory")
                 .map("org.springframework.boot."::concat)
                 .filter(name -> ClassUtils.isPresent(name, null))
-                .filter(name -> ClassUtils.isPresent(serverOf(name), null));
+                .filter(name -> ClassUtils.isPresent(serverClass(name), null));
     }
 
-    private static String serverOf(String factory) {
+    private static String serverClass(String factory) {
         return factory.contains("tomcat")
                 ? "org.apache.catalina.startup.Tomcat"
                 : factory.contains("jetty") ? "org.eclipse.jetty.server.Server" : "io.undertow.Undertow";
@@ -90,26 +92,27 @@ class AsyncDispatchTest {
 
     @ParameterizedTest
     @MethodSource("servers")
-    void form_whenTheAsyncDispatchThrows_isReleased(String server) throws Exception {
-        ApplicationContextInitializer<GenericApplicationContext> withServer =
+    void form_whenAsyncDispatchThrows_isReleased(String server) throws Exception {
+        ApplicationContextInitializer<GenericApplicationContext> serverInitializer =
                 context -> register(context, ClassUtils.resolveClassName(server, null));
-        try (Running application = Running.start(List.of(Application.class), withServer, StarterTest.NO_SECURITY)) {
+        try (RunningApplication application =
+                RunningApplication.start(List.of(Application.class), serverInitializer, StarterTest.NO_SECURITY)) {
             for (int i = 0; i < REQUESTS; i++) {
                 try {
-                    application.send("POST", "/stream", Running.FORM, Running.form(100_000));
-                } catch (IOException cutOff) {
-                    // by servers that close the connection then
+                    application.send("POST", "/stream", RunningApplication.FORM, RunningApplication.form(100_000));
+                } catch (IOException e) {
+                    // Some servers close the connection.
                 }
             }
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (application.kept() > 0 && System.nanoTime() < deadline) {
+            while (application.heldResources() > 0 && System.nanoTime() < deadline) {
                 Thread.sleep(20);
             }
             assertEquals(
                     REQUESTS,
                     application.context().getBean(Application.class).failed.get());
             assertEquals(0, application.context().getBean(SpoolDirectory.class).files());
-            assertEquals(0, application.kept());
+            assertEquals(0, application.heldResources());
         }
     }
 

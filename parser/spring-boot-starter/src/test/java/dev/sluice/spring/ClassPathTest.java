@@ -26,14 +26,14 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** Applications that have less on their class path. */
+/** Tests applications that lack optional libraries. */
 class ClassPathTest {
-    private static final AutoConfigurations OURS =
+    private static final AutoConfigurations STARTER =
             AutoConfigurations.of(SluiceAutoConfiguration.class, SluiceWebFluxAutoConfiguration.class);
 
     @Test
-    void onlyApplicationsWithMvcOrWebFluxHaveIt() {
-        WebApplicationContextRunner servlet = new WebApplicationContextRunner().withConfiguration(OURS);
+    void beans_exist_onlyWithMvcOrWebFlux() {
+        WebApplicationContextRunner servlet = new WebApplicationContextRunner().withConfiguration(STARTER);
         servlet.run(context ->
                 assertEquals(1, context.getBeansOfType(FormMetrics.class).size()));
         servlet.withClassLoader(new FilteredClassLoader(MeterRegistry.class)).run(context -> {
@@ -42,21 +42,24 @@ class ClassPathTest {
         });
         servlet.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
                 .run(context -> assertFalse(context.containsBean("sluiceFilter")));
-        new ReactiveWebApplicationContextRunner().withConfiguration(OURS).run(context -> {
+        new ReactiveWebApplicationContextRunner().withConfiguration(STARTER).run(context -> {
             assertFalse(context.containsBean("sluiceFilter"));
             assertTrue(context.containsBean("sluiceWebFlux"));
         });
         new ReactiveWebApplicationContextRunner()
-                .withConfiguration(OURS)
+                .withConfiguration(STARTER)
                 .withPropertyValues("sluice.enabled=false")
                 .run(context -> assertFalse(context.containsBean("sluiceWebFlux")));
         new ApplicationContextRunner()
-                .withConfiguration(OURS)
+                .withConfiguration(STARTER)
                 .run(context -> assertEquals(
                         0, context.getBeansOfType(FormOptions.class).size()));
     }
 
-    /** As processes of their own: with a filtered class loader what is filtered is there to be linked to. */
+    /**
+     * Starts a process without the jars. A filtered class loader would not do, because classes could still link to
+     * them.
+     */
     @ParameterizedTest
     @CsvSource({
         "micrometer-core|actuator|spring-security|spring-test, true",
@@ -64,7 +67,7 @@ class ClassPathTest {
         "servlet-api|tomcat-embed-core|spring-webflux, false",
         "spring-webmvc|servlet-api|tomcat|jetty|undertow|spring-security, true",
     })
-    void whatIsNotThereIsNotMissed(String jars, boolean expected) throws Exception {
+    void application_withoutJars_starts(String jars, boolean expected) throws Exception {
         Pattern without = Pattern.compile(jars);
         String rest = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !without.matcher(Path.of(entry).getFileName().toString())
@@ -79,7 +82,7 @@ class ClassPathTest {
         assertEquals(expected ? "with Sluice" : "without Sluice", output.strip());
     }
 
-    /** Such an application; says whether it has the filter, or the readers. */
+    /** An application that prints whether it has the filter or the readers. */
     @EnableAutoConfiguration
     static class Application {
         public static void main(String[] args) {

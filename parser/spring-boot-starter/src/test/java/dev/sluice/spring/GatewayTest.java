@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,10 +21,11 @@ import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** A gateway that forwards bodies unread and has upload controllers. */
+/** A gateway that forwards bodies unread and also has an upload controller. */
 @Timeout(60)
 class GatewayTest {
-    private static final String LARGE = Running.form(2 << 20);
+    private static final String GATEWAY = "--test.gateway=true";
+    private static final String LARGE = RunningApplication.form(2 << 20);
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
@@ -33,13 +35,13 @@ class GatewayTest {
             return new Uploads();
         }
 
-        /** Reads what it would forward. */
+        /** Counts the bytes that a route would forward. */
         @Bean
         RouterFunction<ServerResponse> route() {
             return RouterFunctions.route()
                     .path(
                             "/proxied",
-                            all -> all.route(
+                            routes -> routes.route(
                                     request -> true,
                                     request -> ServerResponse.ok()
                                             .body(request.servletRequest()
@@ -48,7 +50,7 @@ class GatewayTest {
                                                             .length
                                                     + " bytes")))
                     .POST(
-                            "/asking",
+                            "/multipart-data",
                             request -> ServerResponse.ok()
                                     .body("parts: " + request.multipartData().size()))
                     .build();
@@ -63,25 +65,24 @@ class GatewayTest {
         }
     }
 
-    private static Running start(String... properties) {
-        String[] all = java.util.Arrays.copyOf(properties, properties.length + 2);
-        all[properties.length] = "--test.gateway=true";
-        all[properties.length + 1] = StarterTest.NO_SECURITY;
-        return Running.start(List.of(Gateway.class), all);
+    private static RunningApplication start(String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add(StarterTest.NO_SECURITY);
+        return RunningApplication.start(List.of(Gateway.class), all.toArray(String[]::new));
     }
 
     @Test
-    void proxiedBody_refusedOrNot_arrivesWhole() throws Exception {
+    void proxiedBody_evenIfRefused_arrivesWhole() throws Exception {
         String[][] bodies = {
-            {"POST", Running.FORM, LARGE},
-            {"PUT", Running.FORM, LARGE},
-            {"DELETE", Running.FORM, LARGE},
-            {"POST", Running.FORM, LARGE.substring(0, 1 << 20)},
-            {"POST", Running.FORM, "no form"},
+            {"POST", RunningApplication.FORM, LARGE},
+            {"PUT", RunningApplication.FORM, LARGE},
+            {"DELETE", RunningApplication.FORM, LARGE},
+            {"POST", RunningApplication.FORM, LARGE.substring(0, 1 << 20)},
+            {"POST", RunningApplication.FORM, "not a form"},
             {"POST", "multipart/form-data", LARGE},
             {"POST", "multipart/mixed; boundary=B", LARGE},
         };
-        try (Running gateway = start()) {
+        try (RunningApplication gateway = start(GATEWAY)) {
             for (String[] body : bodies) {
                 HttpResponse<String> answer = gateway.send(body[0], "/proxied", body[1], body[2]);
                 assertEquals("200 " + body[2].length() + " bytes", answer.statusCode() + " " + answer.body());
@@ -90,13 +91,13 @@ class GatewayTest {
     }
 
     @Test
-    void ownUpload_inGateway_hasLimits() throws Exception {
-        try (Running gateway = start()) {
+    void upload_toControllerOfGateway_hasLimits() throws Exception {
+        try (RunningApplication gateway = start(GATEWAY)) {
             assertEquals(
                     "file 1000",
-                    gateway.send("POST", "/upload", Running.FORM, Running.form(1000))
+                    gateway.send("POST", "/upload", RunningApplication.FORM, RunningApplication.form(1000))
                             .body());
-            HttpResponse<String> refused = gateway.send("POST", "/upload", Running.FORM, LARGE);
+            HttpResponse<String> refused = gateway.send("POST", "/upload", RunningApplication.FORM, LARGE);
             assertEquals(413, refused.statusCode());
             assertTrue(refused.body().contains("\"limit\":\"maxPartBytes\""), refused.body());
             assertEquals(
@@ -105,17 +106,19 @@ class GatewayTest {
                             .statusCode());
             assertEquals(
                     415,
-                    gateway.send("POST", "/asking", "multipart/mixed; boundary=B", LARGE)
+                    gateway.send("POST", "/multipart-data", "multipart/mixed; boundary=B", LARGE)
                             .statusCode());
         }
     }
 
-    /** The filter for the method has read the body then: what is left of it must not be forwarded. */
+    /** {@code HiddenHttpMethodFilter} has read the start of the body, so the rest must not be forwarded. */
     @ParameterizedTest
     @CsvSource({"/proxied", "/upload"})
-    void refusedForm_readByAFilter_isNotForwarded(String path) throws Exception {
-        try (Running gateway = start("--spring.mvc.hiddenmethod.filter.enabled=true")) {
-            assertEquals(413, gateway.send("POST", path, Running.FORM, LARGE).statusCode());
+    void refusedForm_readByFilter_isNotForwarded(String path) throws Exception {
+        try (RunningApplication gateway = start(GATEWAY, "--spring.mvc.hiddenmethod.filter.enabled=true")) {
+            assertEquals(
+                    413,
+                    gateway.send("POST", path, RunningApplication.FORM, LARGE).statusCode());
         }
     }
 }

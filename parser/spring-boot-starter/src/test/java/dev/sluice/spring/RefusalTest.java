@@ -32,12 +32,12 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
 
-/** Refusals in an application that pages of other origins use, with Spring Security. */
+/** Tests refusals in an application that uses Spring Security and accepts requests of another origin. */
 @Timeout(60)
 class RefusalTest {
     private static final String ORIGIN = "http://page.example";
     private static final String MIXED = "multipart/mixed; boundary=B";
-    private static final String LARGE = Running.form(1_300_000);
+    private static final String LARGE = RunningApplication.form(1_300_000);
     private static final String BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8";
 
     @Configuration(proxyBeanMethods = false)
@@ -85,8 +85,8 @@ class RefusalTest {
         }
     }
 
-    private static HttpResponse<String> fromOrigin(Running to, String method, String path, String type, String body)
-            throws Exception {
+    private static HttpResponse<String> fromOrigin(
+            RunningApplication to, String method, String path, String type, String body) throws Exception {
         return to.send(to.request(method, path, type, body).header("Origin", ORIGIN));
     }
 
@@ -102,25 +102,28 @@ class RefusalTest {
                 "nosniff", answer.headers().firstValue("X-Content-Type-Options").orElse("no header"));
     }
 
-    /** With {@code hiddenMethod} a filter in front of Spring Security asks for a parameter. */
+    /** @param hiddenMethod whether a filter before Spring Security reads a parameter */
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
     void refusal_hasHeadersOfCorsAndSecurity(boolean hiddenMethod, boolean lazy) throws Exception {
-        try (Running application = Running.start(
+        try (RunningApplication application = RunningApplication.start(
                 List.of(Application.class),
                 "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
                 "--spring.servlet.multipart.resolve-lazily=" + lazy)) {
-            HttpResponse<String> method = fromOrigin(application, "DELETE", "/open/other", Running.FORM, "--");
+            HttpResponse<String> method =
+                    fromOrigin(application, "DELETE", "/open/other", RunningApplication.FORM, "--");
             assertRefused(405, method);
             assertEquals(
                     "POST, PUT, PATCH", method.headers().firstValue("Allow").orElse(""));
             assertRefused(415, fromOrigin(application, "POST", "/open/other", MIXED, "--"));
-            if (hiddenMethod || !lazy) { // else nothing asks for the form
-                assertRefused(413, fromOrigin(application, "POST", "/open/other", Running.FORM, LARGE));
-                assertRefused(400, fromOrigin(application, "POST", "/open/other", Running.FORM, "no form"));
+            if (hiddenMethod || !lazy) { // otherwise nothing reads the form
+                assertRefused(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
+                assertRefused(
+                        400, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, "not a form"));
             }
-            for (String[] anonymous :
-                    new String[][] {{Running.FORM, LARGE}, {Running.FORM, "no form"}, {MIXED, "--"}}) {
+            for (String[] anonymous : new String[][] {
+                {RunningApplication.FORM, LARGE}, {RunningApplication.FORM, "not a form"}, {MIXED, "--"}
+            }) {
                 HttpResponse<String> answer =
                         fromOrigin(application, "POST", "/closed/other", anonymous[0], anonymous[1]);
                 assertEquals(401, answer.statusCode(), anonymous[0]);
@@ -130,62 +133,65 @@ class RefusalTest {
 
     @Test
     void refusal_whenParsedEagerly_hasHeadersOfCorsAndSecurity() throws Exception {
-        try (Running application = Running.start(List.of(Application.class), "--sluice.parse=eager")) {
-            assertRefused(413, fromOrigin(application, "POST", "/open/other", Running.FORM, LARGE));
+        try (RunningApplication application =
+                RunningApplication.start(List.of(Application.class), "--sluice.parse=eager")) {
+            assertRefused(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
             assertEquals(
                     401,
                     application
-                            .send("POST", "/closed/other", Running.FORM, LARGE)
+                            .send("POST", "/closed/other", RunningApplication.FORM, LARGE)
                             .statusCode());
         }
     }
 
     @Test
-    void query_ofRefusedForm_isSeenInFrontOfSecurity() throws Exception {
-        try (Running application = Running.start(List.of(Application.class, Asking.class))) {
+    void parameters_ofRefusedFormBeforeSecurity_comeFromQuery() throws Exception {
+        try (RunningApplication application =
+                RunningApplication.start(List.of(Application.class, ParameterReader.class))) {
             String answer;
             int port = application.context().getEnvironment().getRequiredProperty("local.server.port", Integer.class);
-            try (Socket socket = new Socket("127.0.0.1", port)) { // the query is broken, so no client sends it
+            try (Socket socket = new Socket("127.0.0.1", port)) { // HttpClient rejects the malformed query
                 String head =
                         "POST /open/other?a=1%202&b&a=%zz&c=x+y HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: "
-                                + Running.FORM + "\r\nContent-Length: 2\r\n\r\n--";
+                                + RunningApplication.FORM + "\r\nContent-Length: 2\r\n\r\n--";
                 socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
                 answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
             }
             assertTrue(answer.startsWith("HTTP/1.1 400 "), answer);
-            assertTrue(answer.contains("\r\nAsked: 1 2 [1 2, %zz] null null [a, b, c] [x y]\r\n"), answer);
+            assertTrue(answer.contains("\r\nParameters: 1 2 [1 2, %zz] null null [a, b, c] [x y]\r\n"), answer);
         }
     }
 
     @Configuration(proxyBeanMethods = false)
-    static class Asking {
+    static class ParameterReader {
         @Bean
-        FilterRegistrationBean<Filter> asking() {
-            FilterRegistrationBean<Filter> asking = new FilterRegistrationBean<>((request, response, chain) -> {
+        FilterRegistrationBean<Filter> readingFilter() {
+            FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
                 if (request instanceof HttpServletRequest http && response instanceof HttpServletResponse answer) {
-                    List<Object> asked = new ArrayList<>();
-                    asked.add(http.getParameter("a"));
-                    asked.add(Arrays.toString(http.getParameterValues("a")));
-                    asked.add(http.getParameter("d"));
-                    asked.add(Arrays.toString(http.getParameterValues("d")));
-                    asked.add(Collections.list(http.getParameterNames()));
-                    asked.add(Arrays.toString(http.getParameterMap().get("c")));
+                    List<Object> values = new ArrayList<>();
+                    values.add(http.getParameter("a"));
+                    values.add(Arrays.toString(http.getParameterValues("a")));
+                    values.add(http.getParameter("d"));
+                    values.add(Arrays.toString(http.getParameterValues("d")));
+                    values.add(Collections.list(http.getParameterNames()));
+                    values.add(Arrays.toString(http.getParameterMap().get("c")));
                     answer.setHeader(
-                            "Asked",
-                            String.join(" ", asked.stream().map(String::valueOf).toList()));
+                            "Parameters",
+                            String.join(
+                                    " ", values.stream().map(String::valueOf).toList()));
                 }
                 chain.doFilter(request, response);
             });
-            asking.setOrder(SluiceAutoConfiguration.SECURITY_ORDER - 5);
-            return asking;
+            registration.setOrder(SluiceAutoConfiguration.SECURITY_ORDER - 5);
+            return registration;
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {BROWSER, "text/html", "application/json;q=0.5, text/html;q=0.7"})
     void refusal_whenHtmlIsPreferred_isTheErrorPage(String accept) throws Exception {
-        try (Running application = Running.start(List.of(Application.class))) {
-            for (String[] refused : new String[][] {{"413", Running.FORM, LARGE}, {"415", MIXED, "--"}}) {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
+            for (String[] refused : new String[][] {{"413", RunningApplication.FORM, LARGE}, {"415", MIXED, "--"}}) {
                 HttpResponse<String> answer = application.send(application
                         .request("POST", "/open/other", refused[1], refused[2])
                         .header("Accept", accept));
@@ -200,9 +206,9 @@ class RefusalTest {
     @ParameterizedTest
     @ValueSource(strings = {"*/*", "application/json, text/html;q=0.9", "image/png"})
     void refusal_whenHtmlIsNotPreferred_isAProblem(String accept) throws Exception {
-        try (Running application = Running.start(List.of(Application.class))) {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
             HttpResponse<String> answer = application.send(application
-                    .request("POST", "/open/other", Running.FORM, LARGE)
+                    .request("POST", "/open/other", RunningApplication.FORM, LARGE)
                     .header("Accept", accept));
             assertEquals(413, answer.statusCode());
             assertEquals(
@@ -212,11 +218,11 @@ class RefusalTest {
     }
 
     @Test
-    void refusal_whenAcceptIsBroken_keepsItsStatus() throws Exception {
-        try (Running application = Running.start(List.of(Application.class))) {
+    void refusal_whenAcceptIsMalformed_keepsItsStatus() throws Exception {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
             HttpResponse<String> answer = application.send(application
-                    .request("POST", "/open/other", Running.FORM, LARGE)
-                    .header("Accept", "no type"));
+                    .request("POST", "/open/other", RunningApplication.FORM, LARGE)
+                    .header("Accept", "not a type"));
             assertEquals(413, answer.statusCode());
         }
     }

@@ -45,10 +45,10 @@ class SluicePropertiesTest {
     @TempDir
     private Path directory;
 
-    /** Boot's own, by the names that Boot 3 and 4 have for it. */
-    private static MultipartConfigElement ofBoot(MockEnvironment environment) {
+    /** {@return the limits that Boot would set; its class has different names in Boot 3 and 4} */
+    private static MultipartConfigElement bootLimits(MockEnvironment environment) {
         Class<?> type = Stream.of("autoconfigure.web.servlet", "servlet.autoconfigure")
-                .map(where -> "org.springframework.boot." + where + ".MultipartProperties")
+                .map(part -> "org.springframework.boot." + part + ".MultipartProperties")
                 .filter(name -> ClassUtils.isPresent(name, null))
                 .map(name -> ClassUtils.resolveClassName(name, null))
                 .findFirst()
@@ -59,7 +59,7 @@ class SluicePropertiesTest {
     }
 
     private static Map<Setting, String> settings(MockEnvironment environment) {
-        MultipartConfigElement boot = ofBoot(environment);
+        MultipartConfigElement boot = bootLimits(environment);
         Map<Setting, String> all = new EnumMap<>(Setting.class);
         SluiceProperties.ofServlets(
                         environment,
@@ -67,13 +67,13 @@ class SluicePropertiesTest {
                         boot.getMaxRequestSize(),
                         boot.getFileSizeThreshold(),
                         boot.getLocation())
-                .each(all::put, Scope.values());
+                .forEach(all::put, Scope.values());
         return all;
     }
 
     private static Map<Setting, String> webFlux(MockEnvironment environment) {
         Map<Setting, String> all = new EnumMap<>(Setting.class);
-        SluiceProperties.ofWebFlux(environment).each(all::put, Scope.values());
+        SluiceProperties.ofWebFlux(environment).forEach(all::put, Scope.values());
         return all;
     }
 
@@ -83,7 +83,7 @@ class SluicePropertiesTest {
 
     @ParameterizedTest
     @EnumSource(Setting.class)
-    void everySettingIsAProperty(Setting setting) {
+    void setting_isAProperty(Setting setting) {
         String value = switch (setting.kind()) {
             case BYTES, COUNT -> "77";
             case TIME -> "7000ms";
@@ -115,20 +115,20 @@ class SluicePropertiesTest {
     @CsvSource({
         "sluice.paths[/videos/*].max-boddy-bytes, 5MB, max-boddy-bytes is not a setting of a form",
         "sluice.paths[/videos/*].memory-budget-bytes, 5MB, memory-budget-bytes is not a setting of a form",
-        "sluice.paths./videos/*.max-body-bytes, 5MB, a path stands in brackets",
+        "sluice.paths./videos/*.max-body-bytes, 5MB, write a path in brackets",
         "sluice.paths[/videos/*.mp4].max-body-bytes, 5MB, neither /a/path nor /a/path/*",
     })
-    void whatCannotHoldForAPathIsAnErrorAtTheStart(String property, String value, String reason) {
+    void pathProperty_invalid_isRejectedAtStartup(String property, String value, String reason) {
         InvalidConfigurationPropertyValueException wrong = assertThrows(
                 InvalidConfigurationPropertyValueException.class,
                 () -> SluiceProperties.ofServlets(with(property, value), -1, -1, 0, "")
-                        .eachPath(SluiceFilter.builder(
+                        .forEachPath(SluiceFilter.builder(
                                 FormOptions.inMemory(MemoryBudget.of(1 << 20)).build())::path));
         assertTrue(wrong.getReason().contains(reason), wrong::getReason);
     }
 
     @Test
-    void webFluxHasNoPaths() {
+    void pathProperty_withWebFlux_isRejected() {
         MockEnvironment environment = with("sluice.paths[/videos/*].max-body-bytes", "5MB");
         assertThrows(
                 InvalidConfigurationPropertyValueException.class,
@@ -144,12 +144,12 @@ class SluicePropertiesTest {
         "sluice.max-body-bytes, MAX_BODY_BYTES, 5MiB, 5MiB",
         "sluice.max-body-bytes, MAX_BODY_BYTES, unlimited, unlimited",
     })
-    void valuesAreInTheSpellingOfSpringOrOurs(String property, Setting setting, String value, String text) {
+    void value_inSyntaxOfSpringOrSluice_isAccepted(String property, Setting setting, String value, String text) {
         assertEquals(text, settings(with(property, value)).get(setting));
     }
 
     @Test
-    void variablesOfTheEnvironmentAreRead(CapturedOutput output) {
+    void environmentVariables_areReadWithoutWarning(CapturedOutput output) {
         MockEnvironment environment = new MockEnvironment();
         environment
                 .getPropertySources()
@@ -166,7 +166,7 @@ class SluicePropertiesTest {
         "file-size-threshold, SPILL_THRESHOLD, 0, 4096, 4096",
         "file-size-threshold, SPILL_THRESHOLD, 0, -1, 0",
     })
-    void bootsPropertiesHoldWithTheirDefaults(String name, Setting setting, String unset, String value, String text) {
+    void bootProperty_orItsDefault_isUsed(String name, Setting setting, String unset, String value, String text) {
         assertEquals(unset, settings(new MockEnvironment()).get(setting));
         String property = "spring.servlet.multipart." + name;
         assertEquals(text, settings(with(property, value)).get(setting));
@@ -181,8 +181,7 @@ class SluicePropertiesTest {
         "max-parts, MAX_PARTS, unlimited, 7, 7",
         "headers-charset, HEADER_CHARSET, UTF-8, ISO-8859-1, ISO-8859-1",
     })
-    void bootsPropertiesOfWebFluxHoldWithTheirDefaults(
-            String name, Setting setting, String unset, String value, String text) {
+    void webFluxProperty_orItsDefault_isUsed(String name, Setting setting, String unset, String value, String text) {
         assertEquals(unset, webFlux(new MockEnvironment()).get(setting));
         assertEquals(
                 text, webFlux(with("spring.webflux.multipart." + name, value)).get(setting));
@@ -190,7 +189,7 @@ class SluicePropertiesTest {
     }
 
     @Test
-    void minusOneInWebFluxIsUnlimited() {
+    void minusOne_inWebFlux_isUnlimited() {
         Map<Setting, String> all = webFlux(with("spring.webflux.multipart.max-in-memory-size", "-1")
                 .withProperty("spring.webflux.multipart.max-headers-size", "-1"));
         for (Setting setting :
@@ -200,10 +199,10 @@ class SluicePropertiesTest {
     }
 
     @Test
-    void formsAreTakenWhereHeadersHaveNoLimit() throws IOException {
+    void form_withUnlimitedHeaders_isRead() throws IOException {
         FormOptions.Builder options = FormOptions.inMemory(MemoryBudget.of(64 << 20));
         SluiceProperties.ofWebFlux(with("spring.webflux.multipart.max-headers-size", "-1"))
-                .each(options::set, Scope.BODY, Scope.FORM);
+                .forEach(options::set, Scope.BODY, Scope.FORM);
         byte[] body =
                 "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--B--".getBytes(StandardCharsets.UTF_8);
         try (MultipartForm form =
@@ -219,17 +218,17 @@ class SluicePropertiesTest {
         "spring.webflux.multipart.max-in-memory-size, 1",
         "spring.webflux.multipart.max-in-memory-size, 3"
     })
-    void aFileUpToBootsThresholdStaysInMemory(String property, int megabytes) throws IOException {
+    void file_ofBootsThreshold_staysInMemory(String property, int megabytes) throws IOException {
         MockEnvironment environment = with(property, megabytes + "MB");
-        Map<Setting, String> said = property.contains("servlet") ? settings(environment) : webFlux(environment);
+        Map<Setting, String> values = property.contains("servlet") ? settings(environment) : webFlux(environment);
         String head = "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";
-        String field = "\r\n--B\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\nbeside it";
+        String field = "\r\n--B\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\nanother part";
         byte[] body = (head + "x".repeat(megabytes << 20) + field + "\r\n--B--").getBytes(StandardCharsets.UTF_8);
         try (SpoolDirectory spool = SpoolDirectory.open(directory)) {
             FormOptions.Builder options = FormOptions.builder(spool, MemoryBudget.of(64 << 20));
             for (Setting setting : List.of(Setting.SPILL_THRESHOLD, Setting.MAX_IN_MEMORY_BYTES)) {
-                if (said.containsKey(setting)) {
-                    options.set(setting, said.get(setting));
+                if (values.containsKey(setting)) {
+                    options.set(setting, values.get(setting));
                 }
             }
             try (MultipartForm form =
@@ -238,33 +237,34 @@ class SluicePropertiesTest {
             }
         }
         environment.setProperty("sluice.spill-threshold", "64KB");
-        Map<Setting, String> ours = property.contains("servlet") ? settings(environment) : webFlux(environment);
-        assertFalse(ours.containsKey(Setting.MAX_IN_MEMORY_BYTES));
+        Map<Setting, String> withOwnThreshold =
+                property.contains("servlet") ? settings(environment) : webFlux(environment);
+        assertFalse(withOwnThreshold.containsKey(Setting.MAX_IN_MEMORY_BYTES));
         environment.setProperty("sluice.max-in-memory-bytes", "7");
         assertEquals("7", settings(environment).get(Setting.MAX_IN_MEMORY_BYTES));
     }
 
     @Test
-    void ourOwnWinsWithAWarning(CapturedOutput output) {
+    void sluiceAndBootProperty_bothSet_logAWarning(CapturedOutput output) {
         MockEnvironment both =
                 with("sluice.max-body-bytes", "5MB").withProperty("spring.servlet.multipart.max-request-size", "7MB");
         assertEquals("5242880", settings(both).get(Setting.MAX_BODY_BYTES));
-        assertTrue(output.getOut().contains("sluice.max-body-bytes=5MB is used, and not"), output::getOut);
+        assertTrue(output.getOut().contains("sluice.max-body-bytes=5MB takes precedence over"), output::getOut);
     }
 
     @Test
-    void whatIsMisspeltIsToldOf(CapturedOutput output) {
+    void misspelledProperty_logsAWarning(CapturedOutput output) {
         settings(with("sluice.max-boddy-bytes", "5MB").withProperty("sluice.maxFiles", "5"));
-        assertTrue(output.getOut().contains("sluice.max-boddy-bytes is no property"), output::getOut);
+        assertTrue(output.getOut().contains("sluice.max-boddy-bytes is not a known property"), output::getOut);
         assertEquals(-1, output.getOut().indexOf("maxFiles"), output::getOut);
     }
 
     @Test
-    void developmentToolsKnowThem() throws Exception {
+    void metadata_listsAllSettingsAndDefaults() throws Exception {
         String json;
         try (InputStream in =
                 SluicePropertiesTest.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-            json = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            json = new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
         Object listed = JsonParserFactory.getJsonParser().parseMap(json).get("properties");
         Map<Object, Object> defaults = ((List<?>) listed)
@@ -274,14 +274,14 @@ class SluicePropertiesTest {
                                 one -> one.get("name"), one -> String.valueOf(one.get("defaultValue"))));
         Map<String, String> expected = Stream.of(Setting.values())
                 .collect(Collectors.toMap(
-                        setting -> "sluice." + SluiceProperties.kebab(setting), SluicePropertiesTest::byDefault));
+                        setting -> "sluice." + SluiceProperties.kebab(setting), SluicePropertiesTest::expectedDefault));
         expected.put("sluice.enabled", "true");
         expected.put("sluice.paths", "null");
         assertEquals(expected, defaults);
     }
 
-    /** What the metadata say; nothing where Boot, the preset or the machine decides. */
-    private static String byDefault(Setting setting) {
+    /** {@return the default in the metadata; null if it depends on Boot, the preset or the machine} */
+    private static String expectedDefault(Setting setting) {
         return switch (setting) {
             case MAX_PART_BYTES, MAX_BODY_BYTES, SPILL_THRESHOLD, MEMORY_BUDGET_BYTES, DIRECTORY, LOCATION -> "null";
             case PRESET -> "standard";

@@ -95,7 +95,7 @@ import org.springframework.web.servlet.ModelAndView;
 @ExtendWith(OutputCaptureExtension.class)
 class StarterTest {
     private static final String BOUNDARY = "----starter";
-    /** By the names that Boot 3 and 4 have for it. */
+    /** Excludes Spring Security, whose classes have different names in Boot 3 and 4. */
     static final String NO_SECURITY = "--spring.autoconfigure.exclude="
             + Stream.of(
                             "autoconfigure.security.servlet.SecurityAutoConfiguration",
@@ -117,7 +117,7 @@ class StarterTest {
             HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
     private ConfigurableApplicationContext context;
 
-    /** An application as it was before. */
+    /** An application that does not refer to Sluice. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Uploads {
@@ -177,7 +177,7 @@ class StarterTest {
         }
     }
 
-    /** One that has handlers of its own. */
+    /** An application with exception handlers. */
     @Configuration(proxyBeanMethods = false)
     static class Handlers {
         @RestControllerAdvice
@@ -199,7 +199,7 @@ class StarterTest {
         }
     }
 
-    /** One whose handlers leave the answer to a view, or to the page of errors. */
+    /** An application whose exception handlers answer with a view, or call {@code sendError}. */
     @Configuration(proxyBeanMethods = false)
     static class Views {
         @ControllerAdvice
@@ -212,7 +212,7 @@ class StarterTest {
             @ResponseStatus(HttpStatus.BAD_REQUEST)
             ModelAndView other(MultipartException e) {
                 return new ModelAndView(
-                        (model, request, response) -> response.getWriter().print("a page"));
+                        (model, request, response) -> response.getWriter().print("a view"));
             }
         }
 
@@ -222,7 +222,7 @@ class StarterTest {
         }
     }
 
-    /** Takes the token from a form's field, as a page of forms has it. */
+    /** An application whose Spring Security reads the CSRF token from a form field. */
     @Configuration(proxyBeanMethods = false)
     static class Secured {
         @Bean
@@ -289,7 +289,7 @@ class StarterTest {
     }
 
     @Test
-    void uploadsGoThroughSluiceAndAreCounted() throws Exception {
+    void upload_isReadBySluiceAndCounted() throws Exception {
         start(List.of(Uploads.class));
         HttpResponse<String> answer = post("/upload", form("one", 100_000));
         assertEquals("one f.txt 100000 100000", answer.body());
@@ -298,10 +298,10 @@ class StarterTest {
         assertEquals(0, context.getBean(SpoolDirectory.class).files());
     }
 
-    /** On threads that are virtual where the JDK has them. */
+    /** @param virtual whether to use virtual threads, which JDK 17 does not have */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void formsAreBoundInEachWayAndMayNameTheirMethod(boolean virtual) throws Exception {
+    void form_withHiddenMethod_isBoundToAllParameterTypes(boolean virtual) throws Exception {
         start(
                 List.of(Uploads.class),
                 "--spring.mvc.hiddenmethod.filter.enabled=true",
@@ -313,7 +313,7 @@ class StarterTest {
     }
 
     @Test
-    void bootsDefaultsHold() throws Exception {
+    void limits_default_areThoseOfBoot() throws Exception {
         start(List.of(Uploads.class));
         assertEquals(200, post("/upload", form("most", 1 << 20)).statusCode());
         HttpResponse<String> answer = post("/upload", form("more", (1 << 20) + 1));
@@ -326,7 +326,7 @@ class StarterTest {
     }
 
     @Test
-    void aPathHasLimitsOfItsOwn() throws Exception {
+    void limits_ofPath_applyToIt() throws Exception {
         start(
                 List.of(Uploads.class),
                 "--server.servlet.context-path=/app",
@@ -342,7 +342,7 @@ class StarterTest {
     }
 
     @Test
-    void whatIsMalformedIsAProblemToo() throws Exception {
+    void malformedForm_isAnsweredWithAProblem() throws Exception {
         start(List.of(Uploads.class));
         HttpResponse<String> answer = post("/upload", form("cut", 100).substring(0, 200));
         assertEquals(400, answer.statusCode());
@@ -351,7 +351,7 @@ class StarterTest {
 
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
-    void whatTheServerLacksIsAProblemToo(int status, String property, String limit) throws Exception {
+    void missingResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start(List.of(Uploads.class), "--sluice." + property);
         HttpResponse<String> answer = post("/upload", form("one", 100_000));
         assertEquals(status, answer.statusCode());
@@ -359,7 +359,7 @@ class StarterTest {
     }
 
     @Test
-    void aBodyInACodingIsAProblemToo() throws Exception {
+    void contentEncoding_isAnsweredWithAProblem() throws Exception {
         start(List.of(Uploads.class), "--sluice.max-drain-bytes=0");
         HttpResponse<String> answer = send(
                 HttpRequest.newBuilder()
@@ -368,11 +368,11 @@ class StarterTest {
                         .POST(HttpRequest.BodyPublishers.ofString(form("one", 10))),
                 "/upload");
         assertProblem(415, "\"reason\":\"unsupported_media_type\"", answer);
-        assertEquals("close", answer.headers().firstValue("Connection").orElse(""), "its body is not read");
+        assertEquals("close", answer.headers().firstValue("Connection").orElse(""), "the body is not read");
     }
 
     @Test
-    void aClientThatIsTooSlowIsToldOfItAsAProblem() throws Exception {
+    void slowClient_isAnsweredWithAProblem() throws Exception {
         start(List.of(Uploads.class), "--sluice.min-rate-grace=100ms");
         int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
         try (Socket socket = new Socket("127.0.0.1", port)) {
@@ -383,9 +383,9 @@ class StarterTest {
             out.write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
             for (int sent = 0; sent < 300 && socket.getInputStream().available() == 0; sent++) {
                 Thread.sleep(100);
-                out.write('x'); // the pace is judged when something is read
+                out.write('x'); // the rate is checked when bytes are read
             }
-            socket.shutdownOutput(); // Tomcat closes when it has the rest, or waits no longer for it
+            socket.shutdownOutput(); // Tomcat closes after the body has ended or timed out
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
             assertTrue(answer.contains("application/problem+json"), answer);
@@ -394,7 +394,7 @@ class StarterTest {
     }
 
     @Test
-    void handlersOfTheApplicationGoFirst() throws Exception {
+    void exceptionHandlers_ofApplication_comeFirst() throws Exception {
         start(
                 List.of(Uploads.class, Handlers.class),
                 "--spring.servlet.multipart.max-file-size=1KB",
@@ -411,9 +411,9 @@ class StarterTest {
         assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
     }
 
-    /** Boot's own filter names UTF-8 for each request. */
+    /** Boot's filter sets UTF-8 as the charset of each request, which must not matter. */
     @Test
-    void namesAreInTheCharsetThatIsSet() throws Exception {
+    void headerCharset_isUsedForFileNames() throws Exception {
         start(List.of(Uploads.class), "--sluice.header-charset=ISO-8859-1");
         HttpResponse<String> answer = send(
                 HttpRequest.newBuilder()
@@ -425,7 +425,7 @@ class StarterTest {
     }
 
     @Test
-    void aClientThatGoesAwayIsNoErrorOfTheServer(CapturedOutput output) throws Exception {
+    void closedConnection_isNotLoggedAsAnError(CapturedOutput output) throws Exception {
         start(List.of(Uploads.class), "--spring.servlet.multipart.resolve-lazily=true");
         int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
         try (Socket socket = new Socket("127.0.0.1", port)) {
@@ -436,13 +436,16 @@ class StarterTest {
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertTrue(answer.startsWith("HTTP/1.1 400"), answer);
         }
-        assertFalse(output.getAll().contains("a form was not taken"), output::getAll);
+        assertFalse(output.getAll().contains("a form could not be received"), output::getAll);
     }
 
-    /** One whose rest comes is answered; one that is abandoned ends with the time for it. */
+    /**
+     * @param finished whether the client sends the rest of the body; otherwise the upload ends after the grace
+     *     period
+     */
     @ParameterizedTest
     @CsvSource({"true, false", "false, false", "false, true"})
-    void uploadsUnderWayAreFinishedOrEndedByAShutdown(boolean finished, boolean lazy, CapturedOutput output)
+    void shutdown_duringUpload_finishesOrEndsIt(boolean finished, boolean lazy, CapturedOutput output)
             throws Exception {
         start(
                 List.of(Uploads.class),
@@ -451,8 +454,8 @@ class StarterTest {
                 "--spring.servlet.multipart.resolve-lazily=" + lazy);
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);
-        AtomicBoolean stops = new AtomicBoolean();
-        context.addApplicationListener(event -> stops.compareAndSet(false, event instanceof ContextClosedEvent));
+        AtomicBoolean closing = new AtomicBoolean();
+        context.addApplicationListener(event -> closing.compareAndSet(false, event instanceof ContextClosedEvent));
         String body = form("one", 500_000);
         int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
         try (Socket socket = new Socket("127.0.0.1", port)) {
@@ -465,14 +468,14 @@ class StarterTest {
             Thread stopping = new Thread(context::close);
             stopping.start();
             if (finished) {
-                until(stops::get);
+                until(closing::get);
                 socket.getOutputStream().write(body.substring(300_000).getBytes(StandardCharsets.ISO_8859_1));
                 String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.contains("one f.txt 500000 500000"), answer);
             }
             stopping.join();
             try (Stream<Path> left = Files.list(directory)) {
-                assertEquals(List.of(), left.toList(), "once the application has stopped");
+                assertEquals(List.of(), left.toList(), "files after the application has stopped");
             }
         }
         until(() -> spool.files() == 0 && memory.used() == 0);
@@ -488,7 +491,7 @@ class StarterTest {
     }
 
     @Test
-    void unlimitedIsMinusOne() throws Exception {
+    void minusOne_isUnlimited() throws Exception {
         start(
                 List.of(Uploads.class),
                 "--spring.servlet.multipart.max-file-size=-1",
@@ -499,10 +502,10 @@ class StarterTest {
     }
 
     @Test
-    void turnedOffTheContainerTakesUploads() throws Exception {
+    void upload_whenDisabled_isReadByTheContainer() throws Exception {
         for (String property : List.of("sluice.enabled", "spring.servlet.multipart.enabled")) {
             start(List.of(Uploads.class), "--" + property + "=false");
-            assertFalse(context.getBeansOfType(FormOptions.class).size() > 0);
+            assertEquals(0, context.getBeansOfType(FormOptions.class).size());
             if (property.startsWith("sluice")) {
                 assertEquals(
                         "one f.txt 100 100", post("/upload", form("one", 100)).body());
@@ -513,7 +516,7 @@ class StarterTest {
 
     @Test
     @Timeout(240) // it starts ten applications
-    void whatTheContainerWouldParseInsteadIsRefusedUnlessItIsToPass() throws Exception {
+    void otherMultipart_isRefusedUnlessAllowed() throws Exception {
         String[][] others = {
             {"415", "POST", "multipart/mixed", "", "\"reason\":\"unsupported_media_type\""},
             {
@@ -524,7 +527,7 @@ class StarterTest {
                 "\"detail\":\"forms are taken with POST, PUT, PATCH\""
             }
         };
-        // Whether or not a resolver would have looked at it.
+        // With and without a resolver that would read the body.
         for (String property :
                 List.of("resolve-lazily=false", "resolve-lazily=true", "strict-servlet-compliance=true")) {
             for (Class<?> handlers : List.of(Object.class, Handlers.class, Views.class)) {
@@ -535,7 +538,7 @@ class StarterTest {
                     if (handlers == Handlers.class) {
                         assertEquals("refused: true", answer.body());
                     } else if (handlers == Views.class) {
-                        assertEquals("400 a page", answer.statusCode() + " " + answer.body());
+                        assertEquals("400 a view", answer.statusCode() + " " + answer.body());
                     } else {
                         assertProblem(Integer.parseInt(other[0]), other[4], answer);
                     }
@@ -550,7 +553,7 @@ class StarterTest {
     }
 
     @Test
-    void whatIsRefusedBeforeAnythingAsksForItIsAProblemToo() throws Exception {
+    void refusal_whenParsedEagerly_isAProblem() throws Exception {
         start(List.of(Uploads.class), "--sluice.parse=eager", "--sluice.max-parts=1");
         assertProblem(413, "\"limit\":\"maxParts\"", post("/upload", form("a", 1)));
     }
@@ -564,7 +567,7 @@ class StarterTest {
     }
 
     @Test
-    void deleteIsServedWhereThatIsSet() throws Exception {
+    void delete_isServedOnlyIfConfigured() throws Exception {
         for (boolean served : new boolean[] {false, true}) {
             start(List.of(Uploads.class), "--sluice.serve-delete=" + served);
             HttpResponse<String> answer = send(
@@ -592,7 +595,7 @@ class StarterTest {
     }
 
     @Test
-    void aFieldMayCarryTheTokenOfSpringSecurity() throws Exception {
+    void csrfToken_inFormField_isAccepted() throws Exception {
         start(List.of(Uploads.class, Secured.class));
         String token = get("/token");
         assertEquals(
@@ -604,7 +607,7 @@ class StarterTest {
     }
 
     @Test
-    void limitsOfABeanHoldLikeThoseOfProperties() throws Exception {
+    void limits_ofMultipartConfigElement_areUsed() throws Exception {
         start(List.of(Uploads.class, OwnLimits.class));
         assertEquals(200, post("/upload", form("more", 2 << 20)).statusCode());
         assertEquals(413, post("/upload", form("most", (3 << 20) + 1)).statusCode());
@@ -618,10 +621,13 @@ class StarterTest {
         }
     }
 
-    /** Spring Security asks for the token before there is a DispatcherServlet; what it has not let through reaches no controller. */
+    /**
+     * Spring Security reads the token before the DispatcherServlet is called. No controller may be called for a refused
+     * form.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whatAFilterFindsRefusedGoesToTheHandlersToo(boolean lazy) throws Exception {
+    void refusal_inFilter_reachesExceptionHandlers(boolean lazy) throws Exception {
         String[] properties = {
             "--spring.servlet.multipart.max-file-size=1KB", "--spring.servlet.multipart.resolve-lazily=" + lazy
         };
@@ -634,29 +640,29 @@ class StarterTest {
         assertEquals("refused: true", post("/other", malformed).body());
         context.close();
         start(List.of(Uploads.class, Secured.class, Views.class), properties);
-        assertEquals("a page", post("/other", malformed).body());
+        assertEquals("a view", post("/other", malformed).body());
         HttpResponse<String> sent = post("/other", form("a", 2000));
         assertEquals(409, sent.statusCode());
-        assertTrue(sent.body().contains("\"status\":409,\"error\":"), sent.body()); // Boot's own page of errors
+        assertTrue(sent.body().contains("\"status\":409,\"error\":"), sent.body()); // Boot's error page
     }
 
     @Test
-    void formsEndBeforeTheirSpool() throws Exception {
-        start(List.of(Uploads.class, Ends.class));
+    void shutdown_closesFormsBeforeTheSpool() throws Exception {
+        start(List.of(Uploads.class, HeldForm.class));
         assertEquals("held", post("/hold", form("one", 100_000)).body());
         assertTrue(context.getBean(SpoolDirectory.class).files() > 0);
         context.close();
-        assertEquals(0, Ends.FILES.get());
+        assertEquals(0, HeldForm.FILES_AT_CLOSE.get());
     }
 
-    /** Sees what is in the spool when it is closed. */
+    /** An application that counts the files in the spool when the spool is closed. */
     @Configuration(proxyBeanMethods = false)
-    static class Ends {
-        static final AtomicLong FILES = new AtomicLong(-1);
+    static class HeldForm {
+        static final AtomicLong FILES_AT_CLOSE = new AtomicLong(-1);
 
-        /** Spring's deletes files when it is done with the request. */
+        /** Replaces Spring's resolver, which would delete the files at the end of the request. */
         @Bean
-        MultipartResolver none() {
+        MultipartResolver inactiveResolver() {
             return new StandardServletMultipartResolver() {
                 @Override
                 public boolean isMultipart(HttpServletRequest request) {
@@ -666,10 +672,10 @@ class StarterTest {
         }
 
         @Bean
-        static DestructionAwareBeanPostProcessor ends() {
+        static DestructionAwareBeanPostProcessor fileCounter() {
             return (bean, name) -> {
                 if (bean instanceof SpoolDirectory spool) {
-                    FILES.set(spool.files());
+                    FILES_AT_CLOSE.set(spool.files());
                 }
             };
         }
@@ -701,7 +707,7 @@ class StarterTest {
     }
 
     @Test
-    void metersOfTheApplicationTakeThePlaceOfOurs() throws Exception {
+    void formMetrics_ofApplication_replaceTheMeters() throws Exception {
         start(List.of(Uploads.class, Counted.class));
         post("/upload", form("one", 10));
         assertEquals(1, Counted.FORMS.get());
@@ -718,7 +724,7 @@ class StarterTest {
     }
 
     @Test
-    void aDiskThatFailsIsLogged(CapturedOutput output) throws Exception {
+    void diskFailure_isLogged(CapturedOutput output) throws Exception {
         Path location = directory.resolve("location");
         start(List.of(Uploads.class), "--spring.servlet.multipart.location=" + location);
         FileSystemUtils.deleteRecursively(location);
@@ -730,15 +736,15 @@ class StarterTest {
         assertTrue(output.getAll().contains("FileSystemException: " + location), output::getAll);
     }
 
-    /** Clients take a {@code Connection} header in HTTP/2 for an error of protocol, and never see the answer. */
+    /** In HTTP/2 a {@code Connection} header is a protocol error: the client would not see the answer. */
     @Test
-    void aRefusalBeforeTheEndOfTheBodyIsReadOverHttp2() throws Exception {
+    void refusal_overHttp2_hasNoConnectionHeader() throws Exception {
         start(
                 List.of(Uploads.class),
                 "--server.http2.enabled=true",
                 "--sluice.max-body-bytes=10KiB",
                 "--sluice.max-drain-bytes=0");
-        get("/"); // is upgraded without a body
+        get("/"); // upgrades the connection to HTTP/2
         HttpResponse<String> answer = post("/upload", form("more", 20 << 10));
         assertEquals(HttpClient.Version.HTTP_2, answer.version());
         assertEquals(413, answer.statusCode());
@@ -746,15 +752,15 @@ class StarterTest {
     }
 
     @Test
-    void causesInACircleAreLookedAtOnce() {
+    void findRefusal_withCircularCauses_ends() {
         Exception one = new Exception();
         Exception other = new Exception(one);
         one.initCause(other);
-        assertTimeoutPreemptively(Duration.ofMinutes(2), () -> assertNull(SluiceMultipartResolver.refusal(other)));
+        assertTimeoutPreemptively(Duration.ofMinutes(2), () -> assertNull(SluiceMultipartResolver.findRefusal(other)));
     }
 
     @Test
-    void aLocationThatCannotBeUsedIsNamedAtTheStart() throws Exception {
+    void location_unusable_isReportedAtStartup() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
         Exception failure = assertThrows(
                 Exception.class, () -> start(List.of(Uploads.class), "--spring.servlet.multipart.location=" + file));
@@ -762,13 +768,13 @@ class StarterTest {
         String all = Stream.iterate((Throwable) failure, Objects::nonNull, Throwable::getCause)
                 .map(Throwable::toString)
                 .collect(Collectors.joining());
-        String expected = "(spring.servlet.multipart.location or sluice.directory): the spool directory " + file
+        String expected = "(check spring.servlet.multipart.location or sluice.directory): the spool directory " + file
                 + " cannot be made: not a directory";
         assertTrue(all.contains(expected), all);
     }
 
     @Test
-    void strictComplianceIsBoots() {
+    void strictServletCompliance_isReadFromBootsProperty() {
         MockHttpServletRequest mixed = new MockHttpServletRequest("POST", "/upload");
         mixed.setContentType("multipart/mixed; boundary=b");
         for (boolean strict : new boolean[] {false, true}) {
@@ -779,7 +785,7 @@ class StarterTest {
     }
 
     @Test
-    void aFilterOfThatNameTakesThePlaceOfOurs() throws Exception {
+    void sluiceFilterBean_ofApplication_replacesTheFilter() throws Exception {
         start(List.of(Uploads.class, NoFilter.class));
         assertEquals("one f.txt 10 10", post("/upload", form("one", 10)).body());
         assertEquals(0, context.getBean(SpoolDirectory.class).writtenBytes());
@@ -796,10 +802,10 @@ class StarterTest {
     }
 
     @Test
-    void aFilterThatBootMapsByItselfIsToldOfAtTheStart(CapturedOutput output) {
+    void filterBean_withoutRegistration_logsAWarning(CapturedOutput output) {
         start(List.of(Uploads.class, BareFilter.class));
         assertTrue(
-                output.getOut().contains("the bean bare is a SluiceFilter that Spring Boot maps behind all"),
+                output.getOut().contains("the bean bare is a SluiceFilter that Spring Boot maps after all"),
                 output::getOut);
         assertFalse(output.getOut().contains("FilterRegistrationBean good"), output::getOut);
     }
@@ -821,10 +827,10 @@ class StarterTest {
     }
 
     @Test
-    void aRegistrationWithTheWrongOrderAndTypesIsToldOfAtTheStart(CapturedOutput output) {
+    void registration_withWrongOrderAndTypes_logsAWarning(CapturedOutput output) {
         start(List.of(Uploads.class, WrongRegistration.class));
-        assertTrue(output.getOut().contains("sluiceFilter maps a SluiceFilter behind Spring Security"), output::getOut);
-        assertTrue(output.getOut().contains("sluiceFilter maps a SluiceFilter to [REQUEST] alone"), output::getOut);
+        assertTrue(output.getOut().contains("sluiceFilter maps a SluiceFilter after Spring Security"), output::getOut);
+        assertTrue(output.getOut().contains("sluiceFilter maps a SluiceFilter only to [REQUEST]"), output::getOut);
         assertFalse(output.getOut().contains("the bean own"), output::getOut);
     }
 
@@ -842,7 +848,7 @@ class StarterTest {
     }
 
     @Test
-    void requestsThatHaveTheirPartsAlreadyPass() throws Exception {
+    void mockMvcRequest_passesTheFilter() throws Exception {
         start(List.of(Uploads.class));
         MockMvc mvc = MockMvcBuilders.webAppContextSetup((WebApplicationContext) context)
                 .addFilters(context.getBean("sluiceFilter", FilterRegistrationBean.class)
@@ -865,7 +871,7 @@ class StarterTest {
     }
 
     @Test
-    void customizersComeLast() throws Exception {
+    void customizer_overridesProperties() throws Exception {
         start(List.of(Uploads.class, Customized.class), "--sluice.max-parts=5");
         HttpResponse<String> answer = post("/upload", form("one", 10));
         assertEquals(413, answer.statusCode());

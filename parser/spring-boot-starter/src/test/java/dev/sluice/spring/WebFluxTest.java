@@ -80,12 +80,15 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServer;
 
-/** Applications with WebFlux on Reactor Netty that know nothing of Sluice; every buffer of client and server is tracked. */
+/**
+ * Tests WebFlux applications on Reactor Netty that do not refer to Sluice. Every buffer of client and server is
+ * tracked.
+ */
 @Timeout(300)
 @ExtendWith({LeakCheck.class, OutputCaptureExtension.class})
 class WebFluxTest {
     private static final int MIB = 1 << 20;
-    /** By the names that Boot 3 and 4 have for it. */
+    /** Excludes Spring Security, whose classes have different names in Boot 3 and 4. */
     private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
             + Stream.of(
                             "autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration",
@@ -106,7 +109,10 @@ class WebFluxTest {
 
     private ConfigurableApplicationContext context;
 
-    /** Boot's server on Netty, by the names that Boot 3 and 4 have for it: Tomcat would go first. */
+    /**
+     * Registers Boot's Netty server, because Boot would prefer Tomcat. Its classes have different names in Boot 3 and
+     * 4.
+     */
     static class Netty implements ImportBeanDefinitionRegistrar {
         @Override
         public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
@@ -131,18 +137,19 @@ class WebFluxTest {
         }
     }
 
-    /** An application as it was before. */
+    /** An application that does not refer to Sluice. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @Import(Netty.class)
     static class Uploads {
         /**
-         * No answer where nobody can read it: Reactor Netty (1.2.18) forgets the buffer of one that is made while a connection
-         * is closed, and ends bodies at a shutdown so that they are made. It does so with Spring's readers, and with none.
+         * Suppresses answers to closed connections. Reactor Netty 1.2.18 leaks the buffer of an answer that is created
+         * while the connection is closed, and a shutdown ends bodies, which creates such answers. The leak does not
+         * depend on the readers: it also occurs with Spring's readers and without any.
          */
         @Bean
         @Order(-2)
-        WebExceptionHandler unanswered(ConfigurableApplicationContext context) {
+        WebExceptionHandler noAnswerAfterClose(ConfigurableApplicationContext context) {
             return (exchange, failure) -> Mono.error(
                     failure instanceof IOException || context.isClosed() ? new AbortedException(failure) : failure);
         }
@@ -169,7 +176,7 @@ class WebFluxTest {
     static class Controller {
         final CountDownLatch begun = new CountDownLatch(1);
         final AtomicLong seen = new AtomicLong();
-        final Sinks.Empty<Void> goOn = Sinks.empty();
+        final Sinks.Empty<Void> resume = Sinks.empty();
 
         @PostMapping("/upload")
         Mono<String> upload(@RequestPart("title") String title, @RequestPart("file") FilePart file) {
@@ -221,7 +228,7 @@ class WebFluxTest {
             return size(events.map(PartEvent::content)).map(size -> "events " + size);
         }
 
-        /** Takes no files. */
+        /** Fails at the first event of a file. */
         @PostMapping("/picky")
         Mono<String> picky(@RequestBody Flux<PartEvent> events) {
             return events.map(event -> {
@@ -234,20 +241,20 @@ class WebFluxTest {
                     .map(List::toString);
         }
 
-        /** Takes one event, and then nothing until it is told to go on. */
+        /** Processes one event and then waits for {@code resume}. */
         @PostMapping("/slow")
         Mono<String> slow(@RequestBody Flux<PartEvent> events) {
             return events.concatMap(
                             event -> {
                                 seen.addAndGet(event.content().readableByteCount());
                                 begun.countDown();
-                                return goOn.asMono().thenReturn(event);
+                                return resume.asMono().thenReturn(event);
                             },
                             1)
                     .then(Mono.fromCallable(() -> "slow " + seen));
         }
 
-        /** Cancels in mid-stream. */
+        /** Cancels after three events. */
         @PostMapping("/some")
         Mono<String> some(@RequestBody Flux<PartEvent> events) {
             return events.take(3).then(Mono.just("some"));
@@ -265,9 +272,9 @@ class WebFluxTest {
         }
     }
 
-    /** It has buffers that stay. */
+    /** Loads Netty's HTTP classes, whose static buffers are never released and would look like leaks. */
     @BeforeAll
-    static void load() {
+    static void loadHttpClasses() {
         new EmbeddedChannel(new HttpServerCodec()).finishAndReleaseAll();
     }
 
@@ -283,7 +290,7 @@ class WebFluxTest {
         if (all.stream().noneMatch(property -> property.startsWith("--logging.level.root"))) {
             all.add("--logging.level.root=OFF");
         }
-        if (!all.contains("--server.shutdown=graceful")) { // there the event loops do what is left to do
+        if (!all.contains("--server.shutdown=graceful")) { // a graceful shutdown needs the quiet period
             all.add("--spring.reactor.netty.shutdown-quiet-period=0s");
         }
         context = new SpringApplicationBuilder(Uploads.class)
@@ -302,17 +309,24 @@ class WebFluxTest {
 
     private void assertNothingIsKept() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while ((ACCEPTED.get() < CONNECTED.get() || !CHANNELS.isEmpty() || kept() > 0 || LeakDetection.open() > 0)
+        while ((ACCEPTED.get() < CONNECTED.get()
+                        || !CHANNELS.isEmpty()
+                        || heldResources() > 0
+                        || LeakDetection.open() > 0)
                 && System.nanoTime() < deadline) {
-            Thread.sleep(1); // a request ends a moment after its answer, and a channel before its last buffer
+            Thread.sleep(1); // a request ends shortly after its answer, and a channel closes before its last buffer is
+            // released
         }
         assertEquals(CONNECTED.get(), ACCEPTED.get());
         assertTrue(CHANNELS.isEmpty());
-        assertEquals(0, kept());
+        assertEquals(0, heldResources());
     }
 
-    /** {@return files and bytes of memory; none where Sluice is turned off, and where the test has stopped it} */
-    private long kept() {
+    /**
+     * {@return the files plus the bytes of memory that forms hold; 0 if the application has stopped or Sluice is
+     * disabled}
+     */
+    private long heldResources() {
         if (!context.isActive()) {
             return 0;
         }
@@ -361,7 +375,7 @@ class WebFluxTest {
     }
 
     @Test
-    void controllersAreAsBefore() throws Exception {
+    void controllers_readUploads() throws Exception {
         start();
         for (int size : new int[] {0, 100, MIB}) {
             assertEnds("one f.txt " + size, post("/upload", form("one", size)));
@@ -389,11 +403,10 @@ class WebFluxTest {
     }
 
     @Test
-    void whatIsRefusedIsAProblemThatNamesTheLimit() throws Exception {
+    void refusal_isAProblemThatNamesTheLimit() throws Exception {
         start("--spring.webflux.multipart.max-disk-usage-per-part=2MB", "--sluice.max-files=1");
         for (String path : List.of("/upload", "/exchange", "/parts", "/events", "/function")) {
-            for (int size :
-                    new int[] {2 * MIB + 1, 3 * MIB - 1000}) { // the client reads nothing before it has sent all
+            for (int size : new int[] {2 * MIB + 1, 3 * MIB - 1000}) { // the client sends everything before it reads
                 String tooLarge = post(path, form("more", size));
                 assertTrue(tooLarge.startsWith("HTTP/1.1 413 "), tooLarge);
                 assertTrue(tooLarge.contains("application/problem+json"), tooLarge);
@@ -460,7 +473,7 @@ class WebFluxTest {
         assertTrue(post("/parts", file.repeat(100) + "--B--\r\n").startsWith("HTTP/1.1 200 "));
         String files = post("/parts", file.repeat(101) + "--B--\r\n");
         assertTrue(files.startsWith("HTTP/1.1 413 ") && files.contains("\"limit\":\"maxFiles\""), files);
-        try (Socket socket = connect()) { // refused by its length
+        try (Socket socket = connect()) { // refused by its Content-Length
             send(socket, "/parts", "multipart/form-data", (64 << 20) + 1, "");
             socket.shutdownOutput();
             String body = answer(socket);
@@ -474,7 +487,7 @@ class WebFluxTest {
     }
 
     @Test
-    void truncatedBody_whenTheHandlerFailsAtTheFirstEventOfAFile_isABadRequest() throws Exception {
+    void truncatedBody_whenHandlerRejectsFiles_isABadRequest() throws Exception {
         start();
         String whole = form("one", 1000);
         assertTrue(post("/picky", whole).startsWith("HTTP/1.1 500 "));
@@ -485,7 +498,7 @@ class WebFluxTest {
 
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
-    void whatTheServerLacksIsAProblemToo(int status, String property, String limit) throws Exception {
+    void missingResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start("--sluice." + property);
         String answer = post("/upload", form("one", MIB));
         assertTrue(answer.startsWith("HTTP/1.1 " + status + ' '), answer);
@@ -494,7 +507,7 @@ class WebFluxTest {
     }
 
     @Test
-    void aSlowConsumerStopsTheClient() throws Exception {
+    void slowController_stopsTheClient() throws Exception {
         start();
         Controller controller = context.getBean(Controller.class);
         int size = 48 * MIB;
@@ -520,15 +533,15 @@ class WebFluxTest {
                 before = sent.get();
                 Thread.sleep(500);
             } while (sent.get() > before);
-            assertTrue(before < size / 2, before + " bytes were taken of a client that nobody reads");
-            controller.goOn.tryEmitEmpty();
+            assertTrue(before < size / 2, before + " bytes were read while the controller was waiting");
+            controller.resume.tryEmitEmpty();
             assertEnds("slow " + (size + 3), answer(socket));
             client.join();
         }
     }
 
     @Test
-    void aCancelInMidStreamIsAnswered() throws Exception {
+    void cancelledEvents_areAnswered() throws Exception {
         start();
         String body = form("one", 4 * MIB);
         ByteArrayOutputStream answer = new ByteArrayOutputStream();
@@ -537,26 +550,26 @@ class WebFluxTest {
                 try {
                     send(socket, "/some", "multipart/form-data", body.length(), body);
                 } catch (IOException e) {
-                    // The server has answered, and closed.
+                    // The server has answered and closed the connection.
                 }
             });
             client.start();
             socket.getInputStream().transferTo(answer);
             client.join();
         } catch (SocketException e) {
-            // Reset after the answer, over what nobody reads.
+            // The server resets the connection after the answer, because it has not read the body.
         }
         assertEnds("some", answer.toString(StandardCharsets.UTF_8));
     }
 
-    /** Spring #36262, #28740: the client goes away while its body is in memory, in a file, in nobody's hands. */
+    /** Spring #36262, #28740: the client disconnects while its body is in memory, in a file or in neither. */
     @ParameterizedTest
     @ValueSource(strings = {"/upload", "/parts", "/events", "/exchange"})
-    void aClientThatGoesAwayInMidUploadLeavesNothing(String path) throws Exception {
+    void disconnect_duringUpload_leavesNothing(String path) throws Exception {
         start("--spring.webflux.multipart.max-in-memory-size=1KB");
         String body = form("one", MIB);
         for (int sent : new int[] {0, 60, 200, 5000, 200_000, MIB}) {
-            for (int linger : new int[] {-1, 0}) { // ends the connection, or resets it
+            for (int linger : new int[] {-1, 0}) { // close or reset the connection
                 try (Socket socket = connect()) {
                     send(socket, path, "multipart/form-data", body.length(), body.substring(0, sent));
                     if (linger == 0) {
@@ -568,11 +581,13 @@ class WebFluxTest {
         assertNothingIsKept();
     }
 
-    /** One whose rest comes is answered; one that is abandoned ends with the time for it. */
+    /**
+     * @param finished whether the client sends the rest of the body; otherwise the upload ends after the grace
+     *     period
+     */
     @ParameterizedTest
     @CsvSource({"/upload, true", "/upload, false", "/parts, false", "/events, true", "/events, false"})
-    void uploadsUnderWayAreFinishedOrEndedByAShutdown(String path, boolean finished, CapturedOutput output)
-            throws Exception {
+    void shutdown_duringUpload_finishesOrEndsIt(String path, boolean finished, CapturedOutput output) throws Exception {
         start(
                 "--server.shutdown=graceful",
                 "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "120s" : "1s"),
@@ -581,30 +596,30 @@ class WebFluxTest {
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);
         boolean files = !path.equals("/events");
-        AtomicBoolean stops = new AtomicBoolean();
-        context.addApplicationListener(event -> stops.compareAndSet(false, event instanceof ContextClosedEvent));
+        AtomicBoolean closing = new AtomicBoolean();
+        context.addApplicationListener(event -> closing.compareAndSet(false, event instanceof ContextClosedEvent));
         try (Socket socket = connect()) {
             send(socket, path, "multipart/form-data", body.length(), body.substring(0, body.length() / 2));
             until(() -> files ? spool.files() == 1 : memory.used() > 0);
             Thread stopping = new Thread(context::close);
             stopping.start();
             if (finished) {
-                until(stops::get);
+                until(closing::get);
                 socket.getOutputStream().write(body.substring(body.length() / 2).getBytes(StandardCharsets.ISO_8859_1));
                 assertEnds(files ? "one f.txt " + MIB : "events " + (MIB + 3), answer(socket));
             }
             stopping.join();
-            assertEquals(List.of(), SpooledFiles.below(directory), "once the application has stopped");
+            assertEquals(List.of(), SpooledFiles.below(directory), "files after the application has stopped");
             if (!finished) {
                 try {
                     assertEquals("", answer(socket));
                 } catch (SocketException e) {
-                    // Reset, for what was not read.
+                    // The server resets the connection, because it has not read the body.
                 }
             }
         }
         until(() -> spool.files() == 0 && memory.used() == 0);
-        // Reactor Netty logs an error of its own where its event loops end before its thread for the shutdown has.
+        // Reactor Netty logs an error itself if its event loops end before its shutdown thread.
         assertFalse(output.getAll().contains("dev.sluice"), output::getAll);
     }
 
@@ -616,27 +631,31 @@ class WebFluxTest {
         assertTrue(condition.getAsBoolean());
     }
 
-    /** Spring #31217: the file of a handler that is cancelled because its client has gone. Spring's own reader leaves it. */
+    /**
+     * Spring #31217: a disconnect cancels the handler, which does not delete the file. Spring's own reader leaks it.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aClientThatGoesAwayWhileItsHandlerWorksLeavesNothing(boolean enabled) throws Exception {
+    void disconnect_whileHandlerWorks_leavesNothing(boolean enabled) throws Exception {
         start("--sluice.enabled=" + enabled);
         String body = form("one", MIB);
-        Path held;
+        Path fileOfHandler;
         try (Socket socket = connect()) {
             send(socket, "/hang", "multipart/form-data", body.length(), body);
             context.getBean(Controller.class).begun.await();
             assertEquals(1, files().size());
-            held = files().get(0);
+            fileOfHandler = files().get(0);
         }
         assertNothingIsKept();
-        assertEnds("one f.txt " + MIB, post("/upload", body)); // whose file goes, and later than the other would
+        assertEnds(
+                "one f.txt " + MIB,
+                post("/upload", body)); // its file is deleted, and later than the first one would be
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (files().stream().anyMatch(file -> !file.equals(held)) && System.nanoTime() < deadline) {
+        while (files().stream().anyMatch(file -> !file.equals(fileOfHandler)) && System.nanoTime() < deadline) {
             Thread.sleep(1);
         }
-        assertEquals(enabled ? List.of() : List.of(held), files());
-        Files.deleteIfExists(held);
+        assertEquals(enabled ? List.of() : List.of(fileOfHandler), files());
+        Files.deleteIfExists(fileOfHandler);
     }
 
     private List<Path> files() throws IOException {

@@ -35,24 +35,30 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/** The body of a request: a subscriber that requests as much as the intake of its form wants. */
+/**
+ * The body of a request, as the source of a form. It requests one buffer at a time while the form's intake has demand.
+ *
+ * <p>If a form is refused, the failure is held back until the rest of the body that is worth discarding has been read.
+ * A server may close the connection as soon as it has answered, and a client that is still sending would then not read
+ * the answer.
+ */
 final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource, Disposable {
     private final ReactiveHttpInputMessage message;
     private final @Nullable Scheduler workers;
     private final Context context;
     private final FormHead head;
     private final Disposable.Swap timer = Disposables.swap();
-    private final Queue<Runnable> later = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger laterCount = new AtomicInteger();
-    private final AtomicReference<@Nullable Throwable> pending = new AtomicReference<>();
+    private final Queue<Runnable> queued = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger queuedCount = new AtomicInteger();
+    private final AtomicReference<@Nullable Throwable> pendingFailure = new AtomicReference<>();
     private volatile @Nullable FormIntake intake;
     private @Nullable Consumer<Throwable> fail;
 
-    /** @param workers null to do all of it on the thread that brings bytes or asks for more: nothing that is done blocks */
+    /** @param workers the scheduler for blocking work; null if nothing blocks, to run all work on the calling thread */
     BodySource(ReactiveHttpInputMessage message, @Nullable Scheduler workers, ContextView context) {
         this.message = message;
         this.workers = workers;
-        this.context = releasing(Context.of(context));
+        this.context = releasingDiscarded(Context.of(context));
         HttpHeaders headers = message.getHeaders();
         String codings = String.join(", ", headers.getValuesAsList(HttpHeaders.CONTENT_ENCODING));
         this.head = new FormHead(
@@ -63,23 +69,23 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     }
 
     /**
-     * Operators that the application put in front of this have queues, which they drop at a cancel or an error. In place of a
-     * hook of those behind this, such as Spring's own writers, not before it: both would release one and the same buffer.
+     * Returns a context that releases the buffers that upstream operators discard when they are cancelled or fail. Its
+     * hook replaces the downstream hook for buffers, because Spring's writers install one that would release the same
+     * buffer again.
      */
-    private static Context releasing(Context behind) {
-        return Operators.enableOnDiscard(behind, dropped -> {
-            if (dropped instanceof DataBuffer buffer) {
+    private static Context releasingDiscarded(Context downstream) {
+        return Operators.enableOnDiscard(downstream, discarded -> {
+            if (discarded instanceof DataBuffer buffer) {
                 DataBufferUtils.release(buffer);
             } else {
-                Operators.onDiscard(dropped, behind);
+                Operators.onDiscard(discarded, downstream);
             }
         });
     }
 
     /**
-     * Exactly one of the two is called, unless this is disposed of first: on a worker, or on the thread that brought the last
-     * bytes. What was refused is told of after what is worth dropping has come, because a server may close the connection as
-     * soon as it has answered, and a client that is still sending does not read the answer then.
+     * Starts to receive the form. Unless this source is disposed first, exactly one of {@code received} and {@code
+     * failed} is called, on a worker or on the thread that delivered the last bytes.
      */
     void start(Forms forms, FormOptions options, Consumer<MultipartForm> received, Consumer<Throwable> failed) {
         FormIntake opened = forms.receive(this, options);
@@ -90,11 +96,11 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
                 timer.dispose();
                 received.accept(form);
             } else {
-                failure(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+                holdFailure(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
             }
         });
         if (timer.isDisposed()) {
-            dispose(); // before there was a form to end
+            dispose(); // disposed before the form existed: end it now
             return;
         }
         if (!opened.isOver() || opened.demand() > 0) {
@@ -109,15 +115,15 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         }
     }
 
-    private void failure(Throwable reason) {
-        pending.set(reason);
-        if (isDisposed() || intake().demand() == 0) { // nothing more comes, or nothing is worth dropping
-            tellOfFailure();
+    private void holdFailure(Throwable reason) {
+        pendingFailure.set(reason);
+        if (isDisposed() || intake().demand() == 0) { // the body has ended, or its rest is not worth discarding
+            emitFailure();
         }
     }
 
-    private void tellOfFailure() {
-        Throwable reason = pending.getAndSet(null);
+    private void emitFailure() {
+        Throwable reason = pendingFailure.getAndSet(null);
         if (reason != null) {
             timer.dispose();
             cancel();
@@ -126,26 +132,26 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     }
 
     private FormIntake intake() {
-        return Objects.requireNonNull(intake, "it has started");
+        return Objects.requireNonNull(intake, "start has not been called");
     }
 
-    /** Ends the form if it has not ended. Any thread, as often as one likes. */
+    /** Ends the form if it has not ended. May be called repeatedly and from any thread. */
     @Override
     public void dispose() {
         timer.dispose();
         cancel();
         FormIntake form = intake;
         if (form != null && !form.isOver()) {
-            CancellationException reason = new CancellationException("nobody waits for the form any more");
+            CancellationException reason = new CancellationException("the request was cancelled or has ended");
             try {
-                resume(() -> form.abort(reason)); // which deletes files
+                resume(() -> form.abort(reason)); // deletes files, which may block
             } catch (RejectedExecutionException e) {
                 form.abort(reason);
             }
         }
     }
 
-    // ---- for the body
+    // ---- Subscriber of the body
 
     @Override
     public Context currentContext() {
@@ -163,7 +169,10 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         wanted();
     }
 
-    /** {@return the bytes of {@code buffer}, which is transferred; not copied but where it is of a pool that is not Netty's} */
+    /**
+     * {@return the bytes of {@code buffer}, which is <em>transferred</em>. Copies only buffers that are neither Netty's
+     * nor on the heap}
+     */
     private static ByteBuf bytes(DataBuffer buffer) {
         if (buffer instanceof NettyDataBuffer netty) {
             return netty.getNativeBuffer();
@@ -179,12 +188,12 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     @Override
     protected void hookOnComplete() {
         intake().finish();
-        tellOfFailure();
+        emitFailure();
     }
 
     @Override
     protected void hookOnError(Throwable failure) {
-        tellOfFailure();
+        emitFailure();
         FormIntake form = intake();
         try {
             resume(() -> form.abort(failure));
@@ -193,20 +202,20 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         }
     }
 
-    // ---- for the intake
+    // ---- Source of the intake
 
     @Override
     public FormHead head() {
         return head;
     }
 
-    /** One buffer for each time that the answer is yes; where it is no, this is called again. */
+    /** Requests one buffer if there is demand. Called after each buffer, and by the intake once it has demand again. */
     @Override
     public void wanted() {
         if (intake().demand() > 0) {
             request(1);
         } else {
-            tellOfFailure();
+            emitFailure();
         }
     }
 
@@ -219,17 +228,17 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         }
     }
 
-    /** Without workers on this thread, which requests more or is the timer's: after what it does now, not within. */
+    /** Runs {@code work} on a worker or, without workers, on this thread after the task that it is running. */
     @Override
     public void resume(Runnable work) {
         if (workers != null) {
             workers.schedule(work);
         } else {
-            later.add(work);
-            if (laterCount.getAndIncrement() == 0) {
+            queued.add(work);
+            if (queuedCount.getAndIncrement() == 0) {
                 do {
-                    later.remove().run();
-                } while (laterCount.decrementAndGet() > 0);
+                    queued.remove().run();
+                } while (queuedCount.decrementAndGet() > 0);
             }
         }
     }

@@ -7,42 +7,46 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.codec.multipart.PartEvent;
 import reactor.core.publisher.FluxSink;
 
-/** Lets through as many events as were requested, and one more. */
+/** A gate that sends events and stops the sender once it is one event ahead of the subscriber's requests. */
 final class EventGate {
     private final FluxSink<PartEvent> events;
 
-    /** What was requested and not sent; at most 1 below. */
+    /** The events requested but not sent, at least -1. */
     private final AtomicLong credit = new AtomicLong();
 
-    private final AtomicReference<@Nullable Readiness> closed = new AtomicReference<>();
+    private final AtomicReference<@Nullable Readiness> pendingReadiness = new AtomicReference<>();
 
     EventGate(FluxSink<PartEvent> events) {
         this.events = events;
-        events.onRequest(this::requested);
+        events.onRequest(this::addRequested);
     }
 
-    private void requested(long count) {
+    private void addRequested(long count) {
         credit.updateAndGet(before -> before > Long.MAX_VALUE - count ? Long.MAX_VALUE : before + count);
-        open();
+        resumeSender();
     }
 
-    private void open() {
-        Readiness waiting = credit.get() > 0 ? closed.getAndSet(null) : null;
-        if (waiting != null) {
-            waiting.ready();
+    private void resumeSender() {
+        Readiness readiness = credit.get() > 0 ? pendingReadiness.getAndSet(null) : null;
+        if (readiness != null) {
+            readiness.ready();
         }
     }
 
-    /** {@return ready once another one is wanted} One thread at a time. */
+    /**
+     * Sends an event. Must not be called by two threads at the same time.
+     *
+     * @return becomes ready when the next event is requested
+     */
     Readiness send(PartEvent event) {
         events.next(event);
         if (credit.updateAndGet(before -> before == Long.MAX_VALUE ? before : before - 1) > 0) {
             return Readiness.READY;
         }
-        Readiness wanted = Readiness.pending();
-        closed.set(wanted);
-        open(); // what was requested meanwhile found nothing to open
-        return wanted;
+        Readiness readiness = Readiness.pending();
+        pendingReadiness.set(readiness);
+        resumeSender(); // a request since the check above found no pending readiness
+        return readiness;
     }
 
     void complete() {

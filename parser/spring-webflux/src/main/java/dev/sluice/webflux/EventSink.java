@@ -21,10 +21,10 @@ import org.springframework.http.codec.multipart.FormPartEvent;
 import org.springframework.http.codec.multipart.PartEvent;
 
 /**
- * Turns one part into events: a field into one, any other part into one for each buffer.
+ * A sink that turns one part into events: a field into one event, any other part into one event for each buffer.
  *
- * <p>A buffer becomes an event once the next one has arrived or the part has ended, as with Spring's own reader. If a body of one
- * buffer is refused, a handler that fails at the first event of a file therefore sees the refusal instead.
+ * <p>A buffer becomes an event once the next buffer has arrived or the part has ended, as with Spring's own reader. So
+ * if a body that fits into one buffer is refused, the refusal arrives before the first event of its file.
  */
 final class EventSink implements PartSink {
     private static final byte[] NOTHING = {};
@@ -35,10 +35,10 @@ final class EventSink implements PartSink {
     private final EventGate gate;
     private final MemoryBudget.Account memory;
     private @Nullable ByteArrayOutputStream field;
-    /** The last buffer of a part other than a field; empty before the first one. */
-    private byte[] waiting = NOTHING;
+    /** The last buffer of a part that is not a field; empty before the first one. */
+    private byte[] lastBuffer = NOTHING;
 
-    /** @param memory what a field is charged to, as long as it is not complete; <em>transferred</em> */
+    /** @param memory the account that a field is charged to until it is complete; <em>transferred</em> */
     EventSink(PartHead head, long maxFieldBytes, MemoryBudget.Account memory, EventGate gate) {
         this.head = head;
         this.headers = HeaderFields.of(head);
@@ -52,9 +52,9 @@ final class EventSink implements PartSink {
     public Readiness write(ByteBuf data) throws IOException {
         int count = data.readableBytes();
         if (field == null) {
-            byte[] before = waiting;
-            waiting = ByteBufUtil.getBytes(data);
-            return before.length == 0 ? Readiness.READY : gate.send(event(before, false));
+            byte[] previous = lastBuffer;
+            lastBuffer = ByteBufUtil.getBytes(data);
+            return previous.length == 0 ? Readiness.READY : gate.send(event(previous, false));
         } else if (count > maxFieldBytes - field.size()) {
             throw head.because(MultipartException.Reason.FIELD_TOO_LARGE)
                     .limit(maxFieldBytes)
@@ -69,15 +69,15 @@ final class EventSink implements PartSink {
     @Override
     public Readiness complete() {
         if (field == null) {
-            byte[] last = waiting;
-            waiting = NOTHING;
+            byte[] last = lastBuffer;
+            lastBuffer = NOTHING;
             return gate.send(event(last, true));
         }
         byte[] bytes = field.toByteArray();
-        field = null; // the form keeps its sinks to its end
+        field = null; // the form references its sinks until it ends
         memory.close();
         Charset charset = Objects.requireNonNullElse(head.charset(), StandardCharsets.UTF_8);
-        return gate.send(new Field(name(), headers, buffer(bytes), new String(bytes, charset)));
+        return gate.send(new FieldEvent(name(), headers, buffer(bytes), new String(bytes, charset)));
     }
 
     @Override
@@ -88,8 +88,8 @@ final class EventSink implements PartSink {
     private PartEvent event(byte[] bytes, boolean last) {
         String filename = head.filename();
         return filename == null
-                ? new Other(name(), headers, buffer(bytes), last)
-                : new File(name(), filename, headers, buffer(bytes), last);
+                ? new OtherEvent(name(), headers, buffer(bytes), last)
+                : new FileEvent(name(), filename, headers, buffer(bytes), last);
     }
 
     private String name() {
@@ -100,15 +100,17 @@ final class EventSink implements PartSink {
         return DefaultDataBufferFactory.sharedInstance.wrap(bytes);
     }
 
-    private record Field(String name, HttpHeaders headers, DataBuffer content, String value) implements FormPartEvent {
+    private record FieldEvent(String name, HttpHeaders headers, DataBuffer content, String value)
+            implements FormPartEvent {
         @Override
         public boolean isLast() {
             return true;
         }
     }
 
-    private record File(String name, String filename, HttpHeaders headers, DataBuffer content, boolean isLast)
+    private record FileEvent(String name, String filename, HttpHeaders headers, DataBuffer content, boolean isLast)
             implements FilePartEvent {}
 
-    private record Other(String name, HttpHeaders headers, DataBuffer content, boolean isLast) implements PartEvent {}
+    private record OtherEvent(String name, HttpHeaders headers, DataBuffer content, boolean isLast)
+            implements PartEvent {}
 }

@@ -10,18 +10,18 @@ import org.springframework.http.ReactiveHttpInputMessage;
 import org.springframework.http.codec.HttpMessageReader;
 import reactor.core.publisher.Mono;
 
-/** What both readers have in common. */
+/** The common part of the readers for parts and for events. */
 abstract class FormMessageReader<T> implements HttpMessageReader<T> {
     final Forms forms;
-    final boolean takesAll;
+    final boolean refusesOthers;
 
-    /** @param takesAll whether other multipart bodies come here too, to be refused */
-    FormMessageReader(Forms forms, boolean takesAll) {
+    /** @param refusesOthers whether this reader also accepts other multipart types, in order to refuse them */
+    FormMessageReader(Forms forms, boolean refusesOthers) {
         this.forms = forms;
-        this.takesAll = takesAll;
+        this.refusesOthers = refusesOthers;
     }
 
-    /** {@return whether this reader reads such elements} */
+    /** {@return whether this reader produces elements of {@code elementType}} */
     abstract boolean serves(ResolvableType elementType);
 
     @Override
@@ -33,7 +33,9 @@ abstract class FormMessageReader<T> implements HttpMessageReader<T> {
     public boolean canRead(ResolvableType elementType, @Nullable MediaType mediaType) {
         return serves(elementType)
                 && (isForm(mediaType)
-                        || takesAll && mediaType != null && mediaType.getType().equalsIgnoreCase("multipart"));
+                        || refusesOthers
+                                && mediaType != null
+                                && mediaType.getType().equalsIgnoreCase("multipart"));
     }
 
     static boolean isForm(@Nullable MediaType mediaType) {
@@ -42,6 +44,6 @@ abstract class FormMessageReader<T> implements HttpMessageReader<T> {
 
     @Override
     public Mono<T> readMono(ResolvableType type, ReactiveHttpInputMessage message, Map<String, Object> hints) {
-        return Mono.error(new UnsupportedOperationException("a form has more than one part: take a Flux of them"));
+        return Mono.error(new UnsupportedOperationException("a form can have several parts: read it as a Flux"));
     }
 }

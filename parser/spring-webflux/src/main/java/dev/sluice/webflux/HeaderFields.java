@@ -5,11 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.http.HttpHeaders;
 
-/** Header fields by those methods only that are the same in Spring 6 and 7, where they are no map any more. */
+/**
+ * Helpers for header fields. They use only methods that Spring 6 and 7 share: {@code HttpHeaders} is not a map in
+ * Spring 7.
+ */
 final class HeaderFields {
     private HeaderFields() {}
 
-    /** {@return the values of all fields called {@code name}, as they came} */
+    /** {@return the values of all fields called {@code name}, unchanged} */
     static List<String> all(HttpHeaders headers, String name) {
         List<String> all = new ArrayList<>(1);
         headers.forEach((field, values) -> {
@@ -27,7 +30,7 @@ final class HeaderFields {
         return HttpHeaders.readOnlyHttpHeaders(headers);
     }
 
-    /** {@return whether Spring's applications know such a part as a field, not as a file or something else} */
+    /** {@return whether Spring treats the part as a form field} */
     static boolean isField(PartHead head) {
         String type = head.mediaType();
         return head.filename() == null && (type == null || type.equals("text/plain"));

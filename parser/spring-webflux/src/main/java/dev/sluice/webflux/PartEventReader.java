@@ -10,10 +10,10 @@ import org.springframework.http.ReactiveHttpInputMessage;
 import org.springframework.http.codec.multipart.PartEvent;
 import reactor.core.publisher.Flux;
 
-/** Reads forms as events, one after the other, as they come. */
+/** A reader that emits the events of a form as its bytes arrive. */
 final class PartEventReader extends FormMessageReader<PartEvent> {
-    PartEventReader(Forms forms, boolean takesAll) {
-        super(forms, takesAll);
+    PartEventReader(Forms forms, boolean refusesOthers) {
+        super(forms, refusesOthers);
     }
 
     @Override
@@ -36,11 +36,14 @@ final class PartEventReader extends FormMessageReader<PartEvent> {
             events.onDispose(source);
             SluiceWebFlux.endWithRequest(events.contextView(), source);
             source.start(
-                    forms, options, form -> end(form, gate), failure -> events.error(Refusals.translated(failure)));
+                    forms,
+                    options,
+                    form -> complete(form, gate),
+                    failure -> events.error(Refusals.toSpringException(failure)));
         });
     }
 
-    private static void end(MultipartForm form, EventGate gate) {
+    private static void complete(MultipartForm form, EventGate gate) {
         form.close();
         gate.complete();
     }

@@ -19,22 +19,25 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** Reads forms as parts: one by one, or all of them by their names. */
+/** A reader that returns the parts of a form, as a stream or as a map by name. */
 final class PartReader extends FormMessageReader<Object> {
     private static final ResolvableType BY_NAME =
             ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
 
-    /** Reads other multipart bodies where they are not refused: there is one such reader in WebFlux. */
+    /**
+     * Spring's reader for other multipart bodies, if they are not refused. WebFlux has only one reader for maps of
+     * parts.
+     */
     private final MultipartHttpMessageReader others =
             new MultipartHttpMessageReader(new DefaultPartHttpMessageReader());
 
-    PartReader(Forms forms, boolean takesAll) {
-        super(forms, takesAll);
+    PartReader(Forms forms, boolean refusesOthers) {
+        super(forms, refusesOthers);
     }
 
     @Override
     public boolean canRead(ResolvableType elementType, @Nullable MediaType mediaType) {
-        return super.canRead(elementType, mediaType) || !takesAll && others.canRead(elementType, mediaType);
+        return super.canRead(elementType, mediaType) || !refusesOthers && others.canRead(elementType, mediaType);
     }
 
     private static boolean isPart(ResolvableType type) {
@@ -62,7 +65,7 @@ final class PartReader extends FormMessageReader<Object> {
     public Mono<Object> readMono(ResolvableType type, ReactiveHttpInputMessage message, Map<String, Object> hints) {
         if (isPart(type)) {
             return super.readMono(type, message, hints);
-        } else if (!takesAll && !isForm(message.getHeaders().getContentType())) {
+        } else if (!refusesOthers && !isForm(message.getHeaders().getContentType())) {
             return others.readMono(type, message, hints).cast(Object.class);
         }
         return form(message).<Object>map(PartReader::byName).doOnDiscard(ReceivedForm.class, ReceivedForm::dispose);
@@ -84,21 +87,21 @@ final class PartReader extends FormMessageReader<Object> {
             source.start(
                     forms,
                     forms.options(),
-                    received -> pass(received, workers, form),
-                    failure -> form.error(Refusals.translated(failure)));
+                    received -> emit(received, workers, form),
+                    failure -> form.error(Refusals.toSpringException(failure)));
         });
     }
 
-    private static void pass(MultipartForm received, Scheduler workers, MonoSink<ReceivedForm> to) {
+    private static void emit(MultipartForm received, Scheduler workers, MonoSink<ReceivedForm> sink) {
         ReceivedForm form;
         try {
             form = new ReceivedForm(received, workers);
         } catch (IOException | RuntimeException | Error e) {
             received.close();
-            to.error(Refusals.translated(e));
+            sink.error(Refusals.toSpringException(e));
             return;
         }
-        SluiceWebFlux.endWithRequest(to.contextView(), form);
-        to.success(form);
+        SluiceWebFlux.endWithRequest(sink.contextView(), form);
+        sink.success(form);
     }
 }

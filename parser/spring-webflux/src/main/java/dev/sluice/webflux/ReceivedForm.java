@@ -10,22 +10,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/** A whole form as Spring's parts. It ends with the request, or with the last of them. */
+/** A received form with Spring's parts. It is closed at the end of the request, or when its last part is deleted. */
 final class ReceivedForm implements Disposable {
     private final MultipartForm form;
     private final Scheduler workers;
     private final List<ReceivedPart> parts = new ArrayList<>();
-    private final AtomicInteger left;
+    private final AtomicInteger remaining;
 
     /**
-     * Reads the fields; not on an event loop.
+     * Reads the fields, which may block.
      *
      * @param form <em>transferred</em>, unless this throws
      */
     ReceivedForm(MultipartForm form, Scheduler workers) throws IOException {
         this.form = form;
         this.workers = workers;
-        this.left = new AtomicInteger(form.parts().size());
+        this.remaining = new AtomicInteger(form.parts().size());
         for (FormPart part : form.parts()) {
             parts.add(ReceivedPart.of(part, this));
         }
@@ -39,14 +39,14 @@ final class ReceivedForm implements Disposable {
         return workers;
     }
 
-    /** One part less. */
+    /** Closes the form if all of its parts are deleted. */
     void partDeleted() {
-        if (left.decrementAndGet() == 0) {
+        if (remaining.decrementAndGet() == 0) {
             form.close();
         }
     }
 
-    /** Any thread: files are deleted on one that may block. */
+    /** Closes the form. May be called from any thread: files are deleted by a worker. */
     @Override
     public void dispose() {
         if (form.parts().stream().allMatch(FormPart::isInMemory)) {

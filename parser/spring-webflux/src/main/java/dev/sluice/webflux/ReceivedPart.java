@@ -17,9 +17,9 @@ import org.springframework.http.codec.multipart.Part;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A part of a whole form, in memory or in a file. Its buffers are on the heap: nobody has to release them. */
+/** A part of a received form, in memory or in a file. Its buffers are on the heap and need not be released. */
 class ReceivedPart implements Part {
-    private static final int BUFFER = 16 << 10;
+    private static final int BUFFER_SIZE = 16 << 10;
 
     final FormPart part;
     private final ReceivedForm form;
@@ -34,9 +34,9 @@ class ReceivedPart implements Part {
 
     static ReceivedPart of(FormPart part, ReceivedForm form) throws IOException {
         if (part.isFile()) {
-            return new OfFile(part, form);
+            return new ReceivedFilePart(part, form);
         }
-        return HeaderFields.isField(part.head()) ? new OfField(part, form) : new ReceivedPart(part, form);
+        return HeaderFields.isField(part.head()) ? new ReceivedFieldPart(part, form) : new ReceivedPart(part, form);
     }
 
     @Override
@@ -49,11 +49,11 @@ class ReceivedPart implements Part {
         return headers;
     }
 
-    /** As often as wanted, until the request ends. */
+    /** {@return the content; can be read repeatedly until the request ends} */
     @Override
     public Flux<DataBuffer> content() {
-        Flux<DataBuffer> content =
-                DataBufferUtils.readInputStream(part::inputStream, DefaultDataBufferFactory.sharedInstance, BUFFER);
+        Flux<DataBuffer> content = DataBufferUtils.readInputStream(
+                part::inputStream, DefaultDataBufferFactory.sharedInstance, BUFFER_SIZE);
         return part.isInMemory() ? content : content.subscribeOn(form.workers());
     }
 
@@ -70,16 +70,16 @@ class ReceivedPart implements Part {
         }
     }
 
-    /** Says nothing that the client sent: it is for logs. */
+    /** {@return a text for logs, without anything that the client sent} */
     @Override
     public String toString() {
         return part.toString();
     }
 
-    private static final class OfField extends ReceivedPart implements FormFieldPart {
+    private static final class ReceivedFieldPart extends ReceivedPart implements FormFieldPart {
         private final String value;
 
-        OfField(FormPart part, ReceivedForm form) throws IOException {
+        ReceivedFieldPart(FormPart part, ReceivedForm form) throws IOException {
             super(part, form);
             this.value = part.text();
         }
@@ -90,8 +90,8 @@ class ReceivedPart implements Part {
         }
     }
 
-    private static final class OfFile extends ReceivedPart implements FilePart {
-        OfFile(FormPart part, ReceivedForm form) {
+    private static final class ReceivedFilePart extends ReceivedPart implements FilePart {
+        ReceivedFilePart(FormPart part, ReceivedForm form) {
             super(part, form);
         }
 
@@ -100,7 +100,10 @@ class ReceivedPart implements Part {
             return String.valueOf(part.filename());
         }
 
-        /** A copy, in place of what was there; the part stays. Nothing is left of one that fails. */
+        /**
+         * Copies the content to {@code target}, which is replaced, or deleted if the copy fails. The part remains
+         * available.
+         */
         @Override
         public Mono<Void> transferTo(Path target) {
             return Mono.<Void>fromCallable(() -> {

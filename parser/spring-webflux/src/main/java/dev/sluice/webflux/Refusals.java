@@ -8,41 +8,41 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.ServerWebInputException;
 import org.springframework.web.server.UnsupportedMediaTypeStatusException;
 
-/** Refusals in the words that WebFlux has for them. */
+/** The conversion of refusals to the exceptions of WebFlux. */
 final class Refusals {
     private Refusals() {}
 
-    /** {@return what Spring's applications know for it; of connections, disks and sinks as it is} */
-    static Throwable translated(Throwable failure) {
+    /** {@return WebFlux's exception for a refusal; failures of connections, disks and sinks are returned unchanged} */
+    static Throwable toSpringException(Throwable failure) {
         if (!(failure instanceof MultipartException refused)) {
             return failure;
         }
-        ResponseStatusException known = of(refused);
-        known.getBody().setProperty("reason", refused.reason().name().toLowerCase(Locale.ROOT));
+        ResponseStatusException converted = of(refused);
+        converted.getBody().setProperty("reason", refused.reason().name().toLowerCase(Locale.ROOT));
         Setting setting = refused.setting();
         if (setting != null) {
-            known.getBody().setProperty("limit", setting.key());
+            converted.getBody().setProperty("limit", setting.key());
         }
-        return known;
+        return converted;
     }
 
     private static ResponseStatusException of(MultipartException refused) {
-        String why = String.valueOf(refused.getMessage());
+        String message = String.valueOf(refused.getMessage());
         return switch (refused.httpStatus()) {
-            case 400 -> new ServerWebInputException(why, null, refused);
-            case 415 -> new Unsupported(why, refused);
-            default -> new ResponseStatusException(HttpStatusCode.valueOf(refused.httpStatus()), why, refused);
+            case 400 -> new ServerWebInputException(message, null, refused);
+            case 415 -> new UnsupportedType(message, refused);
+            default -> new ResponseStatusException(HttpStatusCode.valueOf(refused.httpStatus()), message, refused);
         };
     }
 
-    /** Spring's has no constructor with a cause. */
-    private static final class Unsupported extends UnsupportedMediaTypeStatusException {
+    /** Spring's exception with a cause, for which Spring has no constructor. */
+    private static final class UnsupportedType extends UnsupportedMediaTypeStatusException {
         private static final long serialVersionUID = 1L;
         private final MultipartException refused;
 
-        Unsupported(String why, MultipartException refused) {
-            super(why);
-            getBody().setDetail(why); // Spring's says that the type could not be parsed
+        UnsupportedType(String message, MultipartException refused) {
+            super(message);
+            getBody().setDetail(message); // replaces "Could not parse Content-Type"
             this.refused = refused;
         }
 

@@ -16,15 +16,17 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Receives the forms of a WebFlux application: define it as a bean, once. As a configurer it adds two readers, one for
- * {@code Part} and {@code MultiValueMap<String, Part>}, and one for {@code PartEvent}. As a filter it cleans up at the end of
- * each request, however that ends: when a client disconnects, Spring does not delete the parts.
+ * A configurer and filter that lets Sluice read the forms of a WebFlux application. Define it as a bean, once. As a
+ * configurer it adds two readers, one for {@code Part} and {@code MultiValueMap<String, Part>}, and one for {@code
+ * PartEvent}. As a filter it deletes the parts at the end of each request. Spring itself would keep them after the client
+ * disconnects.
  *
- * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory, or beyond a threshold in
- * files, written by threads of {@code Schedulers.boundedElastic()}. Events are emitted as the bytes arrive, as many as are
- * requested. Their buffers are on the heap, so an operator that drops them leaks nothing. The decider of the options is not
- * asked about events. A refused form arrives as a {@link org.springframework.web.server.ResponseStatusException} with the
- * status of the {@link dev.sluice.MultipartException} that is its cause; its {@code ProblemDetail} names the limit.
+ * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory, or beyond a
+ * threshold in files, written by threads of {@code Schedulers.boundedElastic()}. Events are emitted as the bytes arrive
+ * and as the subscriber requests them. Their buffers are on the heap, so an operator that discards them leaks nothing.
+ * The decider of the options is not asked about events. A refused form arrives as a {@link
+ * org.springframework.web.server.ResponseStatusException} with the status of the {@link dev.sluice.MultipartException}
+ * that is its cause; its {@code ProblemDetail} names the limit.
  *
  * <p>Thread-safe.
  */
@@ -32,11 +34,11 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     private static final String MULTIPART = "multipart/";
 
     private final Forms forms;
-    private final boolean takesAll;
+    private final boolean refusesOthers;
 
-    private SluiceWebFlux(Forms forms, boolean takesAll) {
+    private SluiceWebFlux(Forms forms, boolean refusesOthers) {
         this.forms = forms;
-        this.takesAll = takesAll;
+        this.refusesOthers = refusesOthers;
     }
 
     /** {@return a bean that receives forms by {@code options}, and refuses other multipart bodies with 415} */
@@ -44,12 +46,15 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
         return new SluiceWebFlux(Forms.of(options), true);
     }
 
-    /** {@return a bean that receives forms by {@code options}, and leaves other multipart bodies to Spring, which does not have these limits} */
+    /**
+     * {@return a bean that receives forms by {@code options}, and leaves other multipart bodies to Spring, which does
+     * not have these limits}
+     */
     public static SluiceWebFlux onlyForms(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), false);
     }
 
-    /** As a filter first of all; what the application configures comes later. */
+    /** {@return the highest precedence: this filter comes first, and the application can still replace its readers} */
     @Override
     public int getOrder() {
         return HIGHEST_PRECEDENCE;
@@ -59,8 +64,8 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
         configurer
                 .defaultCodecs()
-                .multipartReader(new PartReader(forms, takesAll)); // an exchange takes the last that there is
-        configurer.customCodecs().register(new PartEventReader(forms, takesAll)); // a controller the first
+                .multipartReader(new PartReader(forms, refusesOthers)); // ServerWebExchange uses the last reader
+        configurer.customCodecs().register(new PartEventReader(forms, refusesOthers)); // controllers use the first
     }
 
     @Override
@@ -69,14 +74,14 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
         if (type == null || !type.regionMatches(true, 0, MULTIPART, 0, MULTIPART.length())) {
             return chain.filter(exchange);
         }
-        Disposable.Composite begun = Disposables.composite();
+        Disposable.Composite resources = Disposables.composite();
         return chain.filter(exchange)
-                .doFinally(signal -> begun.dispose())
-                .contextWrite(Context.of(SluiceWebFlux.class, begun));
+                .doFinally(signal -> resources.dispose())
+                .contextWrite(Context.of(SluiceWebFlux.class, resources));
     }
 
-    /** Has {@code begun} disposed of when the request ends, or now if it has; not at all where there is no filter. */
-    static void endWithRequest(ContextView context, Disposable begun) {
-        context.<Disposable.Composite>getOrEmpty(SluiceWebFlux.class).ifPresent(all -> all.add(begun));
+    /** Disposes {@code resource} when the request ends, or now if it has ended. Does nothing without the filter. */
+    static void endWithRequest(ContextView context, Disposable resource) {
+        context.<Disposable.Composite>getOrEmpty(SluiceWebFlux.class).ifPresent(resources -> resources.add(resource));
     }
 }

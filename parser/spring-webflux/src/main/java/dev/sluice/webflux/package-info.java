@@ -1,7 +1,7 @@
 /**
- * Forms in Spring WebFlux. {@link dev.sluice.webflux.SluiceWebFlux} as a bean is the whole installation; the Spring Boot
- * starter defines it. Controllers stay as they are: {@code FilePart}, {@code FormFieldPart}, {@code @RequestPart},
- * {@code @ModelAttribute}, {@code ServerWebExchange.getMultipartData()}, {@code Flux<Part>}, {@code Flux<PartEvent>}.
+ * Forms in Spring WebFlux. Define a bean of type {@link dev.sluice.webflux.SluiceWebFlux}; the Spring Boot starter does
+ * so itself. Controllers do not change. They can use {@code FilePart}, {@code FormFieldPart}, {@code @RequestPart},
+ * {@code @ModelAttribute}, {@code ServerWebExchange.getMultipartData()}, {@code Flux<Part>} or {@code Flux<PartEvent>}.
  */
 @NullMarked
 package dev.sluice.webflux;

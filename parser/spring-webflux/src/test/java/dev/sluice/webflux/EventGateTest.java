@@ -13,7 +13,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.FluxSink;
 import reactor.util.context.Context;
 
-/** A gate to which two threads come at the same time, schedule by schedule. */
+/** Tests a gate that two threads use at the same time. Lincheck runs their steps in many orders. */
 class EventGateTest {
     private static final int SCHEDULES = 200;
 
@@ -22,9 +22,9 @@ class EventGateTest {
     private static final PartEvent EVENT =
             new Empty("a", new HttpHeaders(), DefaultDataBufferFactory.sharedInstance.allocateBuffer(0), true);
 
-    /** A subscriber that does nothing with what it gets. */
+    /** A subscriber that ignores events. */
     private static final class Subscriber implements FluxSink<PartEvent> {
-        LongConsumer requested = count -> {};
+        LongConsumer requestListener = count -> {};
 
         @Override
         public FluxSink<PartEvent> next(PartEvent event) {
@@ -33,7 +33,7 @@ class EventGateTest {
 
         @Override
         public FluxSink<PartEvent> onRequest(LongConsumer consumer) {
-            requested = consumer;
+            requestListener = consumer;
             return this;
         }
 
@@ -44,7 +44,7 @@ class EventGateTest {
         public void error(Throwable failure) {}
 
         @Override
-        @SuppressWarnings("deprecation") // abstract nevertheless
+        @SuppressWarnings("deprecation") // an abstract method
         public Context currentContext() {
             return Context.empty();
         }
@@ -71,14 +71,14 @@ class EventGateTest {
     }
 
     @Test
-    void request_whileAnEventIsSent_opensTheGate() {
+    void request_duringSend_opensTheGate() {
         Lincheck.runConcurrentTest(SCHEDULES, () -> {
             Subscriber subscriber = new Subscriber();
             EventGate gate = new EventGate(subscriber);
-            subscriber.requested.accept(1);
-            AtomicReference<Readiness> wanted = new AtomicReference<>();
-            Thread sending = new Thread(() -> wanted.set(gate.send(EVENT)));
-            Thread requesting = new Thread(() -> subscriber.requested.accept(1));
+            subscriber.requestListener.accept(1);
+            AtomicReference<Readiness> readiness = new AtomicReference<>();
+            Thread sending = new Thread(() -> readiness.set(gate.send(EVENT)));
+            Thread requesting = new Thread(() -> subscriber.requestListener.accept(1));
             sending.start();
             requesting.start();
             try {
@@ -87,8 +87,8 @@ class EventGateTest {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
-            if (!wanted.get().isReady()) {
-                throw new AssertionError("the second event was requested, and is not sent");
+            if (!readiness.get().isReady()) {
+                throw new AssertionError("the second event was requested, but the gate is still closed");
             }
         });
     }

@@ -1,5 +1,6 @@
 package dev.sluice.webflux;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -50,6 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Subscription;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferFactory;
@@ -84,7 +86,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
-/** The readers as WebFlux asks for them, over pooled buffers of which each is tracked; nothing may be left of any form. */
+/**
+ * Tests the readers with pooled buffers. All buffers are tracked, and no form may leave a buffer, a file or reserved
+ * memory.
+ */
 @Timeout(300)
 @ExtendWith(LeakCheck.class)
 class ReadersTest {
@@ -108,12 +113,12 @@ class ReadersTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void assertNothingIsLeft() throws IOException {
         long deadline = System.nanoTime() + LONG.toNanos();
         while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
-            Thread.onSpinWait(); // deleted by workers
+            Thread.onSpinWait(); // workers delete files
         }
-        Schedulers.resetFactory(); // which stops workers, whatever they do
+        Schedulers.resetFactory(); // stops all workers
         assertEquals(0, spool.files());
         assertEquals(0, memory.used());
         spool.close();
@@ -131,7 +136,7 @@ class ReadersTest {
                 .filter(reader -> reader.canRead(type, MediaType.parseMediaType(contentType)))
                 .toList();
         return (HttpMessageReader<T>)
-                readers.get(type == BY_NAME ? readers.size() - 1 : 0); // an exchange takes the last
+                readers.get(type == BY_NAME ? readers.size() - 1 : 0); // ServerWebExchange uses the last
     }
 
     private Flux<Part> parts(Flux<DataBuffer> body) {
@@ -174,7 +179,7 @@ class ReadersTest {
         return out.toByteArray();
     }
 
-    /** Buffers made when they are requested, so that those which are not are no leak. */
+    /** {@return buffers that are allocated on request, so that unrequested ones do not leak} */
     private static Flux<DataBuffer> body(byte[] bytes, int chunk, DataBufferFactory buffers) {
         return Flux.range(0, (bytes.length + chunk - 1) / chunk).map(i -> {
             int size = Math.min(chunk, bytes.length - i * chunk);
@@ -206,16 +211,16 @@ class ReadersTest {
         assertEquals("../a b", file.filename());
         assertEquals("z", file.headers().getFirst("x-y"));
         assertEquals(size, bytes(file).length);
-        org.junit.jupiter.api.Assertions.assertArrayEquals(noise(size), bytes(file), "a second time");
+        assertArrayEquals(noise(size), bytes(file), "the second read");
     }
 
-    private static void delete(Iterable<Part> parts) {
+    private static void deleteAll(Iterable<Part> parts) {
         Flux.fromIterable(parts).flatMap(Part::delete).blockLast(LONG);
     }
 
     @ParameterizedTest
     @CsvSource({"1, true", "7, true", "1000, true", "7, false", "100000, false"})
-    void partsAreSpringsOwn(int chunk, boolean pooled) throws IOException {
+    void parts_implementSpringsInterfaces(int chunk, boolean pooled) throws IOException {
         DataBufferFactory buffers = pooled ? POOLED : DefaultDataBufferFactory.sharedInstance;
         MultiValueMap<String, Part> parts =
                 byName(body(form(3000), chunk, buffers)).block(LONG);
@@ -228,8 +233,8 @@ class ReadersTest {
             assertEquals(3000, Files.size(target));
         }
         assertWhole(parts, 3000);
-        parts.values().forEach(ReadersTest::delete);
-        parts.values().forEach(ReadersTest::delete); // once more does nothing
+        parts.values().forEach(ReadersTest::deleteAll);
+        parts.values().forEach(ReadersTest::deleteAll); // a second call has no effect
         assertThrows(IllegalStateException.class, () -> bytes(parts.getFirst("file")));
         assertThrows(
                 IllegalStateException.class,
@@ -238,21 +243,21 @@ class ReadersTest {
 
         List<Part> one = parts(body(form(10), chunk, buffers)).collectList().block(LONG);
         assertEquals(3, one.size());
-        delete(one);
+        deleteAll(one);
     }
 
     @Test
-    void aTransferThatFailsLeavesNothing() {
+    void transfer_toMissingDirectory_fails() {
         MultiValueMap<String, Part> parts = byName(body(form(10), 50, POOLED)).block(LONG);
         FilePart file = (FilePart) parts.getFirst("file");
         assertThrows(
                 Exception.class,
                 () -> file.transferTo(directory.resolve("no/such")).block(LONG));
-        parts.values().forEach(ReadersTest::delete);
+        parts.values().forEach(ReadersTest::deleteAll);
     }
 
     @Test
-    void transfer_whenTheDiskIsFull_leavesNoFile() throws IOException {
+    void transfer_whenDiskIsFull_leavesNoFile() throws IOException {
         Configuration small = Configuration.unix().toBuilder()
                 .setMaxSize(100_000)
                 .setBlockSize(1000)
@@ -267,12 +272,12 @@ class ReadersTest {
             assertInstanceOf(IOException.class, failure.getCause());
             assertFalse(Files.exists(target));
         }
-        parts.values().forEach(ReadersTest::delete);
+        parts.values().forEach(ReadersTest::deleteAll);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 13, 4096, 100_000})
-    void eventsAreSpringsOwn(int chunk) {
+    void events_implementSpringsInterfaces(int chunk) {
         List<PartEvent> events =
                 events(body(form(3000), chunk, POOLED)).collectList().block(LONG);
         FormPartEvent title = assertInstanceOf(FormPartEvent.class, events.get(0));
@@ -294,18 +299,18 @@ class ReadersTest {
         assertTrue(file.get(file.size() - 1).isLast());
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         file.forEach(event -> content.writeBytes(bytes(event.content())));
-        org.junit.jupiter.api.Assertions.assertArrayEquals(noise(3000), content.toByteArray());
+        assertArrayEquals(noise(3000), content.toByteArray());
     }
 
     @Test
-    void anEventThatIsNotRequestedIsNotRead() {
+    void events_notRequested_areNotRead() {
         AtomicLong sent = new AtomicLong();
         Flux<DataBuffer> body =
                 body(form(1 << 20), 1000, POOLED).doOnNext(buffer -> sent.addAndGet(buffer.readableByteCount()));
         List<PartEvent> seen = new ArrayList<>();
         BaseSubscriber<PartEvent> slow = new BaseSubscriber<>() {
             @Override
-            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {}
+            protected void hookOnSubscribe(Subscription subscription) {}
 
             @Override
             protected void hookOnNext(PartEvent event) {
@@ -325,9 +330,9 @@ class ReadersTest {
         assertTrue(sent.get() > 1 << 20);
     }
 
-    /** A body that comes as fast as it is read, and waited for its subscriber once. */
+    /** The body is available at once, so each request could be nested in the previous one. */
     @Test
-    void theStackIsAsDeepForALargeBodyAsForASmallOne() throws Exception {
+    void stackDepth_ofLargeBody_isBounded() throws Exception {
         byte[] form = form(0);
         int close = "\r\n--B--\r\n".length();
         Flux<DataBuffer> file =
@@ -340,7 +345,7 @@ class ReadersTest {
         AtomicInteger depth = new AtomicInteger();
         BaseSubscriber<PartEvent> late = new BaseSubscriber<>() {
             @Override
-            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {}
+            protected void hookOnSubscribe(Subscription subscription) {}
 
             @Override
             protected void hookOnNext(PartEvent event) {
@@ -357,10 +362,10 @@ class ReadersTest {
         assertTrue(depth.get() > 0 && depth.get() < 500, "frames: " + depth);
     }
 
-    /** Body and subscriber on threads of their own, and a subscriber that asks for a few events at a time. */
+    /** Body and subscriber run on different threads, and the subscriber requests few events at a time. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 256})
-    void eventsCrossThreads(int prefetch) {
+    void events_acrossThreads_arriveComplete(int prefetch) {
         for (int round = 0; round < 100; round++) {
             long size = events(body(form(200_000), 700, POOLED).subscribeOn(Schedulers.parallel()))
                     .publishOn(Schedulers.boundedElastic(), prefetch)
@@ -372,7 +377,7 @@ class ReadersTest {
         }
     }
 
-    private static final List<String> BROKEN = List.of(
+    private static final List<String> MALFORMED = List.of(
             "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n" + "x".repeat(5000),
             "--B\r\nContent-Disposition form-data\r\n\r\n" + "x".repeat(5000) + "\r\n--B--",
             "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n" + "x".repeat(5000)
@@ -380,10 +385,10 @@ class ReadersTest {
             "x".repeat(3000));
 
     @Test
-    void spring33741_aMalformedBodyLeaksNothing() {
-        for (String broken : BROKEN) {
+    void spring33741_malformedBody_leaksNothing() {
+        for (String malformed : MALFORMED) {
             for (int chunk : new int[] {1, 100, 10_000}) {
-                byte[] bytes = broken.getBytes(StandardCharsets.UTF_8);
+                byte[] bytes = malformed.getBytes(StandardCharsets.UTF_8);
                 for (Flux<?> read : List.of(
                         parts(body(bytes, chunk, POOLED)),
                         byName(body(bytes, chunk, POOLED)).flux(),
@@ -396,9 +401,9 @@ class ReadersTest {
         }
     }
 
-    /** Of the client, at each chunk: what comes first of it is in memory, in a file or not decoded. */
+    /** Fails the body after each chunk. The received bytes are then in memory, in a file or not yet decoded. */
     @Test
-    void spring36262And28740_aClientThatGoesAwayLeavesNothing() {
+    void spring36262And28740_disconnect_leavesNothing() {
         byte[] form = form(3000);
         for (int after = 0; after <= form.length / 100; after++) {
             IOException gone = new IOException("gone");
@@ -410,9 +415,9 @@ class ReadersTest {
         }
     }
 
-    /** Of the application, at each chunk, before the body ends, and at the same time as it does. */
+    /** Cancels after each chunk of an unfinished body, and while another thread delivers the body. */
     @Test
-    void spring36262And28740_aCancelAtAnyTimeLeavesNothing() {
+    void spring36262And28740_cancel_leavesNothing() {
         byte[] form = form(3000);
         for (int after = 0; after <= form.length / 100; after++) {
             Flux<DataBuffer> body = body(form, 100, POOLED).take(after).concatWith(Flux.never());
@@ -438,13 +443,16 @@ class ReadersTest {
     }
 
     /**
-     * Filters of the application gathered the body and moved it to a thread of their own: what waits there is dropped at a
-     * cancel and at an error. One of them keeps what passes, with references of its own. What follows may release what is
-     * dropped too, as Spring's writers do.
+     * Filters of the application collect buffers and move them to another thread. A cancel or an error discards the
+     * buffers in their queues. One filter retains all buffers that pass it.
+     *
+     * @param fails whether the body fails; otherwise the subscriber cancels
+     * @param releasesDiscarded whether a downstream operator also releases discarded buffers, as Spring's writers
+     *     do
      */
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
-    void whatWaitsInFrontOfAReaderIsReleasedOnce(boolean fails, boolean followed) {
+    void buffers_queuedUpstream_areReleasedOnce(boolean fails, boolean releasesDiscarded) {
         for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
             Queue<Runnable> thread = new ArrayDeque<>();
             Queue<DataBuffer> kept = new ArrayDeque<>();
@@ -453,7 +461,7 @@ class ReadersTest {
             Flux<DataBuffer> body = body(form(3000), 100, new NettyDataBufferFactory(buffers))
                     .doOnNext(buffer -> kept.add(DataBufferUtils.retain(buffer)))
                     .buffer(3)
-                    .concatMapIterable(gathered -> gathered)
+                    .concatMapIterable(buffered -> buffered)
                     .concatWith(fails ? Flux.error(new IOException("gone")) : Flux.never())
                     .publishOn(Schedulers.fromExecutor(thread::add), false, 256)
                     .index((passed, buffer) -> {
@@ -463,14 +471,14 @@ class ReadersTest {
                         return buffer;
                     });
             Flux<?> read = reader(sluice(o -> o), type, FORM_DATA).read(type, new Request(FORM_DATA, body), Map.of());
-            reading.update((followed ? read.doOnDiscard(DataBuffer.class, DataBufferUtils::release) : read)
+            reading.update((releasesDiscarded ? read.doOnDiscard(DataBuffer.class, DataBufferUtils::release) : read)
                     .onErrorComplete()
                     .subscribe());
             run(thread);
             assertEquals(33, kept.size());
             long deadline = System.nanoTime() + LONG.toNanos();
             while (references(kept) > kept.size() && System.nanoTime() < deadline) {
-                Thread.onSpinWait(); // released by workers
+                Thread.onSpinWait(); // workers release buffers
             }
             assertEquals(kept.size(), references(kept), type::toString);
             kept.forEach(DataBufferUtils::release);
@@ -478,8 +486,8 @@ class ReadersTest {
         }
     }
 
-    /** {@return what Reactor's workers would do from now on, to be run by the test} */
-    private static Queue<Runnable> workers() {
+    /** {@return the tasks submitted to Reactor's workers from now on, for the test to run} */
+    private static Queue<Runnable> captureWorkers() {
         Queue<Runnable> tasks = new ArrayDeque<>();
         Schedulers.setFactory(new Schedulers.Factory() {
             @Override
@@ -490,12 +498,12 @@ class ReadersTest {
         return tasks;
     }
 
-    /** Bytes that are worth dropping are waited for, but not of a body that has failed. */
+    /** A refusal waits for the rest of the body, unless the body has failed. */
     @Test
-    void aFormThatIsRefusedAfterItsBodyHasFailedEnds() {
-        Queue<Runnable> workers = workers();
+    void refusal_afterBodyFailed_isEmitted() {
+        Queue<Runnable> workers = captureWorkers();
         SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).noMinimumRate());
-        AtomicReference<Throwable> told = new AtomicReference<>();
+        AtomicReference<Throwable> emitted = new AtomicReference<>();
         reader(small, PART, FORM_DATA)
                 .read(
                         PART,
@@ -503,18 +511,18 @@ class ReadersTest {
                                 FORM_DATA,
                                 body(form(3000), 10_000, POOLED).concatWith(Flux.error(new IOException("gone")))),
                         Map.of())
-                .subscribe(part -> {}, told::set);
+                .subscribe(part -> {}, emitted::set);
         run(workers);
-        assertInstanceOf(ResponseStatusException.class, told.get());
+        assertInstanceOf(ResponseStatusException.class, emitted.get());
     }
 
-    /** An event loop may drop them, where a client has gone; it does not wait for a disk. */
+    /** An event loop may discard parts when a client disconnects. It must not wait for the disk. */
     @Test
-    void theFilesOfDroppedPartsAreDeletedByWorkers() {
-        Queue<Runnable> workers = workers();
+    void files_ofDiscardedParts_areDeletedByWorkers() {
+        Queue<Runnable> workers = captureWorkers();
         BaseSubscriber<Part> one = new BaseSubscriber<>() {
             @Override
-            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+            protected void hookOnSubscribe(Subscription subscription) {
                 request(1);
             }
 
@@ -537,9 +545,12 @@ class ReadersTest {
                 .sum();
     }
 
-    /** As where the request has ended, or another source of a {@code zip} has failed: nothing is told of it before it begins. */
+    /**
+     * A reader is cancelled as soon as it is subscribed if another source of a {@code zip} has failed or the request
+     * has ended.
+     */
     @Test
-    void aCancelBeforeTheFirstByteLeavesNothing() {
+    void cancel_beforeFirstByte_endsTheForm() {
         AtomicLong live = new AtomicLong();
         FormMetrics metrics = new FormMetrics() {
             @Override
@@ -627,7 +638,7 @@ class ReadersTest {
     }
 
     @Test
-    void theTextOfAnEventIsChargedWhileItComes() {
+    void fieldText_isChargedUntilItsEvent() {
         byte[] start = ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + "x".repeat(100_000))
                 .getBytes(StandardCharsets.UTF_8);
         Disposable reading =
@@ -637,9 +648,9 @@ class ReadersTest {
         assertEquals(0, memory.used());
     }
 
-    /** The parts are in the hands of an application that is cancelled: nobody deletes them but the end of the request. */
+    /** A cancelled application does not delete its parts, so the end of the request must. */
     @Test
-    void spring31217_filesOfParallelUploadsEndWithTheirRequests() {
+    void spring31217_files_endWithTheirRequests() {
         Flux.range(0, 60)
                 .flatMap(
                         i -> {
@@ -647,7 +658,7 @@ class ReadersTest {
                             return byName(body(form(50_000), 1000, POOLED).subscribeOn(Schedulers.parallel()))
                                     .flatMap(parts -> i % 2 == 0
                                             ? Mono.delay(Duration.ofMillis(5)).thenReturn(i)
-                                            : Mono.<Integer>error(new IllegalStateException("of the application")))
+                                            : Mono.<Integer>error(new IllegalStateException("the application failed")))
                                     .onErrorComplete()
                                     .contextWrite(Context.of(SluiceWebFlux.class, request))
                                     .doFinally(signal -> request.dispose());
@@ -656,9 +667,12 @@ class ReadersTest {
                 .blockLast(LONG);
     }
 
-    /** There the state of a part changed while a file was opened, and the next bytes met the wrong one. */
+    /**
+     * In Spring, the state of a part changed while a file was opened, and the next bytes were handled in the wrong
+     * state.
+     */
     @Test
-    void spring36694_formsAreWholeHoweverTheirChunksMeetTheThreshold() {
+    void spring36694_forms_aroundTheThreshold_areComplete() {
         Random random = new Random(36694);
         List<Mono<Integer>> all = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
@@ -668,18 +682,18 @@ class ReadersTest {
                     .publishOn(Schedulers.boundedElastic())
                     .map(parts -> {
                         assertWhole(parts, size);
-                        parts.values().forEach(ReadersTest::delete);
+                        parts.values().forEach(ReadersTest::deleteAll);
                         return 1;
                     }));
         }
         assertEquals(300, Flux.fromIterable(all).flatMap(one -> one, 8).count().block(LONG));
     }
 
-    /** How a body of two files ends whose first file is still being written: within the second, but for the first of these. */
+    /** The end of a body with two files while the first is still being written. Only COMPLETE has all of the second. */
     private enum End {
-        WHOLE(SignalType.ON_COMPLETE),
-        CUT(SignalType.ON_ERROR),
-        GONE(SignalType.ON_ERROR),
+        COMPLETE(SignalType.ON_COMPLETE),
+        TRUNCATED(SignalType.ON_ERROR),
+        DISCONNECTED(SignalType.ON_ERROR),
         CANCELLED(SignalType.CANCEL);
 
         final SignalType signal;
@@ -691,28 +705,30 @@ class ReadersTest {
         Flux<DataBuffer> of(Flux<DataBuffer> whole) {
             Flux<DataBuffer> some = whole.take(50);
             return switch (this) {
-                case WHOLE -> whole;
-                case CUT -> some;
-                case GONE -> some.concatWith(Flux.error(new IOException("gone")));
+                case COMPLETE -> whole;
+                case TRUNCATED -> some;
+                case DISCONNECTED -> some.concatWith(Flux.error(new IOException("gone")));
                 case CANCELLED -> some.concatWith(Flux.never());
             };
         }
     }
 
     /**
-     * Spring's own readers beside ours, of the version that this is built with. Of the five, 36694 and 28740 are mended there:
-     * forms are whole, no file stays. 33741 and 36262 are not where another part follows a file that is being written: what
-     * waits for the disk is never released. Its reader of events has no disk. For 31217 see the tests of the starter.
+     * Compares Spring's readers with Sluice's. In the Spring version of this build, the defects 36694 and 28740 are
+     * fixed: forms are complete, and no file is left. The defects 33741 and 36262 remain if another part follows a file
+     * that is being written: the buffers that wait for the disk are never released. Spring's reader for events does not
+     * use the disk. The tests of the starter cover 31217.
      */
     @ParameterizedTest
-    @CsvSource({"WHOLE, false", "CUT, true", "GONE, true", "CANCELLED, true"})
-    void springsOwnReadersBesideOurs(End end, boolean springLeaks) throws Exception {
+    @CsvSource({"COMPLETE, false", "TRUNCATED, true", "DISCONNECTED, true", "CANCELLED, true"})
+    void buffers_ofSpringsReaders_leakUnlikeOurs(End end, boolean springLeaks) throws Exception {
         Queue<Runnable> disk = new ArrayDeque<>();
-        Path files = Files.createDirectory(directory.resolve("springs"));
+        Path files = Files.createDirectory(directory.resolve("spring"));
         DefaultPartHttpMessageReader springs = new DefaultPartHttpMessageReader();
         springs.setMaxInMemorySize(1000);
         springs.setFileStorageDirectory(files);
-        springs.setBlockingOperationScheduler(Schedulers.fromExecutor(disk::add)); // it is slow
+        springs.setBlockingOperationScheduler(
+                Schedulers.fromExecutor(disk::add)); // tasks wait until the test runs them
         assertLeaks(springLeaks, springs, PART, end, disk);
         assertLeaks(springLeaks, new MultipartHttpMessageReader(springs), BY_NAME, end, disk);
         assertLeaks(false, new PartEventHttpMessageReader(), EVENT, end, disk);
@@ -730,10 +746,10 @@ class ReadersTest {
             throws Exception {
         byte[] form = form(3000);
         byte[] twice = Arrays.copyOf(form, 2 * form.length - 7);
-        System.arraycopy(form, 0, twice, form.length - 7, form.length); // over the last delimiter
+        System.arraycopy(form, 0, twice, form.length - 7, form.length); // replaces the last delimiter
         CountingAllocator memory = new CountingAllocator();
         Disposable.Composite request = Disposables.composite();
-        Consumer<Throwable> dropped = again -> {}; // Spring fails each part, and the form
+        Consumer<Throwable> dropped = failure -> {}; // Spring reports the failure of each part, not only of the form
         AtomicLong parts = new AtomicLong();
         CompletableFuture<SignalType> ended = new CompletableFuture<>();
         Flux<?> read = reader.read(
@@ -741,13 +757,13 @@ class ReadersTest {
         Disposable reading = read.contextWrite(
                         Context.of(SluiceWebFlux.class, request, "reactor.onErrorDropped.local", dropped))
                 .doFinally(ended::complete)
-                .subscribe(element -> parts.addAndGet(take(element)), failure -> {});
+                .subscribe(element -> parts.addAndGet(discard(element)), failure -> {});
         if (end == End.CANCELLED) {
             reading.dispose();
         }
         run(disk);
         assertEquals(end.signal, ended.get(LONG.toSeconds(), TimeUnit.SECONDS));
-        assertTrue(end != End.WHOLE || parts.get() == 6, () -> "parts: " + parts);
+        assertTrue(end != End.COMPLETE || parts.get() == 6, () -> "parts: " + parts);
         request.dispose();
         run(disk);
         long deadline = System.nanoTime() + LONG.toNanos();
@@ -763,8 +779,12 @@ class ReadersTest {
         }
     }
 
-    /** {@return how many parts end with it, of which nothing is kept} */
-    private static int take(Object element) {
+    /**
+     * Discards an event, a part or a map of parts.
+     *
+     * @return the number of parts that end with it
+     */
+    private static int discard(Object element) {
         if (element instanceof PartEvent event) {
             DataBufferUtils.release(event.content());
             return event.isLast() ? 1 : 0;
@@ -775,12 +795,12 @@ class ReadersTest {
         return ((MultiValueMap<?, ?>) element)
                 .values().stream()
                         .flatMap(List::stream)
-                        .mapToInt(ReadersTest::take)
+                        .mapToInt(ReadersTest::discard)
                         .sum();
     }
 
     @Test
-    void whatIsRefusedIsWhatWebFluxKnows() {
+    void refusal_isAnExceptionOfWebFlux() {
         String mixed = "multipart/mixed; boundary=B";
         SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).maxFieldBytes(1));
         for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
@@ -815,7 +835,7 @@ class ReadersTest {
     }
 
     @Test
-    void aClientThatSendsNothingAndASubscriberThatWantsNothingAreNotWaitedForForEver() {
+    void client_orSubscriber_tooSlow_isRefused() {
         SluiceWebFlux strict =
                 sluice(o -> o.minRateGrace(Duration.ofMillis(100)).maxSinkWait(Duration.ofMillis(100)));
         for (ResolvableType type : List.of(PART, EVENT)) {

@@ -5,15 +5,15 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.web.servlet.config.annotation.CorsRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** The application: nothing in it speaks of Sluice. */
+/** The application. Its code does not refer to Sluice. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class Application implements WebMvcConfigurer {
-    /** Starts it. */
+    /** Starts the application. */
     public static void main(String[] args) {
         SpringApplication.run(Application.class, args);
     }
 
-    /** What a page of another origin sends is refused with 403: its browser would send it for anybody. */
+    /** Refuses requests of pages from other origins with 403, because a browser sends a form to any origin. */
     @Override
     public void addCorsMappings(CorsRegistry registry) {
         registry.addMapping("/**").allowedOrigins();

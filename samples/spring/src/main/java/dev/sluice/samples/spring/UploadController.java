@@ -31,7 +31,7 @@ import org.springframework.web.bind.annotation.RequestPart;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.multipart.MultipartFile;
 
-/** Takes uploads in each way that Spring MVC has for them. */
+/** A controller with one method for each way in which Spring MVC binds uploads. */
 @RestController
 public class UploadController {
     private final Path directory;
@@ -41,7 +41,7 @@ public class UploadController {
     }
 
     /**
-     * A file as it arrived.
+     * A description of a received file.
      *
      * @param filename as the client sent it
      * @param size in bytes
@@ -63,29 +63,29 @@ public class UploadController {
         }
     }
 
-    /** A form of one file and one field. */
+    /** A form with one file and one field. */
     public record Titling(
             @NotBlank @Size(max = 80) String title, @NotNull MultipartFile file) {}
 
-    /** What one file and one field make. */
+    /** The answer to a form with one file and one field. */
     public record Titled(String title, Received file) {}
 
-    /** A part in JSON. */
+    /** The content of a part in JSON. */
     public record Description(String title, List<String> tags) {}
 
-    /** What a part in JSON and a file make. */
+    /** The answer to a form with a part in JSON and a file. */
     public record Described(Description description, Received file) {}
 
-    /** Where a file went, under a name that this application made. */
+    /** The answer for a stored file, with the name that this application generated. */
     public record Stored(String as, long size) {}
 
-    /** One file and a field, bound to an object that says what is valid. */
+    /** Binds a file and a field to an object, and validates it. */
     @PostMapping("/titled")
     public Titled titled(@Valid @ModelAttribute Titling form) throws IOException {
         return new Titled(form.title(), Received.of(form.file()));
     }
 
-    /** Says which field is not valid, for the page to show. */
+    /** Answers with the invalid fields, which the page shows. */
     @ExceptionHandler
     ProblemDetail invalid(MethodArgumentNotValidException invalid) {
         return ProblemDetail.forStatusAndDetail(
@@ -96,7 +96,7 @@ public class UploadController {
                         .collect(Collectors.joining(", ")));
     }
 
-    /** Many files of one name; PUT, for which containers parse no form. */
+    /** Receives many files of one name with PUT, for which containers do not parse forms. */
     @PutMapping("/album")
     public List<Received> album(@RequestParam("photos") List<MultipartFile> photos) throws IOException {
         List<Received> received = new ArrayList<>();
@@ -106,7 +106,7 @@ public class UploadController {
         return received;
     }
 
-    /** A part in JSON, read by Spring's converter, and a file. */
+    /** Receives a file and a part in JSON, which Spring converts. */
     @PostMapping("/described")
     public Described described(
             @RequestPart("description") Description description, @RequestPart("file") MultipartFile file)
@@ -114,7 +114,7 @@ public class UploadController {
         return new Described(description, Received.of(file));
     }
 
-    /** Keeps the file: on one file system it is renamed, not copied. */
+    /** Stores the file. If the target is on the same file system, the file is renamed, not copied. */
     @PostMapping("/stored")
     public Stored stored(@RequestParam("file") MultipartFile file) throws IOException {
         String name = UUID.randomUUID().toString();
@@ -122,13 +122,13 @@ public class UploadController {
         return new Stored(name, file.getSize());
     }
 
-    /** Fails after the upload was taken, for the error page to be seen. */
+    /** Fails after the upload was received, to show the error page. */
     @PostMapping("/failing")
     public Stored failing(@RequestParam("file") MultipartFile file) {
-        throw new IllegalArgumentException("no use for a file of " + file.getSize() + " bytes");
+        throw new IllegalArgumentException("cannot process a file of " + file.getSize() + " bytes");
     }
 
-    /** Not of {@code file.getBytes()}: that is all of the file in memory, for which no budget is asked. */
+    /** Reads the file as a stream. {@code file.getBytes()} would load all of it, without charging the memory budget. */
     private static String sha256(MultipartFile file) throws IOException {
         try {
             MessageDigest sha256 = MessageDigest.getInstance("SHA-256");

@@ -1,7 +1,7 @@
 /**
  * A Spring Boot application whose uploads go through Sluice because {@code sluice-spring-boot-starter} is among its
- * dependencies. Its controllers use {@code MultipartFile}, {@code @RequestPart} and {@code @RequestParam} as ever; what is
- * refused, and what is not valid, is answered with a {@code ProblemDetail}; {@code /actuator/metrics/sluice.forms} counts.
+ * dependencies. Its controllers use {@code MultipartFile}, {@code @RequestPart} and {@code @RequestParam}. Refused and
+ * invalid forms are answered with a {@code ProblemDetail}. {@code /actuator/metrics/sluice.forms} counts forms.
  */
 @NullMarked
 package dev.sluice.samples.spring;

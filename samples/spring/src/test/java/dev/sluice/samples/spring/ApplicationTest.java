@@ -44,7 +44,7 @@ import org.springframework.web.multipart.MultipartFile;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The application as it runs, asked over HTTP. */
+/** Tests the running application over HTTP. */
 @Timeout(300)
 class ApplicationTest {
     private static final int MAX_BODY = 1 << 20;
@@ -65,7 +65,7 @@ class ApplicationTest {
                 "--server.port=0",
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=ERROR",
-                "--uploads.directory=" + directory.resolve("kept"),
+                "--uploads.directory=" + directory.resolve("stored"),
                 "--spring.servlet.multipart.max-request-size=" + MAX_BODY + "B");
         root = URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port"));
     }
@@ -73,25 +73,25 @@ class ApplicationTest {
     @AfterAll
     static void stop() throws Exception {
         context.close();
-        try (Stream<Path> left = Files.list(directory.resolve("kept/.incoming"))) {
-            assertEquals(List.of(), left.toList(), "what the application leaves in its spool");
+        try (Stream<Path> left = Files.list(directory.resolve("stored/.incoming"))) {
+            assertEquals(List.of(), left.toList(), "files left in the spool");
         }
     }
 
     @AfterEach
-    void nothingIsLeftOfARequest() {
+    void assertNothingIsLeft() {
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);
         long deadline = System.nanoTime() + 120_000_000_000L;
         while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
-            // The answer is with the client a moment before the request is over.
+            // The client receives the answer shortly before the request ends.
             Thread.onSpinWait();
         }
         assertEquals(0, spool.files());
         assertEquals(0, memory.used());
     }
 
-    /** A body, part by part. */
+    /** A builder of bodies. */
     private static final class Body {
         private static final String BOUNDARY = "----sluice-spring";
         private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -132,7 +132,7 @@ class ApplicationTest {
         return client.send(request, HttpResponse.BodyHandlers.ofString());
     }
 
-    private JsonNode sent(String method, String path, Body body) throws Exception {
+    private JsonNode sendOk(String method, String path, Body body) throws Exception {
         HttpResponse<String> response = send(method, path, body.bytes());
         assertEquals(200, response.statusCode(), response.body());
         return JSON.readTree(response.body());
@@ -144,20 +144,21 @@ class ApplicationTest {
         return noise;
     }
 
-    private static void assertReceived(String name, String filename, byte[] content, JsonNode got) throws Exception {
-        assertEquals(name, got.get("name").asString());
-        assertEquals(filename, got.get("filename").asString());
-        assertEquals("image/png", got.get("contentType").asString());
-        assertEquals(content.length, got.get("size").asInt());
+    private static void assertReceived(String name, String filename, byte[] content, JsonNode received)
+            throws Exception {
+        assertEquals(name, received.get("name").asString());
+        assertEquals(filename, received.get("filename").asString());
+        assertEquals("image/png", received.get("contentType").asString());
+        assertEquals(content.length, received.get("size").asInt());
         assertEquals(
                 HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content)),
-                got.get("sha256").asString());
+                received.get("sha256").asString());
     }
 
     @Test
-    void aFileAndAFieldAreBoundToAnObject() throws Exception {
+    void fileAndField_areBoundToAnObject() throws Exception {
         byte[] content = noise(300_000);
-        JsonNode answer = sent(
+        JsonNode answer = sendOk(
                 "POST",
                 "/titled",
                 new Body().field("title", "na\u00efve \u2603").file("file", "gr\u00f6\u00dfe.png", content));
@@ -167,14 +168,14 @@ class ApplicationTest {
     }
 
     @Test
-    void manyFilesOfOneNameArriveInOrderWithPutToo() throws Exception {
+    void files_ofOneNameSentWithPut_arriveInOrder() throws Exception {
         byte[] large = noise(200_000);
-        JsonNode answer = sent(
+        JsonNode answer = sendOk(
                 "PUT",
                 "/album",
                 new Body()
                         .file("photos", "1.png", noise(10))
-                        .field("photos", "no file")
+                        .field("photos", "not a file")
                         .file("photos", "2.png", large)
                         .file("photos", "3.png", new byte[0]));
 
@@ -185,8 +186,8 @@ class ApplicationTest {
     }
 
     @Test
-    void aPartInJsonBecomesARecord() throws Exception {
-        JsonNode answer = sent(
+    void jsonPart_becomesARecord() throws Exception {
+        JsonNode answer = sendOk(
                 "POST",
                 "/described",
                 new Body()
@@ -201,17 +202,17 @@ class ApplicationTest {
     }
 
     @Test
-    void transferToKeepsSmallAndLargeFiles() throws Exception {
+    void transferTo_storesSmallAndLargeFiles() throws Exception {
         for (int size : new int[] {0, 100, 500_000}) {
-            JsonNode answer = sent("POST", "/stored", new Body().file("file", "../../evil.png", noise(size)));
-            Path kept = directory.resolve("kept").resolve(answer.get("as").asString());
-            assertArrayEquals(noise(size), Files.readAllBytes(kept));
+            JsonNode answer = sendOk("POST", "/stored", new Body().file("file", "../../evil.png", noise(size)));
+            Path stored = directory.resolve("stored").resolve(answer.get("as").asString());
+            assertArrayEquals(noise(size), Files.readAllBytes(stored));
             assertEquals(size, answer.get("size").asInt());
         }
     }
 
     @Test
-    void aFileIsDigestedWithoutAllOfItInMemory() throws Exception {
+    void digest_readsTheFileAsAStream() throws Exception {
         byte[] content = noise(1000);
         MultipartFile file = (MultipartFile) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {MultipartFile.class}, (self, method, arguments) -> {
@@ -219,7 +220,7 @@ class ApplicationTest {
                         case "getInputStream" -> new ByteArrayInputStream(content);
                         case "getSize" -> (long) content.length;
                         case "getName" -> "file";
-                        case "getBytes" -> throw new AssertionError("all of the file at once");
+                        case "getBytes" -> throw new AssertionError("the whole file was loaded");
                         default -> null;
                     };
                 });
@@ -229,30 +230,30 @@ class ApplicationTest {
     }
 
     @Test
-    void aBodyWithoutABoundaryShowsThatSluiceIsAtWorkAsTheGuideSays() throws Exception {
+    void missingBoundary_isAnsweredAsInTheGuide() throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve("/any/path"))
                 .header("Content-Type", "multipart/form-data")
                 .POST(HttpRequest.BodyPublishers.ofString("x"))
                 .build();
         HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
         assertEquals(400, answer.statusCode());
-        String sign = "\"reason\":\"missing_boundary\"";
-        assertTrue(answer.body().contains(sign), answer.body());
+        String expected = "\"reason\":\"missing_boundary\"";
+        assertTrue(answer.body().contains(expected), answer.body());
         Path guide = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/getting-started.md");
-        assertTrue(Files.readString(guide).contains(sign));
+        assertTrue(Files.readString(guide).contains(expected));
     }
 
     @Test
-    void aPageOfAnotherOriginMayNotUpload() throws Exception {
+    void upload_fromAnotherOrigin_isRefused() throws Exception {
         byte[] body = new Body().file("file", "x.png", noise(5)).bytes();
-        assertEquals(200, stored(root.toString(), body));
-        List<String> before = kept();
-        assertEquals(403, stored("http://elsewhere.example", body));
-        assertEquals(403, stored("null", body));
-        assertEquals(before, kept());
+        assertEquals(200, statusOfUpload(root.toString(), body));
+        List<String> before = storedFiles();
+        assertEquals(403, statusOfUpload("http://elsewhere.example", body));
+        assertEquals(403, statusOfUpload("null", body));
+        assertEquals(before, storedFiles());
     }
 
-    private int stored(String origin, byte[] body) throws Exception {
+    private int statusOfUpload(String origin, byte[] body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve("/stored"))
                 .header("Content-Type", "multipart/form-data; boundary=" + Body.BOUNDARY)
                 .header("Origin", origin)
@@ -261,14 +262,14 @@ class ApplicationTest {
         return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
     }
 
-    private static List<String> kept() throws IOException {
-        try (Stream<Path> files = Files.list(directory.resolve("kept"))) {
+    private static List<String> storedFiles() throws IOException {
+        try (Stream<Path> files = Files.list(directory.resolve("stored"))) {
             return files.map(file -> file.getFileName().toString()).sorted().toList();
         }
     }
 
     @Test
-    void otherMachinesDoNotReachIt() throws Exception {
+    void connection_fromAnotherMachine_isRefused() throws Exception {
         for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
             for (InetAddress address : Collections.list(network.getInetAddresses())) {
                 if (address instanceof Inet4Address && !address.isLoopbackAddress()) {
@@ -279,7 +280,7 @@ class ApplicationTest {
     }
 
     @Test
-    void aBodyBeyondTheLimitIsSeenAsTooLarge() throws Exception {
+    void body_aboveLimit_isTooLarge() throws Exception {
         Body body = new Body().file("file", "x.png", noise(MAX_BODY)).field("title", "t");
         HttpResponse<String> response = send("POST", "/titled", body.bytes());
 
@@ -289,22 +290,22 @@ class ApplicationTest {
     }
 
     @Test
-    void thePageAndTheMetersAreThere() throws Exception {
-        assertTrue(got("/").contains("<progress"));
-        sent("POST", "/titled", new Body().field("title", "t").file("file", "x.png", noise(5)));
-        assertTrue(JSON.readTree(got("/actuator/metrics/sluice.forms"))
+    void pageAndMeters_areServed() throws Exception {
+        assertTrue(get("/").contains("<progress"));
+        sendOk("POST", "/titled", new Body().field("title", "t").file("file", "x.png", noise(5)));
+        assertTrue(JSON.readTree(get("/actuator/metrics/sluice.forms"))
                         .at("/measurements/0/value")
                         .asDouble()
                 > 0);
     }
 
-    private String got(String path) throws Exception {
+    private String get(String path) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve(path)).build();
         return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
     }
 
     @Test
-    void aMalformedBodyIsABadRequest() throws Exception {
+    void malformedBody_isABadRequest() throws Exception {
         byte[] body = new Body()
                 .field("title", "t")
                 .file("file", "x.png", noise(100_000))
@@ -317,7 +318,7 @@ class ApplicationTest {
     }
 
     @Test
-    void withoutMemoryForAnotherFormTheApplicationIsBusy() throws Exception {
+    void memoryBudget_usedUp_isServiceUnavailable() throws Exception {
         MemoryBudget memory = context.getBean(MemoryBudget.class);
         List<MemoryBudget.Account> others = new ArrayList<>();
         do {
@@ -333,7 +334,7 @@ class ApplicationTest {
     }
 
     @Test
-    void whatIsNotValidIsNamed() throws Exception {
+    void invalidFields_areNamed() throws Exception {
         String[][] forms = {{" ", "title "}, {"t".repeat(81), "title "}, {"t", "file "}, {"", "file ", ", title "}};
         for (String[] form : forms) {
             Body body = new Body().field("title", form[0]);
@@ -348,15 +349,15 @@ class ApplicationTest {
         }
     }
 
-    /** As the page's button to stop does, and as a connection does that breaks. */
+    /** Closes or resets the connection, as the page's Stop button and a broken network do. */
     @Test
-    void anUploadThatIsStoppedLeavesNothing() throws Exception {
+    void upload_stopped_leavesNothing() throws Exception {
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         byte[] body = new Body()
                 .field("title", "t")
                 .file("file", "x.png", noise(600_000))
                 .bytes();
-        for (int linger : new int[] {-1, 0}) { // ends the connection, or resets it
+        for (int linger : new int[] {-1, 0}) { // close or reset the connection
             try (Socket socket = new Socket(root.getHost(), root.getPort())) {
                 String head = "POST /titled HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary="
                         + Body.BOUNDARY + "\r\nContent-Length: " + body.length + "\r\n\r\n";
@@ -371,12 +372,12 @@ class ApplicationTest {
                     socket.setSoLinger(true, 0);
                 }
             }
-            nothingIsLeftOfARequest();
+            assertNothingIsLeft();
         }
     }
 
     @Test
-    void aPartThatIsMissingIsABadRequest() throws Exception {
+    void missingPart_isABadRequest() throws Exception {
         HttpResponse<String> response =
                 send("POST", "/stored", new Body().field("title", "t").bytes());
         assertEquals(400, response.statusCode(), response.body());
@@ -384,7 +385,7 @@ class ApplicationTest {
     }
 
     @Test
-    void theErrorPageOfAControllerThatFailsIsNotDisturbed() throws Exception {
+    void controllerFailure_isAnsweredWithTheErrorPage() throws Exception {
         HttpResponse<String> response = send(
                 "POST",
                 "/failing",
@@ -394,7 +395,7 @@ class ApplicationTest {
     }
 
     @Test
-    void whatIsNotServedIsAnsweredAsWithoutAForm() throws Exception {
+    void unknownPathOrMethod_isAnsweredAsWithoutAForm() throws Exception {
         byte[] body = new Body().file("file", "x.png", noise(100_000)).bytes();
         assertEquals(404, send("POST", "/nope", body).statusCode());
         assertEquals(405, send("PATCH", "/album", body).statusCode());

@@ -9,8 +9,9 @@ import org.springframework.web.multipart.support.StandardServletMultipartResolve
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * A stand-in for the configuration of Spring Cloud Gateway, which would turn multipart support off in every test. It has the
- * same name, the same order and a resolver that does not parse by itself. The real gateway runs in {@code .ci/consumers}.
+ * A stand-in for the configuration of Spring Cloud Gateway, whose real jar would turn multipart support off in every
+ * test. It has the same name, the same order and a resolver that parses lazily. The script {@code .ci/consumers} runs
+ * the real gateway.
  */
 @AutoConfiguration(
         beforeName = {

@@ -15,14 +15,14 @@ import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers refused forms that no handler of the application takes with a problem that names the limit. If the client prefers
- * HTML, as browsers do, Boot answers with the error page of the application.
+ * A handler that answers refused forms, unless the application does so itself, with a {@code ProblemDetail} that names
+ * the limit. If the client prefers HTML, as browsers do, Boot answers with the error page of the application.
  */
-final class ReactiveRefusedForms implements WebExceptionHandler, ServerResponse.Context {
+final class WebFluxRefusalHandler implements WebExceptionHandler, ServerResponse.Context {
     private final Supplier<ServerCodecConfigurer> codecs;
 
-    /** @param codecs asked for when they are needed: there are none where WebFlux is not configured */
-    ReactiveRefusedForms(Supplier<ServerCodecConfigurer> codecs) {
+    /** @param codecs called on demand, because an application without WebFlux configuration has no codecs */
+    WebFluxRefusalHandler(Supplier<ServerCodecConfigurer> codecs) {
         this.codecs = codecs;
     }
 

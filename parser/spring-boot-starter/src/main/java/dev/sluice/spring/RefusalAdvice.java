@@ -22,15 +22,15 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Answers refused forms that no handler of the application takes: with a problem that names the limit, or with the error page of
- * the application if the client prefers HTML, as browsers do.
+ * An exception handler that answers refused forms, unless the application does so itself. The answer is a {@code
+ * ProblemDetail} that names the limit, or the error page of the application if the client prefers HTML, as browsers do.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
-final class RefusedForms {
-    private static final Log LOG = LogFactory.getLog(RefusedForms.class);
+final class RefusalAdvice {
+    private static final Log LOG = LogFactory.getLog(RefusalAdvice.class);
 
-    /** Also for Spring's exceptions with this one as their cause. */
+    /** Answers the refusal. Spring also calls this for exceptions that have the refusal as their cause. */
     @ExceptionHandler
     @Nullable
     ResponseEntity<ProblemDetail> refused(
@@ -42,8 +42,8 @@ final class RefusedForms {
         }
         HttpStatusCode status = HttpStatusCode.valueOf(refusal.httpStatus());
         if (status.is5xxServerError()
-                && !(refusal.getCause() instanceof MultipartException)) { // of the disk or of a sink
-            LOG.error("a form was not taken", refusal);
+                && !(refusal.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
+            LOG.error("a form could not be received", refusal);
         }
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, refusal.getMessage());
         if (refusal.getCause() instanceof MultipartException known) {

@@ -15,18 +15,18 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** An application that has started, and a client of it. */
-record Running(ConfigurableApplicationContext context) implements AutoCloseable {
+/** A started application, with a client for it. */
+record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
     static final String FORM = "multipart/form-data; boundary=B";
 
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    static Running start(List<Class<?>> sources, String... properties) {
+    static RunningApplication start(List<Class<?>> sources, String... properties) {
         return start(sources, context -> {}, properties);
     }
 
-    static Running start(
+    static RunningApplication start(
             List<Class<?>> sources,
             ApplicationContextInitializer<GenericApplicationContext> initializer,
             String... properties) {
@@ -37,7 +37,7 @@ record Running(ConfigurableApplicationContext context) implements AutoCloseable 
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=OFF",
                 "--logging.level.dev.sluice=WARN"));
-        return new Running(new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
+        return new RunningApplication(new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
                 .initializers(initializer)
                 .run(all.toArray(String[]::new)));
     }
@@ -62,8 +62,8 @@ record Running(ConfigurableApplicationContext context) implements AutoCloseable 
         return send(request(method, path, type, body));
     }
 
-    /** {@return files and bytes of memory} */
-    long kept() {
+    /** {@return the files plus the bytes of memory that forms still hold} */
+    long heldResources() {
         return context.getBean(SpoolDirectory.class).files()
                 + context.getBean(MemoryBudget.class).used();
     }

@@ -1,0 +1,159 @@
+package dev.sluice.spring;
+
+import dev.sluice.servlet.MultipartRequestException;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
+
+/**
+ * A refusal that is held back until the filters that set headers have seen the request. It is stored as a request
+ * attribute and wraps the filter chain that follows {@link BootFilter}.
+ *
+ * <p>Spring Security and its CORS filter add headers before they call the next filter, and answer anonymous users
+ * themselves. A filter that runs earlier may read a parameter, as Spring's {@code HiddenHttpMethodFilter} does, and
+ * would end the request before these headers are set. So up to {@link #end}, a refused form has only the parameters of
+ * its query string. After {@link #end}, every method that reads the form throws the refusal. A filter of {@link
+ * SluiceAutoConfiguration} calls {@link #end} just before Spring Security. {@link RefusalInterceptor} throws the
+ * refusal before a controller is called.
+ *
+ * <p>Confined to the thread of the request.
+ */
+final class DeferredRefusal implements FilterChain {
+    private static final String ATTRIBUTE = DeferredRefusal.class.getName();
+    private static final String FORM = "multipart/form-data";
+    private static final int METHOD_NOT_ALLOWED = 405;
+
+    private final FilterChain chain;
+    private boolean entered;
+    private boolean ended;
+    private boolean bodyUnread;
+    private @Nullable MultipartRequestException refusal;
+
+    private DeferredRefusal(FilterChain chain) {
+        this.chain = chain;
+    }
+
+    /** {@return a wrapper of {@code chain}, to call in its place} */
+    static DeferredRefusal attach(ServletRequest request, FilterChain chain) {
+        DeferredRefusal deferred = new DeferredRefusal(chain);
+        request.setAttribute(ATTRIBUTE, deferred);
+        return deferred;
+    }
+
+    static @Nullable DeferredRefusal of(ServletRequest request) {
+        return request.getAttribute(ATTRIBUTE) instanceof DeferredRefusal deferred ? deferred : null;
+    }
+
+    /** Makes every later call that reads a refused form throw the refusal. */
+    static void end(ServletRequest request) {
+        DeferredRefusal deferred = of(request);
+        if (deferred != null) {
+            deferred.ended = true;
+        }
+    }
+
+    /** {@return whether the refusal was stored: only if it happened before the chain was entered} */
+    boolean defer(HttpServletRequest request, MultipartRequestException refused) {
+        if (entered) {
+            return false;
+        }
+        refusal = refused;
+        bodyUnread = refused.httpStatus() == METHOD_NOT_ALLOWED
+                || !StringUtils.startsWithIgnoreCase(request.getContentType(), FORM);
+        return true;
+    }
+
+    /** {@return the stored refusal, or null} */
+    @Nullable
+    MultipartRequestException refusal() {
+        return refusal;
+    }
+
+    /** {@return whether the body was refused for its type or method, so that no byte of it has been read} */
+    boolean isBodyUnread() {
+        return bodyUnread;
+    }
+
+    @Override
+    public void doFilter(ServletRequest request, ServletResponse response) throws IOException, ServletException {
+        entered = true;
+        chain.doFilter(
+                request instanceof HttpServletRequest http ? new FormOrQueryParameters(http) : request, response);
+    }
+
+    /**
+     * A request whose parameters come from the form or, if the form is refused before {@link #end}, from the query
+     * string.
+     */
+    private final class FormOrQueryParameters extends HttpServletRequestWrapper {
+        FormOrQueryParameters(HttpServletRequest request) {
+            super(request);
+        }
+
+        private <T> T formOrQuery(Supplier<T> form, Supplier<T> query) {
+            try {
+                return form.get();
+            } catch (MultipartRequestException e) {
+                if (ended) {
+                    throw e;
+                }
+                refusal = e;
+                return query.get();
+            }
+        }
+
+        private Map<String, String[]> query() {
+            Map<String, String[]> parameters = new LinkedHashMap<>();
+            for (String pair : StringUtils.tokenizeToStringArray(getQueryString(), "&")) {
+                String[] nameAndValue = pair.split("=", 2);
+                String value = nameAndValue.length > 1 ? decode(nameAndValue[1]) : "";
+                parameters.merge(decode(nameAndValue[0]), new String[] {value}, StringUtils::concatenateStringArrays);
+            }
+            return parameters;
+        }
+
+        private static String decode(String text) {
+            try {
+                return URLDecoder.decode(text, StandardCharsets.UTF_8);
+            } catch (IllegalArgumentException e) { // a malformed escape is kept as text
+                return text;
+            }
+        }
+
+        @Override
+        public @Nullable String getParameter(String name) {
+            return formOrQuery(() -> super.getParameter(name), () -> {
+                String[] values = query().get(name);
+                return values == null ? null : values[0];
+            });
+        }
+
+        @Override
+        public String @Nullable [] getParameterValues(String name) {
+            return formOrQuery(() -> super.getParameterValues(name), () -> query().get(name));
+        }
+
+        @Override
+        public Enumeration<String> getParameterNames() {
+            return formOrQuery(super::getParameterNames, () -> Collections.enumeration(query().keySet()));
+        }
+
+        @Override
+        public Map<String, String[]> getParameterMap() {
+            return formOrQuery(super::getParameterMap, this::query);
+        }
+    }
+}
