@@ -93,8 +93,14 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    RefusalInterceptor sluiceRefusalInterceptor() {
-        return new RefusalInterceptor(ClassUtils.isPresent(GATEWAY, SluiceAutoConfiguration.class.getClassLoader()));
+    RefusalInterceptor sluiceRefusalInterceptor(ListableBeanFactory beans) {
+        return new RefusalInterceptor(isGateway(beans));
+    }
+
+    private static boolean isGateway(ListableBeanFactory beans) {
+        ClassLoader loader = SluiceAutoConfiguration.class.getClassLoader();
+        return ClassUtils.isPresent(GATEWAY, loader)
+                && beans.getBeanNamesForType(ClassUtils.resolveClassName(GATEWAY, loader), true, false).length > 0;
     }
 
     @Bean

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -91,6 +91,17 @@ class GatewayTest {
     }
 
     @Test
+    void handlerFunction_withoutGateway_isNotCalledForRefusedBody() throws Exception {
+        try (RunningApplication application = start("--spring.servlet.multipart.resolve-lazily=true")) {
+            assertEquals(
+                    415,
+                    application
+                            .send("POST", "/proxied", "multipart/mixed; boundary=B", LARGE)
+                            .statusCode());
+        }
+    }
+
+    @Test
     void upload_toControllerOfGateway_hasLimits() throws Exception {
         try (RunningApplication gateway = start(GATEWAY)) {
             assertEquals(
@@ -111,14 +122,15 @@ class GatewayTest {
         }
     }
 
-    /** {@code HiddenHttpMethodFilter} has read the start of the body, so the rest must not be forwarded. */
+    /** A filter has read the start of the body, so the rest must not be forwarded. */
     @ParameterizedTest
-    @CsvSource({"/proxied", "/upload"})
-    void refusedForm_readByFilter_isNotForwarded(String path) throws Exception {
-        try (RunningApplication gateway = start(GATEWAY, "--spring.mvc.hiddenmethod.filter.enabled=true")) {
-            assertEquals(
-                    413,
-                    gateway.send("POST", path, RunningApplication.FORM, LARGE).statusCode());
+    @ValueSource(strings = {"spring.mvc.hiddenmethod.filter.enabled=true", "sluice.parse=eager"})
+    void refusedForm_readByFilter_isNotForwarded(String property) throws Exception {
+        try (RunningApplication gateway = start(GATEWAY, "--" + property)) {
+            for (String path : List.of("/proxied", "/upload")) {
+                HttpResponse<String> answer = gateway.send("POST", path, RunningApplication.FORM, LARGE);
+                assertEquals(413, answer.statusCode(), path);
+            }
         }
     }
 }

@@ -204,7 +204,13 @@ class RefusalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"*/*", "application/json, text/html;q=0.9", "image/png"})
+    @ValueSource(
+            strings = {
+                "*/*",
+                "application/json, text/html;q=0.9",
+                "application/problem+json, text/html;q=0.9",
+                "image/png"
+            })
     void refusal_whenHtmlIsNotPreferred_isAProblem(String accept) throws Exception {
         try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
             HttpResponse<String> answer = application.send(application

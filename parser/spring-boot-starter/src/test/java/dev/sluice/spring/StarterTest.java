@@ -634,6 +634,7 @@ class StarterTest {
         String malformed = "--" + BOUNDARY + "\r\nno header\r\n\r\n";
         start(List.of(Uploads.class, Secured.class), properties);
         assertProblem(413, "\"limit\":\"maxPartBytes\"", post("/other", form("a", 2000)));
+        assertProblem(415, "\"reason\":\"unsupported_media_type\"", other("POST", "multipart/mixed"));
         context.close();
         start(List.of(Uploads.class, Secured.class, Handlers.class), properties);
         assertEquals("more than 1024", post("/other", form("a", 2000)).body());
