@@ -33,61 +33,57 @@ public final class Boundary {
         this.deviations = deviations.list();
     }
 
-    /** {@return as {@link #formData(String, Preset)}, by {@link Preset#STANDARD}} */
+    /** {@return the result of {@link #formData(String, Preset)} with {@link Preset#STANDARD}} */
     public static Boundary formData(@Nullable String contentType) throws MultipartException {
         return formData(contentType, Preset.STANDARD);
     }
 
     /**
-     * {@return as {@link #from(String, Preset)}, the boundary of a form}
+     * {@return the boundary of a {@code multipart/form-data} body, read from the value of its {@code Content-Type} header field}
      *
-     * @param contentType the field value, or null where the request has none
-     * @param preset which deviations are accepted
-     * @throws MultipartException if there is none that can be used, or the type is not {@code multipart/form-data}; its
-     *     offset is -1
+     * @param contentType the field value, or null if the request has no such field
+     * @param preset decides which deviations are accepted
+     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
+     *     acceptable; its offset is -1
      */
     public static Boundary formData(@Nullable String contentType, Preset preset) throws MultipartException {
-        Boundary boundary = from(contentType, preset);
-        if (!boundary.isFormData()) {
-            throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
-        }
-        return boundary;
+        return parse(contentType, preset, true);
+    }
+
+    /** {@return the result of {@link #anyMultipart(String, Preset)} with {@link Preset#STANDARD}} */
+    public static Boundary anyMultipart(@Nullable String contentType) throws MultipartException {
+        return anyMultipart(contentType, Preset.STANDARD);
     }
 
     /**
-     * Reads the boundary from the value of a {@code Content-Type} header field, by {@link Preset#STANDARD}. Takes any
-     * multipart type, as {@link #from(String, Preset)} does; where a form is expected, use {@link #formData(String)}.
+     * {@return the boundary of a {@code multipart} body of any subtype, read from the value of its {@code Content-Type} header
+     * field}
      *
-     * @param contentType the field value, or null where the request has none
-     * @return the boundary
-     * @throws MultipartException if there is none that can be used, or the type is not {@code multipart/*}; its offset is -1
+     * <p>The sender chooses the subtype, and with it the rules: outside of {@code multipart/form-data}, parts need no name in any
+     * preset. Use {@link #formData(String, Preset)} for forms.
+     *
+     * @param contentType the field value, or null if the request has no such field
+     * @param preset decides which deviations are accepted
+     * @throws MultipartException if the type is not {@code multipart} (415), or the boundary is missing or not acceptable; its
+     *     offset is -1
      */
-    public static Boundary from(@Nullable String contentType) throws MultipartException {
-        return from(contentType, Preset.STANDARD);
+    public static Boundary anyMultipart(@Nullable String contentType, Preset preset) throws MultipartException {
+        return parse(contentType, preset, false);
     }
 
-    /**
-     * Reads the boundary from the value of a {@code Content-Type} header field. Takes any multipart type, and the
-     * sender chooses it: in all but {@code multipart/form-data} a part may have no name, in every preset. Where a
-     * form is expected, use {@link #formData(String, Preset)}.
-     *
-     * @param contentType the field value, or null where the request has none
-     * @param preset which deviations are accepted
-     * @return the boundary
-     * @throws MultipartException if there is none that can be used, or the type is not {@code multipart/*}; its offset is -1
-     */
-    public static Boundary from(@Nullable String contentType, Preset preset) throws MultipartException {
+    private static Boundary parse(@Nullable String contentType, Preset preset, boolean formOnly)
+            throws MultipartException {
         Objects.requireNonNull(preset, "preset");
+        String expected = formOnly ? FORM_DATA : "a multipart type";
         if (contentType == null) {
-            throw error(
-                    Reason.UNSUPPORTED_MEDIA_TYPE, "the request has no Content-Type; multipart/form-data is expected");
+            throw error(Reason.UNSUPPORTED_MEDIA_TYPE, "the Content-Type is missing: it must be " + expected);
         }
         ContentTypeParser parser = new ContentTypeParser(contentType, preset);
         String mediaType = parser.mediaType();
-        if (!mediaType.startsWith("multipart/") || mediaType.endsWith("/") || mediaType.equals("multipart/*")) {
-            throw error(
-                    Reason.UNSUPPORTED_MEDIA_TYPE,
-                    "the Content-Type is not multipart/form-data or another multipart type");
+        boolean multipart =
+                mediaType.startsWith("multipart/") && !mediaType.endsWith("/") && !mediaType.equals("multipart/*");
+        if (formOnly ? !mediaType.equals(FORM_DATA) : !multipart) {
+            throw error(Reason.UNSUPPORTED_MEDIA_TYPE, "the Content-Type is not " + expected);
         }
         parser.parameters();
         String value = parser.boundary;

@@ -175,21 +175,23 @@ public final class MultipartDecoder implements AutoCloseable {
         search.watch(watchLookalikes);
     }
 
-    /** {@return as {@link #create(String, MultipartOptions)}, with the default options} */
+    /** {@return a decoder of a form, with the {@linkplain MultipartOptions#defaults() default options}} */
     public static MultipartDecoder create(@Nullable String contentType) throws MultipartException {
         return create(contentType, MultipartOptions.defaults());
     }
 
     /**
-     * {@return a decoder for a body of this {@code Content-Type}, which may be any multipart type: in all but {@code
-     * multipart/form-data} a part may have no name. Where a form is expected, use {@link Boundary#formData}}
+     * {@return a decoder of a form} For other multipart types, pass {@link Boundary#anyMultipart(String, Preset)} to {@link
+     * #create(Boundary, MultipartOptions)}.
      *
+     * @param contentType the {@code Content-Type} of the body, or null if it has none
      * @param options what is accepted
-     * @throws MultipartException as {@link Boundary#from(String, Preset)}
+     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
+     *     acceptable
      */
     public static MultipartDecoder create(@Nullable String contentType, MultipartOptions options)
             throws MultipartException {
-        return create(Boundary.from(contentType, options.preset()), options);
+        return create(Boundary.formData(contentType, options.preset()), options);
     }
 
     /** {@return a decoder with the {@linkplain MultipartOptions#defaults() default options}} */

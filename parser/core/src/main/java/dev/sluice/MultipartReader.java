@@ -59,34 +59,37 @@ public final class MultipartReader implements AutoCloseable {
         this.decoder = MultipartDecoder.create(boundary, options);
     }
 
-    /** {@return as {@link #create(InputStream, String, MultipartOptions)}, with the default options} */
+    /** {@return a reader of a form, with the {@linkplain MultipartOptions#defaults() default options}} */
     public static MultipartReader create(InputStream in, @Nullable String contentType) throws MultipartException {
         return create(in, contentType, MultipartOptions.defaults());
     }
 
     /**
-     * {@return a reader of a form}
+     * {@return a reader of a form} For other multipart types, pass {@link Boundary#anyMultipart(String, Preset)} to {@link
+     * #create(InputStream, Boundary, MultipartOptions)}.
      *
      * @param in the body; read to its end, not closed
-     * @param contentType of the body; null, where it has none, is refused with 415
+     * @param contentType the {@code Content-Type} of the body, or null if it has none
      * @param options what is accepted
-     * @throws MultipartException unless the type is {@code multipart/form-data}, with a boundary that can be used
+     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
+     *     acceptable
      */
     public static MultipartReader create(InputStream in, @Nullable String contentType, MultipartOptions options)
             throws MultipartException {
         return create(in, Boundary.formData(contentType, options.preset()), options);
     }
 
-    /** {@return as {@link #create(InputStream, Boundary, MultipartOptions)}, with the default options} */
+    /** {@return a reader with the {@linkplain MultipartOptions#defaults() default options}} */
     public static MultipartReader create(InputStream in, Boundary boundary) {
         return create(in, boundary, MultipartOptions.defaults());
     }
 
     /**
-     * {@return a reader of a body of the boundary's type: a part of {@code multipart/mixed}, for one, may have no name}
+     * {@return a reader of a body with this boundary; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
      *
      * @param in the body; read to its end, not closed
-     * @param boundary from the Content-Type of the body: {@link Boundary#formData} insists on a form
+     * @param boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms, {@link
+     *     Boundary#anyMultipart} for other types
      * @param options what is accepted
      */
     public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
@@ -94,17 +97,18 @@ public final class MultipartReader implements AutoCloseable {
         return new MultipartReader(chunk -> chunk.writeBytes(in, chunk.writableBytes()), false, boundary, options);
     }
 
-    /** {@return as {@link #create(ReadableByteChannel, Boundary, MultipartOptions)}, with the default options} */
+    /** {@return a reader with the {@linkplain MultipartOptions#defaults() default options}} */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary) {
         return create(in, boundary, MultipartOptions.defaults());
     }
 
     /**
-     * {@return a reader of a body of the boundary's type: a part of {@code multipart/mixed}, for one, may have no name}
+     * {@return a reader of a body with this boundary; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
      *
-     * @param in the body, a channel in blocking mode (an {@link IllegalBlockingModeException} tells when it is not); read to its
+     * @param in the body; a channel in blocking mode, otherwise reading throws {@link IllegalBlockingModeException}; read to its
      *     end, not closed
-     * @param boundary from the Content-Type of the body: {@link Boundary#formData} insists on a form
+     * @param boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms, {@link
+     *     Boundary#anyMultipart} for other types
      * @param options what is accepted
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {

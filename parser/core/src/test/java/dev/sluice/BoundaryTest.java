@@ -15,7 +15,7 @@ class BoundaryTest {
 
     private static Boundary read(String contentType, Preset preset) {
         try {
-            return Boundary.from(contentType, preset);
+            return Boundary.anyMultipart(contentType, preset);
         } catch (MultipartException e) {
             throw new AssertionError(preset + " refuses " + contentType, e);
         }
@@ -59,9 +59,9 @@ class BoundaryTest {
     void theMediaTypeIsGivenInLowerCase() throws MultipartException {
         assertEquals(
                 "multipart/form-data",
-                Boundary.from("Multipart/Form-Data; boundary=x").mediaType());
-        assertTrue(Boundary.from("MULTIPART/form-data; boundary=x").isFormData());
-        Boundary mixed = Boundary.from("multipart/Mixed; boundary=x");
+                Boundary.anyMultipart("Multipart/Form-Data; boundary=x").mediaType());
+        assertTrue(Boundary.anyMultipart("MULTIPART/form-data; boundary=x").isFormData());
+        Boundary mixed = Boundary.anyMultipart("multipart/Mixed; boundary=x");
         assertEquals("multipart/mixed", mixed.mediaType());
         assertFalse(mixed.isFormData());
     }
@@ -89,11 +89,20 @@ class BoundaryTest {
     }
 
     @Test
-    void aRequestWithoutContentTypeIsAnUnsupportedMediaType() {
-        MultipartException e = assertThrows(MultipartException.class, () -> Boundary.from(null, Preset.STANDARD));
+    void contentType_missing_isRejected() {
+        MultipartException e = assertThrows(MultipartException.class, () -> Boundary.formData(null));
         assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());
-        assertEquals(415, e.httpStatus());
-        assertThrows(MultipartException.class, () -> Boundary.from(null));
+        assertEquals("the Content-Type is missing: it must be multipart/form-data", e.getMessage());
+        e = assertThrows(MultipartException.class, () -> Boundary.anyMultipart(null));
+        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());
+        assertEquals("the Content-Type is missing: it must be a multipart type", e.getMessage());
+    }
+
+    @Test
+    void contentType_notMultipart_isRejected() {
+        MultipartException e = assertThrows(MultipartException.class, () -> Boundary.anyMultipart("text/plain"));
+        assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());
+        assertEquals("the Content-Type is not a multipart type", e.getMessage());
     }
 
     @Test

@@ -63,7 +63,7 @@ class CorpusTest {
         for (Corpus.Case source : Corpus.cases()) {
             for (Preset preset : Verdict.ALL) {
                 try {
-                    Boundary boundary = Boundary.from(source.contentType(), preset);
+                    Boundary boundary = Boundary.anyMultipart(source.contentType(), preset);
                     runs.add(new Run(
                             source,
                             preset,

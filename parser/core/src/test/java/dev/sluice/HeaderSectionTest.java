@@ -65,7 +65,7 @@ class HeaderSectionTest {
 
     @Test
     void theTransferEncodingIsCheckedOutsideOfFormDataToo() throws MultipartException {
-        Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
+        Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
         byte[] body = Decoding.bytes("--x\r\nContent-Transfer-Encoding: base64\r\n\r\ndg==\r\n--x--");
         Result result = Decoding.decode(mixed, body, MultipartOptions.defaults(), 1);
         assertNull(result.failure());
@@ -78,7 +78,7 @@ class HeaderSectionTest {
 
     @Test
     void aPartOfAnotherMultipartTypeMayHaveNoHeadersAtAll() throws MultipartException {
-        Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
+        Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
         Result result = Decoding.decode(mixed, Decoding.bytes("--x\r\n\r\nv\r\n--x--"), MultipartOptions.defaults(), 1);
         assertNull(result.failure());
         assertEquals("v", result.parts().get(0).body());

@@ -18,7 +18,7 @@ public final class Heads {
     }
 
     static PartHead outsideOfFormData(String disposition, MultipartOptions options) throws MultipartException {
-        return of(Boundary.from("multipart/mixed; boundary=x"), disposition, options);
+        return of(Boundary.anyMultipart("multipart/mixed; boundary=x"), disposition, options);
     }
 
     private static PartHead of(Boundary boundary, String disposition, MultipartOptions options)

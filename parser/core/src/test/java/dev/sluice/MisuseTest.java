@@ -255,7 +255,7 @@ class MisuseTest {
                 () -> MultipartReader.create((ReadableByteChannel) null, Boundary.of("x")),
                 () -> MultipartDecoder.create(Boundary.of("x")).feed(null),
                 () -> Boundary.of(null),
-                () -> Boundary.from("multipart/form-data; boundary=x", null),
+                () -> Boundary.anyMultipart("multipart/form-data; boundary=x", null),
                 () -> MultipartOptions.builder().preset(null),
                 () -> MultipartOptions.builder().headerCharset(null),
                 () -> MultipartOptions.builder().allocator(null))) {

@@ -21,12 +21,21 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void aContentTypeIsEnough() throws MultipartException {
+    void contentType_formData_isAccepted() throws MultipartException {
         MultipartDecoder.create("multipart/form-data; boundary=x").close();
-        assertEquals(
-                MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE,
-                assertThrows(MultipartException.class, () -> MultipartDecoder.create("text/plain"))
-                        .reason());
+        MultipartDecoder.create(Boundary.anyMultipart("multipart/mixed; boundary=x"))
+                .close();
+    }
+
+    /** In other multipart types a part needs no name, and the client chooses the type. */
+    @Test
+    void contentType_notFormData_isRejected() {
+        for (String type : List.of("multipart/mixed; boundary=x", "multipart/mixed", "text/plain")) {
+            MultipartException e = assertThrows(MultipartException.class, () -> MultipartDecoder.create(type), type);
+            assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason(), type);
+            assertEquals(415, e.httpStatus(), type);
+            assertEquals("the Content-Type is not multipart/form-data", e.getMessage(), type);
+        }
     }
 
     /** Indices of the chunk are not offsets in the body. */

@@ -187,7 +187,7 @@ class SplitProofTest {
 
     private static void proof(String id, String contentType, byte[] body, MultipartOptions limits) {
         try {
-            new Proof(id, Boundary.from(contentType, Preset.COMPATIBLE), body, Preset.COMPATIBLE, limits)
+            new Proof(id, Boundary.anyMultipart(contentType, Preset.COMPATIBLE), body, Preset.COMPATIBLE, limits)
                     .run(Way.AS_IT_COMES, STRIDE);
         } catch (MultipartException e) {
             assertEquals(-1, e.offset(), "refused before the first byte");
@@ -196,7 +196,7 @@ class SplitProofTest {
 
     private static Stream<Proof> proof(String id, String contentType, byte[] body, Preset preset) {
         try {
-            Boundary boundary = Boundary.from(contentType, preset);
+            Boundary boundary = Boundary.anyMultipart(contentType, preset);
             return preset == Preset.STRICT && isStandard(boundary, body)
                     ? Stream.empty() // takes the way of STANDARD, byte by byte
                     : Stream.of(new Proof(id, boundary, body, preset, MultipartOptions.defaults()));

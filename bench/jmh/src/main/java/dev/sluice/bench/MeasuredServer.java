@@ -234,8 +234,9 @@ public final class MeasuredServer {
     private static Decoding decoding(Variant variant, String contentType, Tally tally, Consumer<Runnable> worker)
             throws MultipartException {
         return switch (variant) {
-            case SLUICE -> new ToWorker(Boundary.from(contentType), tally, worker);
-            case SLUICE_LOOP -> new SluiceDecoding(Boundary.from(contentType), MultipartOptions.defaults(), tally);
+            case SLUICE -> new ToWorker(Boundary.anyMultipart(contentType), tally, worker);
+            case SLUICE_LOOP ->
+                new SluiceDecoding(Boundary.anyMultipart(contentType), MultipartOptions.defaults(), tally);
             case NETTY42_LOOP -> new NettyDecoding(contentType, tally, false);
             case NETTY42 -> new OnWorker(new NettyDecoding(contentType, tally, false), worker);
             case HANDED_OVER -> chunk -> worker.accept(() -> ByteBufPeer.drop(tally, chunk));

@@ -38,7 +38,7 @@ public record FormHead(
      * {@return the boundary of the body}
      *
      * @throws MultipartException if there is more than one {@code Content-Type} (400), a {@code Content-Encoding} (415), or as
-     *     {@link Boundary#from}
+     *     {@link Boundary#formData}
      */
     public Boundary boundary(Preset preset) throws MultipartException {
         if (contentTypes.size() > 1) {
@@ -52,6 +52,6 @@ public record FormHead(
                     .seen(contentEncoding)
                     .build();
         }
-        return Boundary.from(contentTypes.isEmpty() ? null : contentTypes.get(0), preset);
+        return Boundary.formData(contentTypes.isEmpty() ? null : contentTypes.get(0), preset);
     }
 }

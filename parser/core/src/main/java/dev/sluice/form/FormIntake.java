@@ -122,9 +122,6 @@ public final class FormIntake {
                     .build();
         }
         Boundary boundary = head.boundary(options.multipart().preset());
-        if (!boundary.isFormData()) {
-            throw MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
-        }
         SpoolDirectory spool = options.spool();
         if (spool != null) {
             spool.requireRoom(options.leastOnDisk(expected, boundary));

@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
@@ -30,7 +31,7 @@ final class NestedBody {
             return null;
         }
         try {
-            return new NestedBody(part, MultipartDecoder.create(type, left));
+            return new NestedBody(part, MultipartDecoder.create(Boundary.anyMultipart(type, left.preset()), left));
         } catch (MultipartException e) {
             throw within(part, e);
         }

@@ -33,7 +33,7 @@ class BoundarySearchTest {
 
     private static Run run(String boundary, byte[] body, Preset preset, int chunkSize) {
         try {
-            Boundary parsed = Boundary.from("multipart/form-data; boundary=\"" + boundary + '"', preset);
+            Boundary parsed = Boundary.anyMultipart("multipart/form-data; boundary=\"" + boundary + '"', preset);
             MultipartOptions options = MultipartOptions.builder().preset(preset).build();
             return Run.of(parsed, new ByteArrayInputStream(body), options, chunkSize);
         } catch (MultipartException e) {
@@ -61,7 +61,7 @@ class BoundarySearchTest {
             for (Preset preset : Run.PRESETS) {
                 if (length == 0 || length > (preset == Preset.COMPATIBLE ? 256 : 70)) {
                     MultipartException refused =
-                            assertThrows(MultipartException.class, () -> Boundary.from(contentType, preset));
+                            assertThrows(MultipartException.class, () -> Boundary.anyMultipart(contentType, preset));
                     assertEquals(Reason.INVALID_BOUNDARY, refused.reason());
                 }
             }
@@ -131,7 +131,7 @@ class BoundarySearchTest {
             Preset preset = Run.PRESETS.get(seed % 3);
             Boundary boundary;
             try {
-                boundary = Boundary.from(soup.contentType(), preset);
+                boundary = Boundary.anyMultipart(soup.contentType(), preset);
             } catch (MultipartException e) {
                 continue;
             }

@@ -41,8 +41,8 @@ class DifferentialsTest {
 
     private static void assertRefused(String contentType, Reason reason) {
         for (Preset preset : Run.PRESETS) {
-            MultipartException e =
-                    assertThrows(MultipartException.class, () -> Boundary.from(contentType, preset), contentType);
+            MultipartException e = assertThrows(
+                    MultipartException.class, () -> Boundary.anyMultipart(contentType, preset), contentType);
             assertEquals(reason, e.reason(), contentType);
         }
     }
@@ -66,7 +66,8 @@ class DifferentialsTest {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         for (String other : List.of("multipart/mixed", "multipart/form-datax", "multipart/form-data.x")) {
             MultipartException e = assertThrows(
-                    MultipartException.class, () -> PushedForm.create(Boundary.from(other + "; boundary=x"), options));
+                    MultipartException.class,
+                    () -> PushedForm.create(Boundary.anyMultipart(other + "; boundary=x"), options));
             assertEquals(415, e.httpStatus());
         }
     }
@@ -303,7 +304,7 @@ class DifferentialsTest {
         for (HostileBodies.Body hostile : HostileBodies.all(120)) {
             String data =
                     new String(hostile.bytes(), hostile.dataOffset(), hostile.dataSize(), StandardCharsets.ISO_8859_1);
-            Boundary boundary = Boundary.from(hostile.contentType());
+            Boundary boundary = Boundary.anyMultipart(hostile.contentType());
             for (int cut = 0; cut <= hostile.bytes().length; cut++) {
                 Run whole = Run.of(
                                 boundary,

@@ -32,7 +32,7 @@ class MalformedInputTest {
     /** Reads all there is, by every API. {@return whether it was accepted} */
     private static boolean read(String contentType, byte[] body, Preset preset) {
         try {
-            Boundary boundary = Boundary.from(contentType, preset);
+            Boundary boundary = Boundary.anyMultipart(contentType, preset);
             try (MultipartReader reader = MultipartReader.create(
                     new ByteArrayInputStream(body), boundary, options(preset).multipart())) {
                 for (MultipartReader.Part part; (part = reader.nextPart()) != null; ) {
@@ -137,7 +137,7 @@ class MalformedInputTest {
                 assertEquals(400, e.httpStatus());
             }
         }
-        Boundary mixed = Boundary.from("multipart/mixed; boundary=x");
+        Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
         try (MultipartReader reader =
                 MultipartReader.create(new ByteArrayInputStream(Run.bytes(noDisposition)), mixed)) {
             MultipartReader.Part part = reader.nextPart();

@@ -41,7 +41,7 @@ final class EncodedForm {
     }
 
     Boundary boundary() throws MultipartException {
-        return Boundary.from(contentType(), Preset.STRICT);
+        return Boundary.anyMultipart(contentType(), Preset.STRICT);
     }
 
     String contentType() {

@@ -51,7 +51,8 @@ final class ExpectedForm {
             if (length > most) {
                 throw MultipartException.because(Reason.BODY_TOO_LARGE).at(most).build();
             }
-            Boundary boundary = Boundary.from(contentType, options.multipart().preset());
+            Boundary boundary =
+                    Boundary.anyMultipart(contentType, options.multipart().preset());
             try (PushedForm assembler = PushedForm.create(boundary, options)) {
                 assembler.feed(Unpooled.wrappedBuffer(bytes));
                 if (ends) {

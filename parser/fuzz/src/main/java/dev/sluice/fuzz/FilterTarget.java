@@ -192,7 +192,8 @@ public final class FilterTarget {
     /** {@return the decoder's result with the given options, or null if the Content-Type is rejected} */
     private @Nullable DecodedBody decoded(FormOptions by) {
         try {
-            Boundary boundary = Boundary.from(head.contentType(), by.multipart().preset());
+            Boundary boundary =
+                    Boundary.anyMultipart(head.contentType(), by.multipart().preset());
             return new DecodedBody(boundary, by.multipart(), Unpooled.wrappedBuffer(bytes), !fails);
         } catch (MultipartException e) {
             return null;

@@ -51,7 +51,7 @@ public final class HeaderTarget {
         boolean refused = error.offset() < 0;
         Boundary boundary;
         try {
-            boundary = Boundary.from(value, preset);
+            boundary = Boundary.anyMultipart(value, preset);
         } catch (MultipartException e) {
             require(
                     refused && error.reason().equals(e.reason().name()),
@@ -86,7 +86,7 @@ public final class HeaderTarget {
     private static void requoted(Boundary boundary, Preset preset, String value) {
         String again = boundary.mediaType() + "; boundary=\"" + boundary.value() + "\"";
         try {
-            Boundary same = Boundary.from(again, preset);
+            Boundary same = Boundary.anyMultipart(again, preset);
             require(
                     same.value().equals(boundary.value())
                             && same.mediaType().equals(boundary.mediaType())

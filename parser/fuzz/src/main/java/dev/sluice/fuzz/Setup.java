@@ -51,7 +51,7 @@ record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, in
 
     private static Boundary parsed(String contentType) {
         try {
-            return Boundary.from(contentType, Preset.STRICT);
+            return Boundary.anyMultipart(contentType, Preset.STRICT);
         } catch (MultipartException e) {
             throw new IllegalStateException(e);
         }

@@ -29,7 +29,7 @@ enum Sluice {
     /** Returns the boundary of a request, if it has a valid one. */
     Optional<Boundary> boundary(String contentType) {
         try {
-            return Optional.of(Boundary.from(contentType, preset));
+            return Optional.of(Boundary.anyMultipart(contentType, preset));
         } catch (MultipartException e) {
             return Optional.empty();
         }
@@ -52,7 +52,7 @@ enum Sluice {
     /** Reads a sample, which need not have a boundary. */
     Reading read(Sample sample) {
         try {
-            Boundary boundary = Boundary.from(sample.contentType(), preset);
+            Boundary boundary = Boundary.anyMultipart(sample.contentType(), preset);
             return read(boundary, sample.whole(boundary.value()));
         } catch (MultipartException e) {
             return new Reading(List.of(), e.reason().toString());

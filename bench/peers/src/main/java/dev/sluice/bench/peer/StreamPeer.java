@@ -87,7 +87,7 @@ final class StreamPeer {
     }
 
     private static MultipartReader reader(Body body, InputStream stream) throws IOException {
-        return MultipartReader.create(stream, Boundary.from(body.contentType()), SluiceDecoding.options(body));
+        return MultipartReader.create(stream, Boundary.anyMultipart(body.contentType()), SluiceDecoding.options(body));
     }
 
     static void fileUpload1(Body body, InputStream stream, Tally tally) throws Exception {

@@ -202,7 +202,7 @@ public final class InspectCommand implements Callable<Integer> {
             throws IOException {
         Boundary boundary;
         try {
-            boundary = Boundary.from(type, accepted.preset());
+            boundary = Boundary.anyMultipart(type, accepted.preset());
         } catch (MultipartException e) {
             return picture.end(List.of(), 0, ErrorAnswer.of(e));
         }

@@ -40,7 +40,7 @@ public final class ByteBufPeer implements Peer {
         return switch (name) {
             case "sluice-push" -> {
                 MultipartOptions options = SluiceDecoding.options(body);
-                yield tally -> new SluiceDecoding(Boundary.from(type), options, tally);
+                yield tally -> new SluiceDecoding(Boundary.anyMultipart(type), options, tally);
             }
             // File content stays in memory until the end of the body.
             case "netty42-kept", "netty41-kept" -> tally -> new NettyDecoding(type, tally, true);
