@@ -66,7 +66,12 @@ class HeaderParametersTest {
         assertEquals(
                 List.of(),
                 Sources.linesWith(
-                        ".matches(\"", ".split(\"", ".replaceAll(", ".replaceFirst(", "Scanner", "java.util.regex"));
+                        ".matches(\"",
+                        ".split(\"",
+                        ".replaceAll(\"",
+                        ".replaceFirst(\"",
+                        "Scanner",
+                        "java.util.regex"));
         parseAll(1 << 16);
         parse("form-data; name=\"" + "\\\"".repeat(LONG) + '"', Preset.STANDARD);
     }
