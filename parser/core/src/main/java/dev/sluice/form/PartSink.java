@@ -14,117 +14,119 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Where the body of one part goes.
+ * A destination for the content of one part.
  *
- * <p>The order of calls is {@code write* complete? publish? retract? close}. {@link #complete()} says that all bytes of
- * the part are there, {@link #publish()} that the <em>whole form</em> ended well: only then may anybody see it. {@link
- * #close()} without {@code publish} removes every trace of the part, so that a part, or a form, that was received only in
- * part can never look complete.
+ * <p><b>Order of calls.</b> {@code write* complete? publish? retract? close}. {@link #complete()} follows the last byte of the
+ * part. {@link #publish()} follows only if the <em>whole form</em> succeeded, and makes the part visible. {@link #close()}
+ * without {@code publish} deletes everything. A part that was received incompletely, or belongs to a failed form, is therefore
+ * never visible.
  *
- * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} answer {@link Readiness#READY}, or a
- * {@linkplain Readiness#pending() pending readiness}; until that is ready nothing but {@code close} is called, and no
- * thread waits. A sink retains the buffers that it needs until then.
+ * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} return {@link Readiness#READY}, or a {@linkplain
+ * Readiness#pending() pending readiness}. Until that is ready, only {@code close} is called, and no thread waits. The sink
+ * retains the buffers that it needs until then.
  *
- * <p><b>Threads.</b> One at a time, and each call sees what the one before did; {@code close} may come from any thread
- * while a sink is not ready, and waits for nobody.
+ * <p><b>Threads.</b> Calls do not overlap, and each call sees the effects of the previous one. The exception is {@code close},
+ * which may come from any thread while the sink is not ready. It does not block.
  */
 public interface PartSink extends AutoCloseable {
     /**
-     * Takes some bytes of the part, at least one.
+     * Writes bytes of the part, at least one.
      *
-     * @param data <em>borrowed</em>: retain it to use it after this call; its indices may be moved
-     * @throws IOException if they cannot be kept; the form has then failed
+     * @param data <em>borrowed</em>: retain it to use it after this call. Its indices may be moved
+     * @throws IOException to fail the form with this exception
      */
     Readiness write(ByteBuf data) throws IOException;
 
     /**
-     * All bytes of the part are there. It must not become visible yet.
+     * Finishes the part, all of whose bytes have been written. It must not become visible yet.
      *
-     * @throws IOException if the part cannot be kept; the form has then failed
+     * @throws IOException to fail the form with this exception
      */
     Readiness complete() throws IOException;
 
     /**
-     * The whole form ended well: makes the part visible. Called for all parts in order, after the last has come.
+     * Makes the part visible, because the whole form succeeded. Called for all parts in order, after the last one has arrived.
      *
-     * @throws IOException if that fails; the form has then failed, and the parts before are {@linkplain #retract()
-     *     retracted}
+     * @throws IOException to fail the form with this exception. The previous parts are {@linkplain #retract() retracted}
      */
     default Readiness publish() throws IOException {
         return Readiness.READY;
     }
 
     /**
-     * Takes the part back, because a later one could not be published. In reverse order.
+     * Deletes the published part, because a later part could not be published. Called in reverse order.
      *
-     * @throws IOException if it cannot be taken back: the failure of the form then names this one
+     * @throws IOException if the part cannot be deleted. The exception of the form then includes this one
      */
     default void retract() throws IOException {}
 
     /**
-     * Releases what is held; drops the part unless it was published. Idempotent, called on every path. While {@link #publish}
-     * is not ready it drops the part and never becomes ready; where it was ready already, and nobody had seen that, {@link
-     * #retract} follows.
+     * Releases all resources, and deletes the part unless it was published. Idempotent, and called however the form ends.
+     *
+     * <p>If {@link #publish} is not ready yet, the part is deleted and the readiness never becomes ready. If it became ready but
+     * the form has not noticed, {@link #retract} follows.
      */
     @Override
     void close();
 
-    /** {@return a sink that keeps nothing} */
+    /** {@return a sink that discards all bytes} */
     static PartSink discard() {
         return new LimitSink(Long.MAX_VALUE);
     }
 
     /**
-     * {@return a sink that writes to {@code channel} as the bytes come; one that takes none fails the form}
+     * {@return a sink that writes to {@code channel} as the bytes arrive} A channel that accepts no bytes fails the form.
      *
-     * @param channel in blocking mode; never closed, because closing may be what commits it
-     * @throws IllegalBlockingModeException if it is not in blocking mode
+     * @param channel in blocking mode. It is never closed, because closing might commit the written data
+     * @throws IllegalBlockingModeException if the channel is not in blocking mode
      */
     static PartSink to(WritableByteChannel channel) {
         return OutputSink.to(channel);
     }
 
     /**
-     * {@return a sink that writes to {@code out} as the bytes come, and flushes it when the part is complete}
+     * {@return a sink that writes to {@code out} as the bytes arrive, and flushes it when the part is complete}
      *
-     * @param out never closed, because closing may be what commits it
+     * @param out never closed, because closing might commit the written data
      */
     static PartSink to(OutputStream out) {
         return OutputSink.to(out);
     }
 
     /**
-     * {@return a sink that makes the part a file, which appears complete, once the whole form ended well, or not at all}
+     * {@return a sink that creates the file {@code target}} The file appears complete, when the whole form has succeeded, or not
+     * at all.
      *
-     * @param spool where it is written; best on the file system of the target
+     * @param spool the directory in which the file is written, preferably on the file system of the target
      * @param target a path chosen by the application, never by the client
-     * @param options as for {@link PartContent#moveTo}
-     * @throws UnsupportedOperationException at once, for any other option
+     * @param options none, or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}. Without it, an existing target fails the
+     *     form
+     * @throws UnsupportedOperationException for any other option
      */
     static PartSink toFile(SpoolDirectory spool, Path target, CopyOption... options) {
         return new FileSink(spool, List.of(target).iterator(), options);
     }
 
     /**
-     * {@return as {@link #toFile(SpoolDirectory, Path, CopyOption...)}, a sink that never replaces an existing file}
+     * {@return a sink like {@link #toFile(SpoolDirectory, Path, CopyOption...)} that creates the first target that does not exist}
+     * It never replaces a file. If all targets exist, the form fails.
      *
-     * @param targets paths chosen by the application, 1 or more; asked for when the form has ended well, one by one until
-     *     one is free
+     * @param spool the directory in which the file is written, preferably on the file system of the targets
+     * @param targets paths chosen by the application, at least one; read when the form has succeeded, until one is free
      */
     static PartSink toFile(SpoolDirectory spool, Iterator<Path> targets) {
         return new FileSink(spool, targets);
     }
 
-    /**
-     * {@return a sink that gives everything to {@code first} and then to {@code second}; as slow as the slower one}
-     */
+    /** {@return a sink that writes to both sinks, first to {@code first}; it is ready when both are} */
     static PartSink tee(PartSink first, PartSink second) {
         return new TeeSink(first, second);
     }
 
     /**
-     * {@return a sink that digests what goes to {@code sink}; {@link MessageDigest#digest()} is the caller's to ask once
-     * the part is complete}
+     * {@return a sink that updates {@code digest} with all bytes and writes them to {@code sink}}
+     *
+     * @param digest the caller calls {@link MessageDigest#digest()} after the part is complete
      */
     static PartSink digest(MessageDigest digest, PartSink sink) {
         Objects.requireNonNull(digest, "digest");
@@ -132,10 +134,11 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink that gives at most {@code maxBytes} bytes to {@code sink}, and fails beyond with a {@link
-     * dev.sluice.MultipartException} of the reason {@code PART_TOO_LARGE}}
+     * {@return a sink that writes at most {@code maxBytes} bytes to {@code sink}} A larger part fails the form with a {@link
+     * dev.sluice.MultipartException} whose reason is {@code PART_TOO_LARGE} (413).
      *
      * @param maxBytes 0 or more
+     * @throws IllegalArgumentException if {@code maxBytes} is negative
      */
     static PartSink limited(PartSink sink, long maxBytes) {
         return tee(new LimitSink(maxBytes), sink);

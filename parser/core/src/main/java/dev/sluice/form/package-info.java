@@ -1,22 +1,28 @@
 /**
- * Whole forms: where the parts of an upload go, and who cleans up after them.
+ * Complete forms: receiving them, storing their parts, and cleaning up.
  *
- * <p>To take forms: {@link dev.sluice.form.Forms}, one for the process, gives a {@link dev.sluice.form.MultipartForm} with
- * its {@link dev.sluice.form.FormPart}s, by {@link dev.sluice.form.FormOptions}. To send parts elsewhere: a {@link
- * dev.sluice.form.PartDecider} answers a {@link dev.sluice.form.PartDecision} for each, to a {@link
- * dev.sluice.form.PartSink}, which tells its {@link dev.sluice.form.Readiness}; a {@link dev.sluice.form.PartPipe} is one
- * to read from. To write an adapter: a {@link dev.sluice.form.FormSource} drives a {@link dev.sluice.form.FormIntake};
- * these two are experimental.
- * {@link dev.sluice.form.FormHead} is what it is told of a request, {@link dev.sluice.form.ClientPace} ends slow clients,
- * {@link dev.sluice.form.FormAdmission} says when a form may begin. What a part leaves: {@link dev.sluice.form.PartContent}, or a
- * {@link dev.sluice.form.SkippedPart}. What forms share: a {@link dev.sluice.form.SpoolDirectory} and a {@link
- * dev.sluice.form.MemoryBudget}. To watch:
- * {@link dev.sluice.form.FormMetrics}, which gets a {@link dev.sluice.form.FormSummary} of each form, and {@link
- * dev.sluice.form.ProgressListener}, which gets {@link dev.sluice.form.Progress}. {@link dev.sluice.form.StoreMetrics} is for
- * sinks into a store on the network.
+ * <p><b>Receiving forms.</b> {@link dev.sluice.form.Forms}, created once per process with {@link dev.sluice.form.FormOptions},
+ * returns a {@link dev.sluice.form.MultipartForm} with its {@link dev.sluice.form.FormPart}s. A {@link
+ * dev.sluice.form.PartContent} is content that outlives its form.
  *
- * <p>Everything a form holds is given back on every path (end, error of the client, of a sink or of the disk, abort)
- * without waiting for the garbage collector, and nothing of a form that failed is ever visible.
+ * <p><b>Choosing destinations.</b> A {@link dev.sluice.form.PartDecider} returns a {@link dev.sluice.form.PartDecision} for each
+ * part. The content of a part can go to a {@link dev.sluice.form.PartSink}, which reports its {@link
+ * dev.sluice.form.Readiness}, for instance to a {@link dev.sluice.form.PartPipe}, which another thread reads. A {@link
+ * dev.sluice.form.SkippedPart} is a part that the application discarded.
+ *
+ * <p><b>Sharing resources.</b> All forms of a process share a {@link dev.sluice.form.SpoolDirectory} and a {@link
+ * dev.sluice.form.MemoryBudget}. A {@link dev.sluice.form.FormAdmission} chooses when a form may begin.
+ *
+ * <p><b>Monitoring.</b> {@link dev.sluice.form.FormMetrics} receives a {@link dev.sluice.form.FormSummary} of each form, a {@link
+ * dev.sluice.form.ProgressListener} the {@link dev.sluice.form.Progress} of one form. {@link dev.sluice.form.StoreMetrics} is for
+ * sinks that write to a store on the network.
+ *
+ * <p><b>Writing an adapter</b> (experimental). A {@link dev.sluice.form.FormSource} delivers the bytes of a body to a {@link
+ * dev.sluice.form.FormIntake}. {@link dev.sluice.form.FormHead} describes the request. {@link dev.sluice.form.ClientPace} detects
+ * slow clients.
+ *
+ * <p>A form releases its memory, files and sinks however it ends, without waiting for the garbage collector. Nothing of a failed
+ * form is ever visible.
  */
 @NullMarked
 package dev.sluice.form;

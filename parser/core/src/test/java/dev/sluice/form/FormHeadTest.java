@@ -8,24 +8,25 @@ import dev.sluice.Preset;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
+/** The headers of a request that a form accepts. */
 class FormHeadTest {
     private static final String TYPE = "multipart/form-data; boundary=x";
 
     @Test
-    void twoTypesAndACodingThatNobodyUndoesAreRefused() throws Exception {
+    void severalTypes_orAnEncoding_areRejected() throws Exception {
         for (String coding : new String[] {null, "identity", " Identity "}) {
             FormHead head = new FormHead(List.of(TYPE), coding, -7, false);
             assertEquals("x", head.boundary(Preset.STANDARD).value());
             assertEquals(-1, head.contentLength());
         }
-        assertRefused(400, new FormHead(List.of(TYPE, TYPE), null, 1, false));
-        assertRefused(415, new FormHead(List.of(TYPE), "gzip", 1, false));
-        assertRefused(415, new FormHead(List.of(TYPE), "identity, br", 1, false));
-        assertRefused(415, FormHead.of(null));
+        assertRejected(400, new FormHead(List.of(TYPE, TYPE), null, 1, false));
+        assertRejected(415, new FormHead(List.of(TYPE), "gzip", 1, false));
+        assertRejected(415, new FormHead(List.of(TYPE), "identity, br", 1, false));
+        assertRejected(415, FormHead.of(null));
     }
 
-    private static void assertRefused(int status, FormHead head) {
-        MultipartException refused = assertThrows(MultipartException.class, () -> head.boundary(Preset.COMPATIBLE));
-        assertEquals(status, refused.httpStatus(), refused.getMessage());
+    private static void assertRejected(int status, FormHead head) {
+        MultipartException rejected = assertThrows(MultipartException.class, () -> head.boundary(Preset.COMPATIBLE));
+        assertEquals(status, rejected.httpStatus(), rejected.getMessage());
     }
 }

@@ -218,7 +218,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void aFileAboveTheThresholdGoesToTheSpoolAndAFieldAboveTheGreaterOfThatAndTheDefault() throws IOException {
+    void partAboveItsThreshold_movesToAFile() throws IOException {
         String at = "a".repeat(1000);
         String most = "a".repeat(64 << 10);
         Upload upload = new Upload()
@@ -238,12 +238,12 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void contentCanBeReadManyTimesSideBySideUntilTheFormIsClosed() throws IOException {
+    void streams_ofOnePart_areIndependentUntilTheFormIsClosed() throws IOException {
         MultipartForm form = new Upload()
                 .file("m", "m", "memory")
                 .file("s", "s", "s".repeat(70_000))
                 .read(options().build());
-        assertEquals("s".repeat(70_000), form.parts().get(1).text(), "what came first is in the file, too");
+        assertEquals("s".repeat(70_000), form.parts().get(1).text(), "the file also contains the bytes from memory");
         for (FormPart part : form.parts()) {
             try (InputStream first = part.inputStream();
                     InputStream second = part.inputStream()) {
@@ -267,7 +267,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void textIsReadInTheCharsetOfThePartThenOfTheFormThenInUtf8() throws IOException {
+    void text_usesTheCharsetOfThePartThenOfTheFormThenUtf8() throws IOException {
         Upload upload = new Upload()
                 .field("before", "\u00E9")
                 .field("_charset_", "windows-1252")
@@ -293,7 +293,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void anUnknownCharsetIsReadAsUtf8AndReported() throws IOException {
+    void unknownCharset_isReadAsUtf8AndReported() throws IOException {
         Upload ofPart = new Upload()
                 .part(
                         "Content-Disposition: form-data; name=f\r\nContent-Type: text/plain; charset=klingon\r\n",
@@ -314,7 +314,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void aCharsetFieldThatNamesOneWithoutAsciiIsIgnoredAndReported() throws IOException {
+    void charsetField_withACharsetWithoutAscii_isIgnoredAndReported() throws IOException {
         for (String charset : List.of("UTF-16", "ibm037", "UTF-32", "IBM864")) { // the last has another percent sign
             Upload upload = new Upload().field("_charset_", charset).field("f", "\u00c3\u00bc");
             try (MultipartForm form = upload.read(options().build())) {
@@ -332,7 +332,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void theCharsetFieldCountsWhereverItGoes() throws IOException {
+    void charsetField_appliesWithEveryDecision() throws IOException {
         Upload latin1 = new Upload().field("_charset_", "iso-8859-1").field("f", "\u00E4");
         Upload unknown = new Upload().field("_charset_", "klingon").field("f", "x");
         for (PartDecision decision : List.of(
@@ -354,7 +354,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void aFileCalledCharsetIsAFile() throws IOException {
+    void charsetField_withAFileName_isAFile() throws IOException {
         try (MultipartForm form = new Upload()
                 .file("_charset_", "c", "utf-16")
                 .field("f", "x")
@@ -374,7 +374,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void aNestedBodyIsExpandedByTheCompatiblePreset() throws IOException {
+    void nestedBody_isExpandedByTheCompatiblePreset() throws IOException {
         try (MultipartForm form = nested().read(compatible(options()).build())) {
             assertEquals(
                     List.of("before", "files", "files", "after"),
@@ -396,7 +396,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void theLimitsOfAFormHoldExactlyAcrossItsNestedBodies() throws IOException {
+    void limits_includeNestedBodies_exactly() throws IOException {
         String outer = "Content-Disposition: form-data; name=n\r\nContent-Type: multipart/mixed; boundary=y\r\n";
         String inner = "Content-Disposition: attachment; filename=a\r\n\r\n";
         Upload upload = new Upload();
@@ -424,7 +424,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void aNestedBodyThatIsCutOffIsTruncatedAtItsPlaceInTheWhole() {
+    void truncatedNestedBody_isRejectedWithItsOffsetInTheWholeBody() {
         Upload upload = new Upload()
                 .part(
                         "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
@@ -439,7 +439,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void odditiesOfNestedBodiesAreReportedAsSeenFromOutsideAndBounded() throws IOException {
+    void deviationsInNestedBodies_haveOffsetsInTheWholeBodyAndALimit() throws IOException {
         Upload upload = new Upload();
         for (int i = 0; i < 60; i++) {
             upload.part(
@@ -458,7 +458,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void aNestedBodyWithinANestedBodyStaysOpaque() throws IOException {
+    void nestedBodyInANestedBody_isNotExpanded() throws IOException {
         String inner = "--z\r\n\r\ninner\r\n--z--";
         Upload upload = new Upload()
                 .part(
@@ -470,7 +470,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void misuseIsRefused() throws IOException {
+    void misuse_throws() throws IOException {
         PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
         byte[] body = new Upload().field("a", "1").toBytes();
         Upload.feed(assembler, body, 0, body.length, 10);

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** How much a form may have, where its parts go, and what the caller is told. */
+/** Limits of a form, the destinations of its parts, progress and metrics. */
 class LimitsAndDecisionsTest extends SpooledTest {
     private final List<FormSummary> summaries = new ArrayList<>();
 
@@ -44,8 +44,8 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void whatAFormHoldsInMemoryCountsNamesHeadersAndOverhead() throws IOException {
-        // 512 for the part, 47 for its header section, 6 for its name, 5 for what came of it
+    void maxInMemoryBytes_includesNamesHeadersAndOverhead() throws IOException {
+        // 512 for the part, 47 for its header section, 6 for its name, 5 for its content
         Upload upload = new Upload().field("abc", "value");
         long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6 + 5;
         FormOptions.Builder inMemory = FormOptions.inMemory(budget);
@@ -55,7 +55,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 Reason.IN_MEMORY_TOO_LARGE,
                 upload,
                 inMemory.maxInMemoryBytes(most - 1).build());
-        passes(upload, options().maxInMemoryBytes(most - 1).build()); // to a file instead
+        passes(upload, options().maxInMemoryBytes(most - 1).build()); // moves to a file instead
     }
 
     @Test
@@ -73,7 +73,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void whatIsHeldForAPartThatIsNotInTheFormIsGivenBackAtItsEnd() throws IOException {
+    void memoryOfAPartOutsideTheForm_isReleasedAtItsEnd() throws IOException {
         Upload upload = new Upload().field("abc", "1").field("abc", "2").field("abc", "3");
         long one = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6;
         List<Supplier<PartDecision>> decisions = List.of(
@@ -82,18 +82,18 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 () -> PartDecision.peek(1, first -> PartDecision.to(PartSink.discard())));
         for (Supplier<PartDecision> decision : decisions) {
             FormOptions.Builder options = FormOptions.inMemory(budget).decider(part -> decision.get());
-            passes(upload, options.maxInMemoryBytes(one + 1).build()); // the byte is that of the look
+            passes(upload, options.maxInMemoryBytes(one + 1).build()); // one byte for the peek
         }
-        FormOptions.Builder refusing = FormOptions.inMemory(budget).decider(part -> PartDecision.skip(400, "no"));
-        passes(upload, refusing.maxInMemoryBytes(3 * one).build()); // their heads are in the form
+        FormOptions.Builder skipping = FormOptions.inMemory(budget).decider(part -> PartDecision.skip(400, "no"));
+        passes(upload, skipping.maxInMemoryBytes(3 * one).build()); // the form keeps their heads
         fails(
                 Reason.IN_MEMORY_TOO_LARGE,
                 upload,
-                refusing.maxInMemoryBytes(3 * one - 1).build());
+                skipping.maxInMemoryBytes(3 * one - 1).build());
     }
 
     @Test
-    void aMetricsHookThatThrowsIsToldOnceAndTakesNothingAway() throws IOException {
+    void metricsThatThrow_doNotAffectTheForm() throws IOException {
         FormOptions options = FormOptions.builder(spool, budget)
                 .metrics(summary -> {
                     summaries.add(summary);
@@ -124,7 +124,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void theApplicationDecidesForEachPart() throws IOException {
+    void decider_choosesForEachPart() throws IOException {
         ByteArrayOutputStream streamed = new ByteArrayOutputStream();
         Upload upload = new Upload()
                 .field("a", "1")
@@ -160,7 +160,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void aRefusedFormTellsHowToEndTheConnection() throws IOException {
+    void rejectedForm_reportsHowMuchToDrain() throws IOException {
         byte[] body =
                 new Upload().field("a", "1").file("b", "b", "x".repeat(5000)).toBytes();
         FormOptions options = options()
@@ -176,7 +176,8 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 assertEquals(422, refused.httpStatus());
                 assertEquals(1, refused.partIndex());
                 FormIntake intake = assembler.intake();
-                assertEquals(expected == body.length + 1 ? 0 : 4901, intake.demand()); // the end shows one byte later
+                assertEquals(
+                        expected == body.length + 1 ? 0 : 4901, intake.demand()); // the end is detected one byte later
                 if (intake.demand() > 0) {
                     Upload.feed(assembler, body, fed, body.length, 1000);
                     assertEquals(1, intake.demand());
@@ -189,7 +190,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void aCompleteFormLeavesTheConnectionReusable() throws IOException {
+    void completeForm_leavesTheConnectionReusable() throws IOException {
         byte[] body = new Upload().field("a", "1").toBytes();
         try (PushedForm assembler =
                 PushedForm.create(Upload.BOUNDARY, options().maxDrainBytes(0).build())) {
@@ -201,11 +202,11 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void aLookAtTheFirstBytesDecidesAtEverySplit() throws IOException {
-        List<byte[]> looks = new ArrayList<>();
+    void peek_decidesByTheFirstBytes_atEverySplit() throws IOException {
+        List<byte[]> peeks = new ArrayList<>();
         FormOptions options = options()
                 .decider(part -> PartDecision.peek(4, first -> {
-                    looks.add(first);
+                    peeks.add(first);
                     return Arrays.equals(first, new byte[] {'%', 'P', 'D', 'F'})
                             ? PartDecision.storeInMemory()
                             : PartDecision.skip();
@@ -218,7 +219,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 .file("i", "d", "%PDF")
                 .toBytes();
         for (int chunk = 1; chunk < 40; chunk++) {
-            looks.clear();
+            peeks.clear();
             try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
                 Upload.feed(assembler, body, 0, body.length, chunk);
                 try (MultipartForm form = assembler.finish()) {
@@ -227,24 +228,24 @@ class LimitsAndDecisionsTest extends SpooledTest {
                             List.of(
                                     form.parts().get(0).text(),
                                     form.parts().get(1).text()));
-                    assertArrayEquals(new byte[] {'M', 'Z'}, looks.get(1));
-                    assertArrayEquals(new byte[0], looks.get(2));
+                    assertArrayEquals(new byte[] {'M', 'Z'}, peeks.get(1));
+                    assertArrayEquals(new byte[0], peeks.get(2));
                 }
             }
         }
     }
 
     @Test
-    void aLookThatAsksForAnotherIsMisuse() {
-        PartDecision look = PartDecision.peek(1, first -> PartDecision.peek(1, again -> PartDecision.skip()));
-        FormOptions options = options().decider(part -> look).build();
+    void peek_thatReturnsAnotherPeek_throws() {
+        PartDecision peek = PartDecision.peek(1, first -> PartDecision.peek(1, again -> PartDecision.skip()));
+        FormOptions options = options().decider(part -> peek).build();
         assertThrows(
                 IllegalStateException.class, () -> new Upload().field("a", "12").read(options));
         assertEquals(FormSummary.Outcome.FAILED, summaries.get(0).outcome());
     }
 
-    /** Feeds a body at one byte per nanosecond, in chunks of one. {@return what was told of it} */
-    private List<Progress> toldOf(byte[] body, Duration interval) throws IOException {
+    /** Feeds a body in chunks of one byte, one per nanosecond. {@return the progress that was reported} */
+    private List<Progress> progressOf(byte[] body, Duration interval) throws IOException {
         List<Progress> told = new ArrayList<>();
         AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);
         FormOptions options =
@@ -265,7 +266,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void aSinkMayThrowOneAndTheSameExceptionFromEveryCall() {
+    void sink_mayThrowTheSameExceptionFromEachCall() {
         IOException broken = new IOException("broken");
         PartSink sink = new IdleSink() {
             @Override
@@ -293,9 +294,9 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void progressIsToldNoMoreOftenThanAskedForAndAlwaysAtTheEnd() throws IOException {
+    void progress_respectsItsIntervalAndReportsTheEnd() throws IOException {
         byte[] body = new Upload().file("f", "f", "x".repeat(100)).toBytes();
-        List<Progress> told = toldOf(body, Duration.ofNanos(10));
+        List<Progress> told = progressOf(body, Duration.ofNanos(10));
         int last = told.size() - 1;
         assertEquals(new Progress(body.length, body.length, 0, 100, true, true), told.get(last));
         assertEquals(new Progress(1, body.length, -1, 0, false, false), told.get(0));
@@ -313,14 +314,14 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void theEndOfEachPartIsToldHoweverSeldomTheRest() throws IOException {
+    void progress_reportsTheEndOfEachPart_withALongInterval() throws IOException {
         Upload upload = new Upload();
         for (int size = 0; size < 30; size++) {
             upload.field("a", "v".repeat(size));
         }
         byte[] body = upload.toBytes();
-        List<Progress> told = toldOf(body, Duration.ofDays(1));
-        assertEquals(1 + 30 + 1, told.size(), "the first byte, the parts, the form");
+        List<Progress> told = progressOf(body, Duration.ofDays(1));
+        assertEquals(1 + 30 + 1, told.size(), "after the first byte, each part, and the form");
         for (int part = 0; part < 30; part++) {
             Progress progress = told.get(1 + part);
             assertEquals(part, progress.partIndex());
@@ -338,9 +339,9 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void aPartIsNotEndedWhileTheHeadersOfTheNextOneAreRead() throws IOException {
+    void progress_reportsAPartAsEndedOnlyAtItsEnd() throws IOException {
         byte[] body = new Upload().field("a", "1").field("b", "22").toBytes();
-        List<Progress> told = toldOf(body, Duration.ZERO);
+        List<Progress> told = progressOf(body, Duration.ZERO);
         for (Progress progress : told) {
             int ends = progress.partIndex() == 0 ? 1 : 2;
             assertEquals(
@@ -358,15 +359,15 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void aBodyWithoutPartsHasNoPartThatEnded() throws IOException {
+    void progress_ofABodyWithoutParts_reportsNoPart() throws IOException {
         byte[] body = new Upload().toBytes();
-        List<Progress> told = toldOf(body, Duration.ofDays(1));
+        List<Progress> told = progressOf(body, Duration.ofDays(1));
         assertEquals(new Progress(body.length, body.length, -1, 0, false, true), told.get(told.size() - 1));
         assertEquals(2, told.size());
     }
 
     @Test
-    void metricsAreToldOfWhatComesWhileItStreamsAndOfEachStartOneEnd() throws IOException {
+    void metrics_reportReceivedBytesAndOneEndPerStart() throws IOException {
         List<String> told = new ArrayList<>();
         FormMetrics metrics = new FormMetrics() {
             @Override
@@ -406,7 +407,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void metricsTellTheOutcomeAndTheReason() {
+    void metrics_reportOutcomeAndReason() {
         Upload upload = new Upload().file("f", "f", "x");
         fails(Reason.PART_TOO_LARGE, upload, options().maxPartBytes(0).build());
         assertThrows(

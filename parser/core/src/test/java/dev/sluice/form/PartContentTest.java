@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Parts that are moved away or outlive their form. The part {@code small} is in memory, {@code large} in a file. */
+/** Parts that are moved, detached or deleted. The part {@code small} is in memory, {@code large} in a file. */
 class PartContentTest extends SpooledTest {
     private static final String LARGE = "l".repeat(1000);
 
@@ -108,7 +108,7 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void aPartThatIsMovedOutlivesItsForm(String name) throws IOException {
+    void movedPart_outlivesItsForm(String name) throws IOException {
         Path target = root.resolve("target");
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);
@@ -118,7 +118,7 @@ class PartContentTest extends SpooledTest {
             assertThrows(IllegalStateException.class, () -> part.moveTo(target));
             assertThrows(IllegalStateException.class, part::detach);
             assertEquals(name.equals("large") ? 0 : 1, spool.files());
-            part.delete(); // of what is moved, nothing
+            part.delete(); // has no effect
         }
         assertEquals(expected(name), Files.readString(target));
         assertEquals(List.of("spool", "target"), names(root));
@@ -126,7 +126,7 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void anExistingTargetIsReplacedOnlyOnRequest(String name) throws IOException {
+    void moveTo_existingTarget_isReplacedOnlyOnRequest(String name) throws IOException {
         Path target = Files.writeString(root.resolve("target"), "old");
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);
@@ -142,7 +142,7 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void aMoveThatFailsLeavesThePartAsItIs(String name) throws IOException {
+    void moveTo_thatFails_leavesThePartUnchanged(String name) throws IOException {
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);
             assertThrows(
@@ -155,7 +155,7 @@ class PartContentTest extends SpooledTest {
     }
 
     @Test
-    void aMoveBetweenFileSystemsIsACopyThatIsRenamed() throws IOException {
+    void moveTo_anotherFileSystem_copiesAndRenames() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         files.otherFileSystem();
         Path targets = files.wrap(Files.createDirectory(root.resolve("targets")));
@@ -198,8 +198,7 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @CsvSource({"small, true", "small, false", "large, true", "large, false"})
-    void withoutHardLinksAPartIsRenamedToAFreeTargetAndATakenOneIsStillRefused(String name, boolean asOnFat)
-            throws IOException {
+    void moveTo_withoutHardLinks_renamesAndKeepsAnExistingTarget(String name, boolean asOnFat) throws IOException {
         FaultyFileSystem files = withoutHardLinks(asOnFat);
         Path targets = files.wrap(Files.createDirectory(root.resolve("targets")));
         Files.writeString(root.resolve("targets/taken"), "old");
@@ -228,7 +227,8 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @CsvSource({"small, true", "small, false", "large, true", "large, false"})
-    void withoutHardLinksARenameThatFailsLeavesThePartAsItIs(String name, boolean asOnFat) throws IOException {
+    void moveTo_withoutHardLinks_leavesThePartUnchangedIfTheRenameFails(String name, boolean asOnFat)
+            throws IOException {
         FaultyFileSystem files = withoutHardLinks(asOnFat);
         Path targets = files.wrap(Files.createDirectory(root.resolve("targets")));
         try (SpoolDirectory other = SpoolDirectory.builder(files.wrap(root.resolve("other")))
@@ -257,14 +257,14 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void aPartThatIsDetachedOutlivesItsFormAndBelongsToTheCaller(String name) throws IOException {
+    void detachedPart_outlivesItsFormAndBelongsToTheCaller(String name) throws IOException {
         PartContent detached;
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);
             detached = part.detach();
             assertThrows(IllegalStateException.class, part::inputStream);
             assertThrows(IllegalStateException.class, part::detach);
-            part.delete(); // of what is detached, nothing
+            part.delete(); // has no effect
         }
         assertEquals(name.equals("small") ? "small".length() : 0, budget.used());
         assertEquals(name.equals("large") ? 1 : 0, spool.files());
@@ -278,7 +278,7 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void aPartThatIsDeletedGivesAllBackAtOnceAndClosesItsStreams(String name) throws IOException {
+    void deletedPart_releasesItsContentImmediatelyAndClosesItsStreams(String name) throws IOException {
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);
             InputStream stream = part.inputStream();
@@ -294,7 +294,7 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
-    void detachingClosesTheStreamsOfThePart(String name) throws IOException {
+    void detach_closesTheStreamsOfThePart(String name) throws IOException {
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);
             InputStream open = part.inputStream();
@@ -307,7 +307,7 @@ class PartContentTest extends SpooledTest {
     }
 
     @Test
-    void detachingToAFullBudgetLeavesThePartAsItIs() throws IOException {
+    void detach_withAFullBudget_leavesThePartUnchanged() throws IOException {
         try (MultipartForm form = form();
                 MemoryBudget.Account other = budget.open()) {
             other.reserve(100_000 / 4 * 3 - budget.used());
@@ -325,7 +325,7 @@ class PartContentTest extends SpooledTest {
     }
 
     @Test
-    void aPartOnDiskThatIsReadWhileTheFormIsClosedEndsWithAnError() throws IOException {
+    void streamOfAFile_throwsOnceTheFormIsClosed() throws IOException {
         InputStream stream;
         try (MultipartForm form = form()) {
             stream = part(form, "large").inputStream();
@@ -337,7 +337,7 @@ class PartContentTest extends SpooledTest {
         assertEquals(List.of(), Upload.openFilesIn(spool.path()));
     }
 
-    /** More than one segment of memory, the last one nearly full; all bytes alike. */
+    /** {@return a form in more than one segment of memory, the last one nearly full, with equal bytes} */
     private MultipartForm inMemory(String letter) throws IOException {
         return new Upload()
                 .file("file", "f", letter.repeat(24_000))
@@ -345,7 +345,7 @@ class PartContentTest extends SpooledTest {
     }
 
     @Test
-    void aStreamOverMemoryNeverShowsWhatTheNextFormWritesThere() throws IOException {
+    void streamOfMemory_neverShowsBytesOfALaterForm() throws IOException {
         InputStream ofClosed;
         InputStream ofMoved;
         try (MultipartForm first = inMemory("a")) {
@@ -367,7 +367,7 @@ class PartContentTest extends SpooledTest {
     }
 
     @Test
-    void whatWasDetachedIsNotWrittenToByTheNextForm() throws IOException {
+    void detachedMemory_isNotReusedByALaterForm() throws IOException {
         PartContent detached;
         try (MultipartForm first = inMemory("a")) {
             detached = part(first, "file").detach();

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every reason, provoked: its status, its setting, and its sentence. */
+/** One error for each reason, with its status, setting and message. */
 class ReasonsTest {
     private static final String NAMED = "--x\r\nContent-Disposition: form-data; name=\"title\"";
     private static final String FIELD = NAMED + "\r\n\r\nvv";
     private static final String END = "\r\n--x--";
 
-    /** Reason, status, setting, what follows form-data in the Content-Type or the body, and the message as it is to be. */
+    /** Reason; status; setting; the body, or the end of the Content-Type; expected message. */
     private static final String ROWS = """
             MISSING_BOUNDARY | 400 |  | ; | the Content-Type has no boundary parameter
             INVALID_BOUNDARY | 400 |  | ;boundary="" | the boundary is empty
@@ -110,7 +110,7 @@ class ReasonsTest {
 
     @ParameterizedTest
     @MethodSource("rows")
-    void aReasonHasItsStatusItsSettingAndItsSentence(Row row) throws IOException {
+    void reason_hasItsStatusSettingAndMessage(Row row) throws IOException {
         MultipartException failure;
         try (SpoolDirectory spool = SpoolDirectory.builder(directory)
                 .maxSpoolBytes(1)
@@ -139,13 +139,13 @@ class ReasonsTest {
     }
 
     @Test
-    void noReasonIsMissing() {
+    void reasons_areAllTested() {
         EnumSet<Reason> elsewhere = EnumSet.of(
-                Reason.DISK_FULL, // SpoolDirectoryTest: it takes a file system
-                Reason.TOO_MANY_SPOOL_FILES, // SpoolDirectoryTest: it takes files
-                Reason.MISSING_FIELD, // FormTest: the form is complete
-                Reason.SINK_STALLED, // FormIntakeTest: it takes time
-                Reason.CLIENT_TOO_SLOW); // by adapters: SluiceFilterTest, AsyncFormTest
+                Reason.DISK_FULL, // SpoolDirectoryTest: needs a file system
+                Reason.TOO_MANY_SPOOL_FILES, // SpoolDirectoryTest: needs files
+                Reason.MISSING_FIELD, // FormTest: needs a complete form
+                Reason.SINK_STALLED, // FormIntakeTest: needs time
+                Reason.CLIENT_TOO_SLOW); // SluiceFilterTest, AsyncFormTest: needs an adapter
         assertEquals(
                 EnumSet.complementOf(elsewhere),
                 rows().stream().map(Row::reason).collect(Collectors.toSet()));
@@ -170,7 +170,7 @@ class ReasonsTest {
     }
 
     @Test
-    void whatAClientSentIsEscapedAndCut() {
+    void inputOfTheClient_isEscapedAndShortenedInMessages() {
         String name = "a\u202e\n\"\\\ud83d\ude00\u00e4" + "x".repeat(100);
         MultipartException failure = MultipartException.because(Reason.MALFORMED_HEADER)
                 .part(3, name)
@@ -190,7 +190,7 @@ class ReasonsTest {
     }
 
     @Test
-    void theReaderNamesTheFieldToo() throws IOException {
+    void reader_namesTheField() throws IOException {
         try (MultipartReader reader = MultipartReader.create(
                 stream(FIELD + END),
                 Boundary.of("x"),
@@ -205,7 +205,7 @@ class ReasonsTest {
     }
 
     @Test
-    void aNestedBodyTellsItsSentenceAndWhereItIsInTheWholeBody() {
+    void errorInANestedBody_hasItsOffsetInTheWholeBody() {
         String nested = NAMED + "\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n: b\r\n\r\n--y--" + END;
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                 .expandNested(true)
@@ -218,7 +218,7 @@ class ReasonsTest {
     }
 
     @Test
-    void aSinkWithALimitOfItsOwnIsToldThePartItWasFor() {
+    void limitOfASink_namesThePart() {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                 .decider(part -> PartDecision.to(PartSink.limited(PartSink.discard(), 1)))
                 .build();

@@ -61,14 +61,14 @@ class RejectedHeadTest extends SpooledTest {
         Forms forms =
                 Forms.of(FormOptions.builder(spool, budget).maxBodyBytes(100).build());
         MultipartException rejected =
-                assertThrows(MultipartException.class, () -> forms.read(UNREAD, TYPE, 101)); // not drained either
+                assertThrows(MultipartException.class, () -> forms.read(UNREAD, TYPE, 101)); // the body is not drained
         assertEquals(Reason.BODY_TOO_LARGE, rejected.reason());
         assertEquals(
                 415,
                 assertThrows(MultipartException.class, () -> forms.read(UNREAD, null, 10))
                         .httpStatus());
         byte[] body = new Upload().field("a", "1").toBytes();
-        for (long length : new long[] {body.length, -1, 1, 100}) { // the length is only a hint
+        for (long length : new long[] {body.length, -1, 1, 100}) { // the length does not limit what is read
             try (MultipartForm form = forms.read(new ByteArrayInputStream(body), TYPE, length)) {
                 assertEquals("1", form.text("a"));
             }

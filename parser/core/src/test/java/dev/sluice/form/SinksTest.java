@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the ready-made sinks do with a part, and with misuse. */
+/** The sinks created by the factories of {@link PartSink}. */
 class SinksTest extends SpooledTest {
     private static void write(PartSink sink, String text) throws IOException {
         byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
@@ -58,11 +58,11 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void streamsAndChannelsGetThePartAndStayOpen() throws IOException {
+    void to_writesThePartAndLeavesTheTargetOpen() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream() {
             @Override
             public void close() {
-                throw new AssertionError("it belongs to the application");
+                throw new AssertionError("the stream belongs to the application and must not be closed");
             }
         };
         give(PartSink.to(out), "ab", "cd");
@@ -71,7 +71,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aChannelThatDoesNotBlockIsRefusedAndOneThatTakesNothingFails() throws IOException {
+    void to_nonBlockingOrStuckChannel_throws() throws IOException {
         try (SocketChannel channel = SocketChannel.open()) {
             channel.configureBlocking(false);
             assertThrows(IllegalBlockingModeException.class, () -> PartSink.to(channel));
@@ -94,7 +94,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aTeeGivesEverythingToBothAndClosesBothWhateverHappens() throws IOException {
+    void tee_writesToBothSinks_andClosesBothAfterAFailure() throws IOException {
         ByteArrayOutputStream one = new ByteArrayOutputStream();
         ByteArrayOutputStream two = new ByteArrayOutputStream();
         PartSink greedy = new IdleSink() {
@@ -117,7 +117,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aLimitedSinkPassesItsLimitAndFailsOneBeyond() throws IOException {
+    void limited_acceptsItsLimitExactly() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         give(PartSink.limited(PartSink.to(out), 4), "ab", "cd");
         PartSink sink = PartSink.limited(PartSink.discard(), 4);
@@ -130,7 +130,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aDigestIsMadeInTheSamePass() throws Exception {
+    void digest_isComputedWhileThePartIsWritten() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         give(PartSink.digest(digest, PartSink.to(out)), "a", "bc");
@@ -141,7 +141,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aFileIsThereInFullAndWithTheWholeFormOrNotAtAll() throws IOException {
+    void toFile_appearsCompleteAndOnlyWithItsForm() throws IOException {
         Path target = root.resolve("target");
         for (boolean complete : new boolean[] {false, true}) {
             PartSink aborted = PartSink.toFile(spool, target);
@@ -163,7 +163,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aFileGetsTheFirstNameThatIsFreeInTheEndAndReplacesNone() throws IOException {
+    void toFile_withSeveralTargets_usesTheFirstFreeOne() throws IOException {
         List<Path> names = Stream.of("a", "a-1", "a-2").map(root::resolve).toList();
         for (int number = 1; number <= 3; number++) {
             PartSink sink = PartSink.toFile(spool, names.iterator());
@@ -183,7 +183,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aFileIsTakenBackUnlessItReplacedOne() throws IOException {
+    void toFile_retract_deletesTheFileAndReportsAReplacedOne() throws IOException {
         Path target = root.resolve("target");
         for (boolean replaces : new boolean[] {false, true}) {
             PartSink sink = PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING);
@@ -205,7 +205,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void anOptionThatIsNotSupportedIsRefusedBeforeAnythingIsReceived() {
+    void toFile_unsupportedOption_throwsImmediately() {
         Path target = root.resolve("target");
         for (StandardCopyOption option : StandardCopyOption.values()) {
             if (option != StandardCopyOption.REPLACE_EXISTING) {
@@ -217,13 +217,13 @@ class SinksTest extends SpooledTest {
         assertEquals(0, spool.files());
     }
 
-    /** Publishes, or fails to, when it is told; counts what is visible. */
-    private static class Shown extends IdleSink {
+    /** A sink that is published or fails under control of the test, and lists its name while it is visible. */
+    private static class VisibleSink extends IdleSink {
         private final List<String> visible;
         private final String name;
         final Readiness publishing = Readiness.pending();
 
-        Shown(List<String> visible, String name) {
+        VisibleSink(List<String> visible, String name) {
             this.visible = visible;
             this.name = name;
         }
@@ -241,16 +241,16 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void ofATeeBothAreVisibleOrNone() throws IOException {
+    void tee_publishesBothSinksOrNone() throws IOException {
         for (boolean firstFails : new boolean[] {false, true}) {
             List<String> visible = new ArrayList<>();
-            Shown first = new Shown(visible, "first");
-            Shown second = new Shown(visible, "second");
+            VisibleSink first = new VisibleSink(visible, "first");
+            VisibleSink second = new VisibleSink(visible, "second");
             PartSink tee = PartSink.tee(first, second);
             tee.complete();
             assertFalse(tee.publish().isReady());
             Readiness fails = (firstFails ? first : second).publishing;
-            Shown works = firstFails ? second : first;
+            VisibleSink works = firstFails ? second : first;
             visible.add(works.name);
             works.publishing.ready();
             fails.fail(new IOException("broken"));
@@ -260,13 +260,13 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void ofATeeNoneBecomesVisibleWhileItIsClosed() throws IOException {
+    void tee_closedWhilePublishing_publishesNone() throws IOException {
         List<String> visible = new ArrayList<>();
-        Shown first = new Shown(visible, "first");
-        Shown second = new Shown(visible, "second") {
+        VisibleSink first = new VisibleSink(visible, "first");
+        VisibleSink second = new VisibleSink(visible, "second") {
             @Override
             public void close() {
-                visible.add("first"); // on the thread of the other, at any time before that is closed
+                visible.add("first"); // on the thread of the first sink, before it is closed
                 first.publishing.ready();
             }
         };
@@ -278,7 +278,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void bothMayBeTheSame() {
+    void readinessOfBoth_acceptsTheSameOneTwice() {
         Readiness one = Readiness.pending();
         Readiness both = Readiness.both(one, one);
         assertFalse(both.isReady());
@@ -287,16 +287,16 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void aTeeFailsAsSoonAsOneOfItsSinksDoes() throws IOException {
+    void tee_failsAsSoonAsOneSinkFails() throws IOException {
         for (boolean firstFails : new boolean[] {false, true}) {
-            Shown first = new Shown(new ArrayList<>(), "first");
-            Shown second = new Shown(new ArrayList<>(), "second");
+            VisibleSink first = new VisibleSink(new ArrayList<>(), "first");
+            VisibleSink second = new VisibleSink(new ArrayList<>(), "second");
             PartSink tee = PartSink.tee(first, second);
             tee.complete();
             Readiness published = tee.publish();
             IOException broken = new IOException("broken");
             (firstFails ? first : second).publishing.fail(broken);
-            assertSame(broken, published.failure(), "the other may take its time");
+            assertSame(broken, published.failure(), "without waiting for the other sink");
             tee.close();
         }
     }
