@@ -157,7 +157,7 @@ public final class MultipartForm implements Closeable {
         for (FormPart field : fields()) {
             texts.computeIfAbsent(field.name(), name -> new ArrayList<>()).add(field.text());
         }
-        texts.replaceAll((name, values) -> List.copyOf(values));
+        texts.entrySet().forEach(field -> field.setValue(List.copyOf(field.getValue())));
         return Collections.unmodifiableMap(texts);
     }
 
