@@ -1,4 +1,5 @@
 /** An incremental {@code multipart/form-data} decoder on Netty's reference-counted buffers, and a blocking reader on top of it. */
+@SuppressWarnings("module") // the modules that use dev.sluice.task are built later
 module dev.sluice {
     requires dev.sluice.buffer;
     requires transitive io.netty.buffer;
@@ -7,4 +8,7 @@ module dev.sluice {
 
     exports dev.sluice;
     exports dev.sluice.form;
+    exports dev.sluice.task to
+            dev.sluice.servlet,
+            dev.sluice.webflux;
 }

@@ -248,7 +248,7 @@ class ArchitectureTest {
                 .check(CORE);
         noClasses()
                 .that()
-                .resideInAPackage("dev.sluice.transfer")
+                .resideInAnyPackage("dev.sluice.task", "dev.sluice.transfer")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("dev.sluice", "dev.sluice.form..")

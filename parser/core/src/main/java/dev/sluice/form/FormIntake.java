@@ -3,12 +3,12 @@ package dev.sluice.form;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -61,9 +61,7 @@ public final class FormIntake {
     private final AtomicLong receivedBytes = new AtomicLong();
     private final AtomicLong bytesToDiscard = new AtomicLong();
 
-    /** Counts calls for attention: whoever makes it 1 works until it is 0 again. */
-    private final AtomicInteger calls = new AtomicInteger();
-
+    private final SerialTask decoding = new SerialTask(this::decode);
     private volatile boolean over;
 
     /** The sink, or the admission, that must become ready before the form continues. */
@@ -331,18 +329,18 @@ public final class FormIntake {
     // ---- one thread at a time
 
     private void callNow() {
-        if (calls.getAndIncrement() == 0) {
-            work();
+        if (decoding.trigger()) {
+            runTurn();
         }
     }
 
     private void callByOffer() {
-        if (calls.getAndIncrement() == 0) {
+        if (decoding.trigger()) {
             try {
-                source.run(this::work);
+                source.run(this::runTurn);
             } catch (RuntimeException | Error e) {
                 endNow(e);
-                work();
+                runTurn();
             }
         }
     }
@@ -362,26 +360,25 @@ public final class FormIntake {
         ending.updateAndGet(now -> now == null || !now.due() ? new Ending(reason, true, true) : now);
     }
 
-    private void work() {
-        int seen = 1;
-        boolean continuesLater;
+    private void runTurn() {
         decodedInTurn = 0;
         turnIsOver = false;
-        do {
-            try {
-                advance();
-            } catch (Throwable e) {
-                end(e, false);
-            }
-            if (assembler != null) {
-                assembler.memory.settle(); // a form that waits holds no spare memory
-            }
-            continuesLater = turnIsOver && !over;
-            seen = calls.addAndGet(-seen);
-        } while (seen != 0);
-        if (continuesLater) {
+        if (decoding.run()) {
             callLater();
         }
+    }
+
+    /** Decodes what has arrived. {@return whether it stopped because its turn is over} */
+    private boolean decode() {
+        try {
+            advance();
+        } catch (Throwable e) {
+            end(e, false);
+        }
+        if (assembler != null) {
+            assembler.memory.settle(); // a form that waits holds no spare memory
+        }
+        return turnIsOver && !over;
     }
 
     private void advance() throws IOException {

@@ -8,6 +8,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.servlet.RequestForm.Use;
+import dev.sluice.task.SerialTask;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -44,8 +45,7 @@ public final class AsyncForm {
     final FormIntake intake;
     private final AtomicReference<@Nullable Throwable> abortedFor = new AtomicReference<>();
 
-    /** Counts calls for attention: whoever makes it 1 reads until it is 0 again; at first that is {@link #begin()}. */
-    private final AtomicInteger calls = new AtomicInteger(1);
+    private final SerialTask reading = new SerialTask(this::readWhilePossible);
 
     /**
      * How many jobs the container was given that are not done. The form does not end before them: the application would
@@ -66,6 +66,7 @@ public final class AsyncForm {
     private volatile boolean jobsLost;
 
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
+        reading.trigger(); // so that begin() runs it first
         this.state = state;
         this.context = context;
         this.form = state.form;
@@ -113,7 +114,7 @@ public final class AsyncForm {
     private void begin() {
         form.service().watch.add(intake);
         intake.completion().whenComplete((whole, failure) -> call());
-        readUntilDone();
+        reading.run();
         if (!hasEnded()) {
             try {
                 in.setReadListener(new Listener());
@@ -174,17 +175,14 @@ public final class AsyncForm {
     // ---- reading: one thread at a time
 
     private void call() {
-        if (calls.getAndIncrement() == 0) {
-            readUntilDone();
+        if (reading.trigger()) {
+            reading.run();
         }
     }
 
-    private void readUntilDone() {
-        int seen = 1;
-        do {
-            while (!hasEnded() && readOn()) {}
-            seen = calls.addAndGet(-seen);
-        } while (seen != 0);
+    private boolean readWhilePossible() {
+        while (!hasEnded() && readOn()) {}
+        return false;
     }
 
     /** {@return false if there is nothing to do before somebody calls} */

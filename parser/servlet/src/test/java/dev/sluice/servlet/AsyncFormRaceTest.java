@@ -60,7 +60,10 @@ class AsyncFormRaceTest {
         return className.startsWith("io.netty.")
                 || className.startsWith("dev.sluice.")
                         && !className.startsWith("dev.sluice.servlet.")
+                        && !className.startsWith("dev.sluice.task.")
                         && !className.equals(FormIntake.class.getName())
+                        && !className.equals("dev.sluice.form.BodyQueue")
+                        && !className.equals("dev.sluice.form.Deadlines")
                         && !className.equals(Readiness.class.getName())
                 || className.equals(PaceWatch.class.getName());
     }

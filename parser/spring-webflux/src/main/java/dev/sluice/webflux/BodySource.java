@@ -6,6 +6,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSource;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Objects;
@@ -15,7 +16,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +49,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     private final FormHead head;
     private final Disposable.Swap timer = Disposables.swap();
     private final Queue<Runnable> queued = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger queuedCount = new AtomicInteger();
+    private final SerialTask runningQueued = new SerialTask(this::runQueued);
     private final AtomicReference<@Nullable Throwable> pendingFailure = new AtomicReference<>();
     private volatile @Nullable FormIntake intake;
     private @Nullable Consumer<Throwable> fail;
@@ -235,11 +235,16 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
             workers.schedule(work);
         } else {
             queued.add(work);
-            if (queuedCount.getAndIncrement() == 0) {
-                do {
-                    queued.remove().run();
-                } while (queuedCount.decrementAndGet() > 0);
+            if (runningQueued.trigger()) {
+                runningQueued.run();
             }
         }
+    }
+
+    private boolean runQueued() {
+        for (Runnable work; (work = queued.poll()) != null; ) {
+            work.run();
+        }
+        return false;
     }
 }

@@ -1,0 +1,46 @@
+package dev.sluice.task;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A task that any thread may trigger and that one thread at a time runs.
+ *
+ * <p>The caller that triggers an idle task must run it, on its own thread or on another one. A task that is triggered while it runs
+ * is run again by the same thread, once for all triggers of the meantime. No trigger is lost and no thread waits. Each run sees what
+ * its triggers and the runs before it wrote.
+ *
+ * <p>A task that has much to do may stop early to give other tasks a turn on the thread. It then returns true, and {@link #run}
+ * returns that of the last run, so that the caller can trigger the task again later.
+ */
+public final class SerialTask {
+    private final BooleanSupplier task;
+
+    /** Triggers that are not served yet; the task is idle at 0. */
+    private final AtomicInteger triggers = new AtomicInteger();
+
+    /** @param task returns whether it stopped early; must not throw, or it never runs again */
+    public SerialTask(BooleanSupplier task) {
+        this.task = task;
+    }
+
+    /** {@return whether the task was idle, so that the caller must {@link #run} it} */
+    public boolean trigger() {
+        return triggers.getAndIncrement() == 0;
+    }
+
+    /**
+     * Runs the task until all triggers are served. Call this once for each {@link #trigger()} that returned true.
+     *
+     * @return whether the last run stopped early
+     */
+    public boolean run() {
+        boolean stoppedEarly;
+        int served = 1;
+        do {
+            stoppedEarly = task.getAsBoolean();
+            served = triggers.addAndGet(-served);
+        } while (served != 0);
+        return stoppedEarly;
+    }
+}

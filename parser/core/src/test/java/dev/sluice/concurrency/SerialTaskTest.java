@@ -1,0 +1,78 @@
+package dev.sluice.concurrency;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.task.SerialTask;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jetbrains.lincheck.Lincheck;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Work that several threads trigger: schedules of threads are tried one by one. */
+@Tag("sized")
+class SerialTaskTest {
+    private static final int THREADS = 3;
+
+    @Test
+    void trigger_fromSeveralThreads_runsOneAtATimeAndMissesNothing() {
+        Lincheck.runConcurrentTest(Race.times(800), () -> {
+            Queue<Integer> added = new ConcurrentLinkedQueue<>();
+            List<Integer> taken = new ArrayList<>(); // not thread-safe: the runs must not overlap
+            boolean[] running = new boolean[1];
+            SerialTask task = new SerialTask(() -> {
+                if (running[0]) {
+                    throw new AssertionError("two threads run the task");
+                }
+                running[0] = true;
+                for (Integer number; (number = added.poll()) != null; ) {
+                    taken.add(number);
+                }
+                running[0] = false;
+                return false;
+            });
+            Callable<Void> adding = () -> {
+                added.add(1);
+                if (task.trigger()) {
+                    task.run();
+                }
+                return null;
+            };
+            Race.explore(adding, adding, adding);
+            if (taken.size() != THREADS) {
+                throw new AssertionError(taken.size() + " of " + THREADS + " were taken");
+            }
+        });
+    }
+
+    @Test
+    void trigger_duringARun_repeatsTheTaskOnce() {
+        List<SerialTask> self = new ArrayList<>();
+        int[] runs = new int[1];
+        SerialTask task = new SerialTask(() -> {
+            runs[0]++;
+            if (runs[0] == 1) {
+                assertFalse(self.get(0).trigger());
+                assertFalse(self.get(0).trigger());
+            }
+            return runs[0] == 1;
+        });
+        self.add(task);
+        assertTrue(task.trigger());
+        assertFalse(task.run(), "the result of the last run counts");
+        assertEquals(2, runs[0]);
+        assertTrue(task.trigger(), "the task is idle again");
+    }
+
+    @Test
+    void run_taskStoppedEarly_isReturned() {
+        SerialTask task = new SerialTask(() -> true);
+        assertTrue(task.trigger());
+        assertTrue(task.run());
+    }
+}
