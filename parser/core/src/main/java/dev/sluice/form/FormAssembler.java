@@ -8,6 +8,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
+import dev.sluice.task.IsolatedCall;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -35,7 +36,8 @@ final class FormAssembler {
     final FormMemory memory;
 
     private final TextRules rules;
-    private final FormTally tally;
+    private final FormLimits counts;
+    private final FormReporter reporter;
     private final List<FormPart> parts = new ArrayList<>();
     private final List<SkippedPart> refused = new ArrayList<>();
 
@@ -51,7 +53,6 @@ final class FormAssembler {
     private boolean finished;
     private boolean over;
     private long overhead;
-    private long headerBytes;
 
     /** @param expected the size of the body as announced, or -1; for progress only */
     FormAssembler(Boundary boundary, FormOptions options, long expected) throws IOException {
@@ -60,7 +61,8 @@ final class FormAssembler {
         this.decoder = MultipartDecoder.create(boundary, limits);
         this.memory = new FormMemory(options, this::evict);
         this.rules = new TextRules(limits.maxFieldBytes());
-        this.tally = new FormTally(options, memory, decoder, expected);
+        this.counts = new FormLimits(limits);
+        this.reporter = new FormReporter(options, memory, decoder, expected);
         try {
             memory.reserveForProcess(headerReserve());
         } catch (MultipartException e) {
@@ -76,7 +78,7 @@ final class FormAssembler {
 
     /** @param chunk the next bytes of the body, <em>transferred</em>; all before have been {@linkplain #pump() read} */
     void feed(ByteBuf chunk) {
-        tally.fed(chunk.readableBytes());
+        reporter.bodyReceived(chunk.readableBytes());
         decoder.feed(chunk);
     }
 
@@ -105,7 +107,7 @@ final class FormAssembler {
     }
 
     void chunkRead() {
-        tally.advanced();
+        reporter.chunkDecoded();
     }
 
     private Readiness next(NestedBody inner) throws IOException {
@@ -117,11 +119,11 @@ final class FormAssembler {
             case PART_END -> partEnds = true;
             case NEED_INPUT -> nestedHasMore = false;
             case END -> {
-                tally.nested(inner.deviations());
+                reporter.nestedBodyEnded(inner.deviations());
                 inner.decoder.close();
                 nested = null;
                 memory.releaseForProcess(headerReserve());
-                tally.partEnded();
+                reporter.partEnded();
             }
         }
         return Readiness.READY;
@@ -130,7 +132,7 @@ final class FormAssembler {
     private void beginPart() throws IOException {
         PartHead head = decoder.head();
         if (options.expandNested()) {
-            nested = NestedBody.of(head, tally.left(headerBytes + head.headerBytes()));
+            nested = NestedBody.of(head, counts.remaining(head));
         }
         if (nested == null) {
             open(head);
@@ -184,7 +186,7 @@ final class FormAssembler {
         if (largest != null) {
             largest.content.spill(memory, largest.head());
             largest.content.complete();
-            tally.spilled(largest.size());
+            reporter.partMovedToFile(largest.size());
         } else if (intake != null) {
             intake.evict();
         }
@@ -197,8 +199,7 @@ final class FormAssembler {
 
     /** The limits of the whole form hold across nested bodies, of which the decoders know nothing. */
     private void count(PartHead head) throws MultipartException {
-        headerBytes += head.headerBytes();
-        tally.count(head, headerBytes);
+        counts.count(head);
         // The decoder has judged the charset of every other part.
         String charset = nested != null && head.filename() == null ? head.contentTypeParameter("charset") : null;
         if (charset != null && Text.charset(charset) == null) {
@@ -252,11 +253,11 @@ final class FormAssembler {
         if (odd != null) {
             met(odd, ended.head);
         }
-        tally.completed(ended.head, content);
+        reporter.partCompleted(ended.head, content);
         intake = null;
         ended.close();
         if (nested == null) {
-            tally.partEnded();
+            reporter.partEnded();
         }
         return Readiness.READY;
     }
@@ -272,7 +273,7 @@ final class FormAssembler {
             finished = true;
             decoder.finish();
             pump(); // to its end: the last part has ended before, and its sink is ready
-            tally.formEnded();
+            reporter.bodyEnded();
         }
         while (published < sinks.size()) {
             Readiness ready = publishing;
@@ -291,13 +292,13 @@ final class FormAssembler {
 
     /** {@return the form, which belongs to the caller} */
     MultipartForm form() {
-        MultipartForm form = new MultipartForm(parts, refused, tally.deviations(), decoder.offset(), memory);
+        MultipartForm form = new MultipartForm(parts, refused, reporter.deviations(), decoder.offset(), memory);
         over = true;
         decoder.close();
-        sinks.forEach(sink -> FormTally.call(sink::close));
+        sinks.forEach(sink -> IsolatedCall.run(sink::close));
         memory.releaseForProcess(headerReserve());
         memory.settle();
-        tally.ended(FormSummary.Outcome.COMPLETED, null);
+        reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
         return form;
     }
 
@@ -317,7 +318,7 @@ final class FormAssembler {
         }
         over = true;
         Reason known = !aborted && reason instanceof MultipartException e ? e.reason() : null;
-        tally.ended(aborted ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.of(known), known);
+        reporter.formEnded(aborted ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.of(known), known);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);

@@ -3,6 +3,7 @@ package dev.sluice.form;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.task.IsolatedCall;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -101,7 +102,7 @@ public final class FormIntake {
             boundary = accepted(head);
         } catch (IOException e) { // without an assembler, which reports all other ends
             Reason reason = e instanceof MultipartException known ? known.reason() : null;
-            FormTally.rejected(options, reason, FormSummary.Outcome.of(reason));
+            FormReporter.reportRejected(options, reason, FormSummary.Outcome.of(reason));
             throw e;
         }
         long expected = head.contentLength();
@@ -430,7 +431,7 @@ public final class FormIntake {
             return false;
         } else if (!blocksOn(form.finish())) {
             MultipartForm received = form.form();
-            FormTally.call(options.admission::ended);
+            IsolatedCall.run(options.admission::ended);
             over = true;
             completion.complete(received);
             wakeSource();
@@ -474,7 +475,7 @@ public final class FormIntake {
             form.fail(reason, wasAborted);
         }
         if (admitted) {
-            FormTally.call(options.admission::ended);
+            IsolatedCall.run(options.admission::ended);
         }
         queue.decoded(bytesInDecoder);
         bytesInDecoder = 0;

@@ -154,7 +154,7 @@ public final class Forms implements Closeable {
      * @param reason the reason for rejecting it, or null if it is not one of the library
      */
     public static void reportRejected(FormOptions options, MultipartException.@Nullable Reason reason) {
-        FormTally.rejected(
+        FormReporter.reportRejected(
                 options, reason, reason == null ? FormSummary.Outcome.REFUSED : FormSummary.Outcome.of(reason));
     }
 

@@ -1,6 +1,7 @@
 package dev.sluice.servlet;
 
 import dev.sluice.form.FormIntake;
+import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,12 +78,7 @@ final class PaceWatch implements AutoCloseable {
     private void look() {
         long now = System.nanoTime();
         for (FormIntake form : watched) {
-            try {
-                form.checkPace(now);
-            } catch (RuntimeException | Error e) { // the timer would stop, and nobody would be watched any more
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
-            }
+            IsolatedCall.run(() -> form.checkPace(now)); // an exception would stop the timer
         }
     }
 

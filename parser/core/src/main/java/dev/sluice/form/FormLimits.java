@@ -1,0 +1,51 @@
+package dev.sluice.form;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.PartHead;
+
+/** The counts of one form that have limits. They include the parts of nested bodies, whose decoders count on their own. */
+final class FormLimits {
+    private final MultipartOptions options;
+    private long parts;
+    private long files;
+    private long headerBytes;
+
+    FormLimits(MultipartOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * Counts a part.
+     *
+     * @throws MultipartException if it exceeds a limit
+     */
+    void count(PartHead head) throws MultipartException {
+        parts++;
+        files += head.filename() == null ? 0 : 1;
+        headerBytes += head.headerBytes();
+        check(parts, options.maxParts(), Reason.TOO_MANY_PARTS, head);
+        check(files, options.maxFiles(), Reason.TOO_MANY_FILES, head);
+        check(headerBytes, options.maxHeaderBytes(), Reason.HEADERS_TOO_LARGE, head);
+    }
+
+    private static void check(long value, long limit, Reason reason, PartHead head) throws MultipartException {
+        if (value > limit) {
+            throw head.because(reason).limit(limit).build();
+        }
+    }
+
+    /** {@return the options for the body of {@code outer}, a part that was not counted: the limits that remain} */
+    MultipartOptions remaining(PartHead outer) {
+        return options.toBuilder()
+                .unlimitedBodyBytes()
+                .maxParts(remaining(options.maxParts(), parts))
+                .maxHeaderBytes(remaining(options.maxHeaderBytes(), headerBytes + outer.headerBytes()))
+                .build();
+    }
+
+    private static long remaining(long limit, long used) {
+        return Math.max(Math.min(limit, Long.MAX_VALUE - 1) - used, 0);
+    }
+}

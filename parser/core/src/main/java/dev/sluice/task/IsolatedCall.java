@@ -1,0 +1,20 @@
+package dev.sluice.task;
+
+/** A call whose exceptions must not affect the caller, for example of a callback of the application. */
+public final class IsolatedCall {
+    private IsolatedCall() {}
+
+    /** Runs {@code call}. What it throws goes to the uncaught-exception handler of the thread. */
+    public static void run(Runnable call) {
+        try {
+            call.run();
+        } catch (Throwable e) {
+            Thread thread = Thread.currentThread();
+            try {
+                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            } catch (Throwable ignored) {
+                // the JVM ignores exceptions of a handler as well
+            }
+        }
+    }
+}
