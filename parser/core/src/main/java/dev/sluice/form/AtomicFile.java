@@ -46,7 +46,7 @@ final class AtomicFile {
         Path beside = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
         boolean placed = false;
         try {
-            try (WritableByteChannel channel = SpoolHome.newFile(beside)) {
+            try (WritableByteChannel channel = LockedDirectory.newFile(beside)) {
                 content.writeTo(channel);
             }
             rename(beside, target, replace);

@@ -17,22 +17,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a form together: bytes in, parts kept or brought to their sinks, a {@link MultipartForm} out. Never waits: where a
- * sink is not ready it stops, and is asked to go on.
+ * Assembles a form: decodes chunks, sends each part to its {@link PartDestination}, enforces the limits, and builds the {@link
+ * MultipartForm}.
  *
- * <p>Whatever throws, {@link #fail} then gives everything back. One thread at a time.
+ * <p>Never waits. If a sink is not ready, {@link #pump} and {@link #finish} return its readiness, and are called again later. After
+ * an exception the caller calls {@link #fail}, which releases everything. Confined to one thread at a time.
  */
 final class FormAssembler {
-    /** What is held for a part besides its header section, its names and its content. */
+    /** The memory charged for a part in addition to its header section, names and content. */
     static final int PART_OVERHEAD = 512;
 
-    /** Below, a file takes as much of the disk as it gives room in memory, or more. */
-    private static final int WORTH_A_FILE = SpoolDirectory.BLOCK;
+    /** Content smaller than a disk block is not worth a file. */
+    private static final int MIN_BYTES_TO_MOVE = SpoolDirectory.BLOCK;
 
     private final FormOptions options;
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
-    /** What all of this is charged to. */
     final FormMemory memory;
 
     private final TextRules rules;
@@ -41,25 +41,25 @@ final class FormAssembler {
     private final List<FormPart> parts = new ArrayList<>();
     private final List<SkippedPart> refused = new ArrayList<>();
 
-    /** Those of the application, complete; the first {@link #published} of them are visible. */
+    /** The complete sinks of the application, in order; the first {@link #published} of them are visible. */
     private final List<PartSink> sinks = new ArrayList<>(0);
 
     private int published;
     private @Nullable Readiness publishing;
     private @Nullable NestedBody nested;
     private boolean nestedHasMore;
-    private @Nullable PartIntake intake;
+    private @Nullable PartDestination destination;
     private boolean partEnds;
     private boolean finished;
     private boolean over;
     private long overhead;
 
-    /** @param expected the size of the body as announced, or -1; for progress only */
+    /** @param expected the announced size of the body, or -1; only for the progress */
     FormAssembler(Boundary boundary, FormOptions options, long expected) throws IOException {
         this.options = options;
         this.limits = options.multipart();
         this.decoder = MultipartDecoder.create(boundary, limits);
-        this.memory = new FormMemory(options, this::evict);
+        this.memory = new FormMemory(options, this::moveLargestToFile);
         this.rules = new TextRules(limits.maxFieldBytes());
         this.counts = new FormLimits(limits);
         this.reporter = new FormReporter(options, memory, decoder, expected);
@@ -71,18 +71,18 @@ final class FormAssembler {
         }
     }
 
-    /** {@return the most that one header section takes: with no limit of its own it has that of all of them} */
+    /** {@return the most memory that one header section takes; without a limit per part, the limit of the form applies} */
     private long headerReserve() {
         return Math.min(limits.maxHeaderBytesPerPart(), limits.maxHeaderBytes());
     }
 
-    /** @param chunk the next bytes of the body, <em>transferred</em>; all before have been {@linkplain #pump() read} */
+    /** @param chunk the next bytes of the body, <em>transferred</em>, after {@link #pump()} has read all earlier ones */
     void feed(ByteBuf chunk) {
         reporter.bodyReceived(chunk.readableBytes());
         decoder.feed(chunk);
     }
 
-    /** Goes on until all that was fed is read ({@link Readiness#READY}), or a sink is not ready. {@return it: call again} */
+    /** Decodes the chunk. {@return {@link Readiness#READY} at its end, or the sink to wait for before this is called again} */
     Readiness pump() throws IOException {
         for (; ; ) {
             Readiness sink = Readiness.READY;
@@ -160,54 +160,54 @@ final class FormAssembler {
         }
     }
 
-    private PartIntake current() {
-        return Objects.requireNonNull(intake, "a part has begun");
+    private PartDestination current() {
+        return Objects.requireNonNull(destination, "a part has begun");
     }
 
-    /** Memory is short: what has to be there goes before content that can be in a file, the largest first, if that is enough. */
-    private boolean evict(long missing) throws IOException {
+    /** Moves the largest part to a file, unless moving all parts would not release {@code missing} bytes. {@return whether it did} */
+    private boolean moveLargestToFile(long missing) throws IOException {
         if (!memory.hasRoomForFile()) {
             return false;
         }
         FormPart largest = null;
-        long most = intake == null ? 0 : intake.evictable();
-        long room = worthAFile(most);
+        long most = destination == null ? 0 : destination.movableBytes();
+        long room = movable(most); // the bytes that moving every part would release
         for (FormPart part : parts) {
-            long held = part.content.evictable();
-            room += worthAFile(held);
+            long held = part.content.movableBytes();
+            room += movable(held);
             if (held > most) {
                 most = held;
                 largest = part;
             }
         }
-        if (room < missing || most < WORTH_A_FILE) {
+        if (room < missing || most < MIN_BYTES_TO_MOVE) {
             return false;
         }
         if (largest != null) {
-            largest.content.spill(memory, largest.head());
+            largest.content.moveToFile(memory, largest.head());
             largest.content.complete();
             reporter.partMovedToFile(largest.size());
-        } else if (intake != null) {
-            intake.evict();
+        } else if (destination != null) {
+            destination.moveToFile();
         }
         return true;
     }
 
-    private static long worthAFile(long held) {
-        return held < WORTH_A_FILE ? 0 : held;
+    private static long movable(long held) {
+        return held < MIN_BYTES_TO_MOVE ? 0 : held;
     }
 
-    /** The limits of the whole form hold across nested bodies, of which the decoders know nothing. */
+    /** Applies the limits of the whole form, which the decoders of nested bodies do not enforce. */
     private void count(PartHead head) throws MultipartException {
         counts.count(head);
-        // The decoder has judged the charset of every other part.
+        // The decoder has checked the charset of all other parts.
         String charset = nested != null && head.filename() == null ? head.contentTypeParameter("charset") : null;
         if (charset != null && Text.charset(charset) == null) {
-            met(Deviation.UNKNOWN_CHARSET, head);
+            reportDeviation(Deviation.UNKNOWN_CHARSET, head);
         }
     }
 
-    private void met(Deviation kind, PartHead head) throws MultipartException {
+    private void reportDeviation(Deviation kind, PartHead head) throws MultipartException {
         if (!limits.preset().accepts(kind)) {
             throw head.because(kind.reason()).build();
         }
@@ -219,8 +219,8 @@ final class FormAssembler {
         long names = length(head.name()) + length(head.filename());
         overhead = PART_OVERHEAD + head.headerBytes() + names * Character.BYTES;
         memory.reserve(overhead, head);
-        PartIntake opened = new PartIntake(options, memory, head);
-        intake = opened;
+        PartDestination opened = new PartDestination(options, memory, head);
+        destination = opened;
         opened.decide();
     }
 
@@ -229,15 +229,15 @@ final class FormAssembler {
     }
 
     private Readiness endPart() throws IOException {
-        PartIntake ended = current();
+        PartDestination ended = current();
         Readiness ready = ended.end();
         if (ready != Readiness.READY) {
-            return ready; // even if it is ready by now: the end goes on behind it
+            return ready; // even if it is ready by now: more steps of the end may follow
         }
         partEnds = false;
         PartContent content = ended.takeContent();
         PartSink sink = ended.takeSink();
-        SkippedPart refusal = ended.refused();
+        SkippedPart refusal = ended.skipped();
         if (sink != null) {
             sinks.add(sink);
         }
@@ -248,13 +248,13 @@ final class FormAssembler {
         } else {
             memory.release(overhead);
         }
-        byte[] charsetName = ended.charsetName();
+        byte[] charsetName = ended.charsetField();
         Deviation odd = charsetName == null ? null : rules.learnFrom(charsetName);
         if (odd != null) {
-            met(odd, ended.head);
+            reportDeviation(odd, ended.head);
         }
         reporter.partCompleted(ended.head, content);
-        intake = null;
+        destination = null;
         ended.close();
         if (nested == null) {
             reporter.partEnded();
@@ -265,14 +265,14 @@ final class FormAssembler {
     // ---- ends
 
     /**
-     * All has been fed and read: makes the form visible as a whole, part by part. {@return {@link Readiness#READY} if
-     * there is a {@link #form()}, or a sink that was not ready: call again once it is}
+     * Publishes the sinks in order, after the last byte. {@return {@link Readiness#READY} if the {@link #form()} is complete, or
+     * the sink to wait for before this is called again}
      */
     Readiness finish() throws IOException {
         if (!finished) {
             finished = true;
             decoder.finish();
-            pump(); // to its end: the last part has ended before, and its sink is ready
+            pump(); // never waits: the last part has ended and its sink is ready
             reporter.bodyEnded();
         }
         while (published < sinks.size()) {
@@ -297,21 +297,21 @@ final class FormAssembler {
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));
         memory.releaseForProcess(headerReserve());
-        memory.settle();
+        memory.releaseAhead();
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
         return form;
     }
 
-    /** {@return {@code failure}, with the part in which a sink or the memory failed: they do not know it} */
+    /** {@return {@code failure} with the current part, which exceptions of sinks and of the memory do not name} */
     Throwable located(Throwable failure) {
-        if (intake == null || !(failure instanceof MultipartException known) || known.partIndex() >= 0) {
+        if (destination == null || !(failure instanceof MultipartException known) || known.partIndex() >= 0) {
             return failure;
         }
-        PartHead head = intake.head;
+        PartHead head = destination.head;
         return known.toBuilder().part(head.index(), head.name()).build();
     }
 
-    /** Gives back all that is held, and notes what went wrong meanwhile beside {@code reason}. Idempotent. */
+    /** Releases everything. Exceptions of the clean-up are added to {@code reason}. Idempotent. */
     void fail(Throwable reason, boolean aborted) {
         if (over) {
             return;
@@ -322,7 +322,7 @@ final class FormAssembler {
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);
-            undo(maybe::close, reason); // it becomes visible before this, or not at all
+            undo(maybe::close, reason); // after this it does not become visible any more
             if (last.isReady()) {
                 undo(maybe::retract, reason);
             }
@@ -334,8 +334,8 @@ final class FormAssembler {
         if (nested != null) {
             nested.decoder.close();
         }
-        if (intake != null) {
-            undo(intake::close, reason);
+        if (destination != null) {
+            undo(destination::close, reason);
         }
         for (PartSink sink : sinks) {
             undo(sink::close, reason);
@@ -353,7 +353,7 @@ final class FormAssembler {
         try {
             step.run();
         } catch (Throwable e) {
-            if (e != reason) { // a sink may throw one and the same again
+            if (e != reason) { // addSuppressed rejects the exception itself, which a sink may throw twice
                 reason.addSuppressed(e);
             }
         }

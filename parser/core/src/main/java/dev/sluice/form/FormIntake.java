@@ -377,7 +377,7 @@ public final class FormIntake {
             end(e, false);
         }
         if (assembler != null) {
-            assembler.memory.settle(); // a form that waits holds no spare memory
+            assembler.memory.releaseAhead(); // a form that waits holds no spare memory
         }
         return turnIsOver && !over;
     }

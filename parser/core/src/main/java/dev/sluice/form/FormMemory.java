@@ -8,51 +8,56 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The memory of one form: a limit of its own, an account with the budget of the process, and the files that its parts go to
- * instead: so many at most, or a small body could make thousands.
+ * The memory of one form: its limit, its account with the budget of the process, and the files that parts move to instead.
+ *
+ * <p>Parts and their overhead count against both the limit and the budget. Chunks and header sections that are being decoded count
+ * against the budget only. A little more than requested is reserved from the budget, because all forms compete for its
+ * counters: see {@link #releaseAhead}. The number of files is limited, or a small body could create thousands.
+ *
+ * <p>Confined to the decoding thread, except for releases.
  */
 final class FormMemory implements AutoCloseable {
-    private static final long AHEAD = 8 << 10;
+    private static final long RESERVED_AHEAD = 8 << 10;
 
-    /** Can make room. */
-    interface Evictor {
-        /** Moves something out of memory, if what there is can give {@code missing} bytes. {@return false if it cannot} */
-        boolean evict(long missing) throws IOException;
+    /** Moves parts from memory to files. */
+    interface RoomMaker {
+        /** Moves one part to a file, if at least {@code missing} bytes can be released that way. {@return whether it did} */
+        boolean makeRoom(long missing) throws IOException;
     }
 
     private final FormOptions options;
-    private final Evictor evictor;
+    private final RoomMaker roomMaker;
     final MemoryBudget budget;
     private final MemoryBudget.Account account;
     private final long max;
-    /** What is held beside the limit of the form. Of whoever puts the form together, as all that reserves. */
-    private long forProcess;
+    /** Bytes charged to the budget but not to the limit of the form. */
+    private long heldForProcess;
 
-    /** Reserved for what is to come: an account that all threads look at is not asked for each part. */
-    private long ahead;
+    /** Bytes reserved from the budget and not used yet. */
+    private long reservedAhead;
 
-    /** For what is kept in memory: one for all of a form, where one for each part would cost more than the part. */
+    /** Guards the content in memory. All parts share it, because a lock can be larger than a small part. */
     final ReentrantLock lock = new ReentrantLock();
 
     private long peak;
     private boolean overLimit;
     private long filesMade;
 
-    /** @param evictor makes room for what has to be in memory */
-    FormMemory(FormOptions options, Evictor evictor) {
-        this(options, options.maxInMemoryBytes(), evictor);
+    /** @param roomMaker makes room for bytes that cannot be in a file */
+    FormMemory(FormOptions options, RoomMaker roomMaker) {
+        this(options, options.maxInMemoryBytes(), roomMaker);
     }
 
-    private FormMemory(FormOptions options, long max, Evictor evictor) {
+    private FormMemory(FormOptions options, long max, RoomMaker roomMaker) {
         this.options = options;
-        this.evictor = evictor;
+        this.roomMaker = roomMaker;
         this.budget = options.memory();
         this.account = budget.open();
         this.max = max;
     }
 
-    /** {@return memory for something that is to outlive this form} */
-    FormMemory another() {
+    /** {@return memory for content that outlives this form, with an account of its own} */
+    FormMemory detached() {
         return new FormMemory(options, Long.MAX_VALUE, missing -> false);
     }
 
@@ -60,12 +65,12 @@ final class FormMemory implements AutoCloseable {
         return options.spool() != null;
     }
 
-    /** {@return whether there may be one more file} */
+    /** {@return whether the form may create one more file} */
     boolean hasRoomForFile() {
         return hasFiles() && filesMade < options.maxFilesOnDisk();
     }
 
-    /** {@return a new file for a part, to be written} */
+    /** {@return a new, empty file for a part} */
     SpoolFile newFile(PartHead head) throws IOException {
         if (!hasRoomForFile()) {
             throw head.because(Reason.TOO_MANY_FILES_ON_DISK)
@@ -87,53 +92,53 @@ final class FormMemory implements AutoCloseable {
         return true;
     }
 
-    /** {@return what the form may hold beside what it does} */
+    /** {@return the bytes that the limit of the form leaves} */
     private long left() {
-        return max - (account.held() - forProcess - ahead);
+        return max - (account.held() - heldForProcess - reservedAhead);
     }
 
-    /** {@return what the process lacks of {@code bytes}} */
+    /** {@return how many of {@code bytes} the budget cannot provide} */
     private long missing(long bytes) {
         return bytes - Math.max(budget.room(), 0);
     }
 
     private boolean take(long bytes) {
-        long missing = bytes - ahead;
-        if (missing > 0 && budget.hasRoom(missing + AHEAD) && account.tryReserve(missing + AHEAD)) {
-            ahead = AHEAD;
+        long missing = bytes - reservedAhead;
+        if (missing > 0 && budget.hasRoom(missing + RESERVED_AHEAD) && account.tryReserve(missing + RESERVED_AHEAD)) {
+            reservedAhead = RESERVED_AHEAD;
             return true;
         }
         boolean taken = missing <= 0 || account.tryReserve(missing);
-        ahead = taken ? Math.max(-missing, 0) : ahead;
+        reservedAhead = taken ? Math.max(-missing, 0) : reservedAhead;
         return taken;
     }
 
-    /** Gives back what was reserved ahead: nothing more is to come, or not soon. */
-    void settle() {
-        if (ahead > 0) {
-            account.release(ahead);
-            ahead = 0;
+    /** Releases the bytes that were reserved ahead. For a form that waits or has ended. */
+    void releaseAhead() {
+        if (reservedAhead > 0) {
+            account.release(reservedAhead);
+            reservedAhead = 0;
         }
     }
 
-    /** As {@link #tryReserve}, for what has to be in memory: what need not be has to give way. */
-    boolean reserveOrEvict(long bytes) throws IOException {
+    /** Reserves bytes that cannot be in a file; moves parts to files to make room. {@return whether there was room} */
+    boolean reserveMakingRoom(long bytes) throws IOException {
         while (!tryReserve(bytes)) {
-            if (!evictor.evict(overLimit ? bytes - left() : missing(bytes))) {
+            if (!roomMaker.makeRoom(overLimit ? bytes - left() : missing(bytes))) {
                 return false;
             }
         }
         return true;
     }
 
-    /** As {@link #reserveOrEvict}, for what comes before the content of a part. */
+    /** Reserves bytes for a part before its content, as {@link #reserveMakingRoom}; fails without room. */
     void reserve(long bytes, PartHead head) throws IOException {
-        if (!reserveOrEvict(bytes)) {
+        if (!reserveMakingRoom(bytes)) {
             throw refusal(head, 0);
         }
     }
 
-    /** {@return what to throw when the reservation just tried, after {@code size} bytes of the part, was refused} */
+    /** {@return the exception for the failed reservation, after {@code size} bytes of the part} */
     MultipartException refusal(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)
@@ -143,15 +148,15 @@ final class FormMemory implements AutoCloseable {
                 : refusal();
     }
 
-    /** {@return what to throw where the process has no memory left} */
+    /** {@return the exception for a full budget} */
     MultipartException refusal() {
         return account.refusal();
     }
 
-    /** Reserves what counts for the limit of the process, not of the form: what need not be in memory has to give way. */
+    /** Reserves bytes from the budget only; moves parts to files to make room. */
     void reserveForProcess(long bytes) throws IOException {
         while (!tryReserveForProcess(bytes)) {
-            if (!evictor.evict(missing(bytes))) {
+            if (!roomMaker.makeRoom(missing(bytes))) {
                 throw refusal();
             }
         }
@@ -159,17 +164,17 @@ final class FormMemory implements AutoCloseable {
 
     boolean tryReserveForProcess(long bytes) {
         boolean taken = account.tryReserve(bytes);
-        if (!taken && ahead > 0) {
-            settle();
+        if (!taken && reservedAhead > 0) {
+            releaseAhead();
             taken = account.tryReserve(bytes);
         }
-        forProcess += taken ? bytes : 0;
+        heldForProcess += taken ? bytes : 0;
         return taken;
     }
 
     void releaseForProcess(long bytes) {
         account.release(bytes);
-        forProcess -= bytes;
+        heldForProcess -= bytes;
     }
 
     void release(long bytes) {

@@ -28,7 +28,7 @@ final class MemoryContent implements PartContent.Storage {
     private static final byte[][] NONE = {};
 
     private final FormMemory memory;
-    private final boolean isEvictable;
+    private final boolean mayMoveToFile;
     private byte[][] segments = NONE;
     private int count;
     private long capacity;
@@ -36,14 +36,14 @@ final class MemoryContent implements PartContent.Storage {
     private volatile boolean closed;
 
     /** Content that may give way to other things in memory; where its growth is refused, it goes elsewhere. */
-    MemoryContent(FormMemory memory, boolean isEvictable) {
+    MemoryContent(FormMemory memory, boolean mayMoveToFile) {
         this.memory = memory;
-        this.isEvictable = isEvictable;
+        this.mayMoveToFile = mayMoveToFile;
     }
 
     /** {@return how much memory it would give back if it gave way; 0 where it may not} */
-    long evictable() {
-        return isEvictable ? capacity : 0;
+    long movableBytes() {
+        return mayMoveToFile ? capacity : 0;
     }
 
     /** Takes bytes until memory is refused. */
@@ -66,7 +66,7 @@ final class MemoryContent implements PartContent.Storage {
     private boolean grow(int wanted) throws IOException {
         int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), MemoryBudget.SEGMENT);
         next = next > MemoryBudget.SEGMENT / 2 && capacity > 0 ? MemoryBudget.SEGMENT : next;
-        if (isEvictable ? !memory.tryReserve(next) : !memory.reserveOrEvict(next)) {
+        if (mayMoveToFile ? !memory.tryReserve(next) : !memory.reserveMakingRoom(next)) {
             return false;
         }
         if (count == segments.length) {
@@ -119,7 +119,7 @@ final class MemoryContent implements PartContent.Storage {
     /** {@return the same bytes, charged to an account of their own} */
     @Override
     public MemoryContent detach() throws MultipartException {
-        FormMemory own = memory.another();
+        FormMemory own = memory.detached();
         if (!own.tryReserveForProcess(capacity)) {
             throw own.refusal();
         }

@@ -87,12 +87,12 @@ public final class PartContent implements Closeable {
     }
 
     /** {@return how much memory it would give back if it moved to a file; 0 where it may not, or is in one} */
-    long evictable() {
-        return storage instanceof MemoryContent memory ? memory.evictable() : 0;
+    long movableBytes() {
+        return storage instanceof MemoryContent memory ? memory.movableBytes() : 0;
     }
 
     /** Moves what is in memory to a file, which can be written on; while the form is put together, before anybody else has this. */
-    void spill(FormMemory account, PartHead head) throws IOException {
+    void moveToFile(FormMemory account, PartHead head) throws IOException {
         if (storage instanceof MemoryContent memory) {
             SpoolFile spilled = account.newFile(head);
             try {

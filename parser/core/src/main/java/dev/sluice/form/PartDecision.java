@@ -22,8 +22,8 @@ import java.util.Objects;
  */
 public final class PartDecision {
     private static final int MAX_PEEK_BYTES = 8192;
-    private static final PartDecision STORE = new PartDecision(PartIntake::spill);
-    private static final PartDecision STORE_IN_MEMORY = new PartDecision(PartIntake::keepInMemory);
+    private static final PartDecision STORE = new PartDecision(PartDestination::store);
+    private static final PartDecision STORE_IN_MEMORY = new PartDecision(PartDestination::storeInMemory);
     private static final PartDecision SKIP = new PartDecision(part -> {});
 
     /** Decides on a part by its first bytes. */
@@ -40,7 +40,7 @@ public final class PartDecision {
     }
 
     interface Action {
-        void applyTo(PartIntake part) throws IOException;
+        void applyTo(PartDestination part) throws IOException;
     }
 
     final Action action;
@@ -72,7 +72,7 @@ public final class PartDecision {
      */
     public static PartDecision to(PartSink sink) {
         Objects.requireNonNull(sink, "sink");
-        return new PartDecision(part -> part.giveTo(sink));
+        return new PartDecision(part -> part.sendTo(sink));
     }
 
     /** {@return a decision to discard the content of the part} The form succeeds and does not mention the part. */
@@ -91,7 +91,7 @@ public final class PartDecision {
      */
     public static PartDecision skip(int status, String message) {
         checkStatus(status);
-        return new PartDecision(part -> part.refuse(status, message));
+        return new PartDecision(part -> part.skip(status, message));
     }
 
     /**
@@ -103,7 +103,7 @@ public final class PartDecision {
      */
     public static PartDecision reject(int status, String message) {
         checkStatus(status);
-        return new PartDecision(part -> part.refuseForm(status, message));
+        return new PartDecision(part -> part.reject(status, message));
     }
 
     /**
@@ -118,7 +118,7 @@ public final class PartDecision {
             throw new IllegalArgumentException("bytes is " + bytes + ", must be 1 to " + MAX_PEEK_BYTES);
         }
         Objects.requireNonNull(peek, "peek");
-        return new PartDecision(part -> part.holdBack(bytes, peek));
+        return new PartDecision(part -> part.peek(bytes, peek));
     }
 
     private static void checkStatus(int status) {

@@ -33,7 +33,7 @@ final class SpillSink implements PartSink {
             if (!mayMove) {
                 throw memory.refusal(head, content.size());
             }
-            content.spill(memory, head);
+            content.moveToFile(memory, head);
             content.write(data);
         }
         return Readiness.READY;

@@ -51,7 +51,7 @@ public final class SpoolDirectory implements Closeable {
     private final AtomicLong quota;
     private final long maxSpoolFiles;
     private final long keepFreeBytes;
-    private final ReentrantLock homeLock = new ReentrantLock();
+    private final ReentrantLock directoryLock = new ReentrantLock();
     private final AtomicLong files = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
     final AtomicLong written = new AtomicLong();
@@ -59,7 +59,7 @@ public final class SpoolDirectory implements Closeable {
     private final AtomicLong unchecked = new AtomicLong(CHECK_EVERY);
     private final Queue<SpoolFile> undeleted = new ConcurrentLinkedQueue<>();
     private final int swept;
-    private volatile SpoolHome home;
+    private volatile LockedDirectory current;
     private volatile boolean closed;
     private boolean removed;
 
@@ -70,10 +70,10 @@ public final class SpoolDirectory implements Closeable {
         this.quota = new AtomicLong(quotaIsSet ? builder.maxSpoolBytes : Setting.MAX_SPOOL_BYTES.formDefault());
         this.maxSpoolFiles = builder.maxSpoolFiles;
         this.keepFreeBytes = builder.keepFreeBytes;
-        SpoolHome made = SpoolHome.create(root, names);
-        this.home = made;
+        LockedDirectory made = LockedDirectory.create(root, names);
+        this.current = made;
         try {
-            this.swept = SpoolHome.sweep(root, made);
+            this.swept = LockedDirectory.sweep(root, made);
         } catch (IOException | RuntimeException e) {
             try (made) {
                 throw e;
@@ -100,7 +100,7 @@ public final class SpoolDirectory implements Closeable {
 
     /** {@return the directory that this spool has made for its files; another one if it had to be made again} */
     public Path path() {
-        return home.directory;
+        return current.directory;
     }
 
     /** {@return how many files there are now} */
@@ -151,16 +151,16 @@ public final class SpoolDirectory implements Closeable {
 
     SpoolFile create() throws IOException {
         retryDeletes();
-        SpoolHome current = checkedHome();
+        LockedDirectory directory = openDirectory();
         try {
-            return create(current);
+            return create(directory);
         } catch (NoSuchFileException e) {
-            restore(current);
-            return create(checkedHome());
+            restore(directory);
+            return create(openDirectory());
         }
     }
 
-    private SpoolFile create(SpoolHome where) throws IOException {
+    private SpoolFile create(LockedDirectory where) throws IOException {
         if (files.getAndUpdate(count -> count < maxSpoolFiles ? count + 1 : count) >= maxSpoolFiles) {
             throw MultipartException.because(Reason.TOO_MANY_SPOOL_FILES)
                     .limit(maxSpoolFiles)
@@ -172,7 +172,7 @@ public final class SpoolDirectory implements Closeable {
             reserve(BLOCK);
             charged = BLOCK;
             Path path = where.directory.resolve(names.get());
-            WritableByteChannel channel = SpoolHome.newFile(path);
+            WritableByteChannel channel = LockedDirectory.newFile(path);
             made = true;
             return new SpoolFile(this, path, channel);
         } finally {
@@ -182,22 +182,22 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    private SpoolHome checkedHome() {
+    private LockedDirectory openDirectory() {
         if (closed) {
             throw new IllegalStateException("the spool directory is closed");
         }
-        return home;
+        return current;
     }
 
-    private void restore(SpoolHome gone) throws IOException {
-        homeLock.lock();
+    private void restore(LockedDirectory deleted) throws IOException {
+        directoryLock.lock();
         try {
-            if (checkedHome() == gone && !gone.restore()) {
-                home = SpoolHome.create(root, names);
-                gone.close();
+            if (openDirectory() == deleted && !deleted.restore()) {
+                current = LockedDirectory.create(root, names);
+                deleted.close();
             }
         } finally {
-            homeLock.unlock();
+            directoryLock.unlock();
         }
     }
 
@@ -299,15 +299,15 @@ public final class SpoolDirectory implements Closeable {
      */
     @Override
     public void close() throws IOException {
-        homeLock.lock();
+        directoryLock.lock();
         try {
             closed = true;
             if (!removed) {
-                home.close();
+                current.close();
                 removed = true;
             }
         } finally {
-            homeLock.unlock();
+            directoryLock.unlock();
         }
     }
 
@@ -323,7 +323,7 @@ public final class SpoolDirectory implements Closeable {
         private long maxSpoolBytes = NOT_SET;
         private long maxSpoolFiles = Setting.MAX_SPOOL_FILES.formDefault();
         private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
-        private Supplier<String> names = () -> SpoolHome.random(16);
+        private Supplier<String> names = () -> LockedDirectory.random(16);
 
         private Builder(Path root) {
             this.root = Objects.requireNonNull(root, "directory");

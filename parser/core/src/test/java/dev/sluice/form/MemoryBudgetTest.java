@@ -96,7 +96,7 @@ class MemoryBudgetTest {
                     long ahead = budget.used() - charged;
                     assertTrue(ahead >= 0 && ahead <= AHEAD, "round " + round + ": " + ahead + " bytes ahead");
                 }
-                memory.settle();
+                memory.releaseAhead();
                 assertEquals(charged, budget.used(), "round " + round);
             }
             assertEquals(0, budget.used());

@@ -25,14 +25,18 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The private directory of one spool, and the lock file beside it that tells others that its owner lives.
+ * The private directory of one spool, with a locked file next to it that shows that the owner is alive.
  *
- * <p>The lock is taken before the directory is made and let go after it is gone, so a directory without a held lock has
- * no owner. The operating system lets go of the lock when the process dies, however it dies. Locks belong to processes,
- * and on POSIX a process that merely closes another channel of the same file loses them: names therefore start with the
- * process, and a process never opens the lock files of its own.
+ * <p>The lock is acquired before the directory is created and released after it is deleted. A directory whose lock can be
+ * acquired is therefore abandoned, and a later spool deletes it. The operating system releases the lock when the process
+ * dies, even if it is killed.
+ *
+ * <p>On POSIX, a process loses its locks on a file when it closes any channel to that file. The names of lock files therefore start
+ * with the process, and a process never opens its own lock files again.
+ *
+ * <p>A directory without a lock file is left alone: a cleaner of temporary files may have deleted the lock file of a live spool.
  */
-final class SpoolHome implements Closeable {
+final class LockedDirectory implements Closeable {
     private static final String PREFIX_OF_ALL = "sluice-";
     private static final String LOCK = ".lock";
     private static final int ATTEMPTS = 16;
@@ -45,34 +49,34 @@ final class SpoolHome implements Closeable {
     private final Path lockFile;
     private final FileChannel lock;
 
-    private SpoolHome(Path directory, Path lockFile) throws IOException {
+    private LockedDirectory(Path directory, Path lockFile) throws IOException {
         this.directory = directory;
         this.lockFile = lockFile;
         this.lock = FileChannel.open(lockFile, NEW, privately(lockFile, "rw-------"));
     }
 
-    /** {@return a new home in {@code root}, which is made if need be} */
-    static SpoolHome create(Path root, Supplier<String> names) throws IOException {
+    /** {@return a new directory in {@code root}, which is created if it does not exist} */
+    static LockedDirectory create(Path root, Supplier<String> names) throws IOException {
         makeRoot(root);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Path directory = root.resolve(ThisProcess.PREFIX + names.get());
-            SpoolHome home = new SpoolHome(directory, root.resolve(directory.getFileName() + LOCK));
+            LockedDirectory created = new LockedDirectory(directory, root.resolve(directory.getFileName() + LOCK));
             try {
-                if (home.isLocked()) {
-                    home.makeDirectory();
-                    return home;
+                if (created.isLocked()) {
+                    created.makeDirectory();
+                    return created;
                 }
             } catch (IOException | RuntimeException e) {
-                try (home) {
+                try (created) {
                     throw e;
                 }
             }
-            home.lock.close();
+            created.lock.close();
         }
         throw new IOException("no lock could be had in the spool directory after " + ATTEMPTS + " attempts");
     }
 
-    /** The messages of a file system are a path as a rule, and no word of what is wrong with it. */
+    /** Creates the root, with a readable error: the message of most file system exceptions is only a path. */
     private static void makeRoot(Path root) throws IOException {
         try {
             Files.createDirectories(root, privately(root, "rwx------"));
@@ -85,7 +89,7 @@ final class SpoolHome implements Closeable {
         }
     }
 
-    /** {@return whether the lock is held, and no sweeper was faster} */
+    /** {@return whether the lock was acquired before a sweep of another process deleted the file} */
     private boolean isLocked() throws IOException {
         return lock.tryLock() != null && Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS);
     }
@@ -94,7 +98,7 @@ final class SpoolHome implements Closeable {
         Files.createDirectory(directory, privately(directory, "rwx------"));
     }
 
-    /** Makes the directory again if something removed it. {@return false if the lock file is gone too: a new home is needed} */
+    /** Creates the directory again after something deleted it. {@return false if the lock file was deleted too, so that a new directory is needed} */
     boolean restore() throws IOException {
         if (!Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)) {
             return false;
@@ -110,8 +114,8 @@ final class SpoolHome implements Closeable {
     }
 
     /**
-     * Removes the directory with what is left in it, then the lock; what cannot be removed keeps its lock file, for the
-     * next sweep.
+     * Deletes the directory with its files, then the lock file. If a file cannot be deleted, the lock file stays, so that a later
+     * sweep tries again.
      */
     @Override
     public void close() throws IOException {
@@ -122,8 +126,8 @@ final class SpoolHome implements Closeable {
         Files.deleteIfExists(lockFile);
     }
 
-    /** Removes the homes of processes that are gone, if they have the owner of {@code own}. {@return how many files that were} */
-    static int sweep(Path root, SpoolHome own) throws IOException {
+    /** Deletes the directories of dead processes that belong to the same user as {@code own}. {@return how many files they had} */
+    static int sweep(Path root, LockedDirectory own) throws IOException {
         int removed = 0;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
             for (Path lockFile : entries) {
@@ -139,13 +143,13 @@ final class SpoolHome implements Closeable {
         return removed;
     }
 
-    private static int sweepOne(Path directory, Path lockFile, SpoolHome own) {
+    private static int sweepOne(Path directory, Path lockFile, LockedDirectory own) {
         Set<OpenOption> options = Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
         int removed = 0;
         try (FileChannel channel = FileChannel.open(lockFile, options)) {
             FileLock held = channel.tryLock();
             if (held == null) {
-                return 0; // its owner lives
+                return 0; // the owner is alive
             }
             if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) && hasOwnerOf(directory, own.directory)) {
                 removed = empty(directory);
@@ -153,7 +157,7 @@ final class SpoolHome implements Closeable {
             }
             Files.deleteIfExists(lockFile);
         } catch (IOException | OverlappingFileLockException e) {
-            return removed; // another sweeper, or not ours to remove: the next start tries again
+            return removed; // swept by another process, or not permitted: the next start tries again
         }
         return removed;
     }
@@ -164,11 +168,11 @@ final class SpoolHome implements Closeable {
                     || Files.getOwner(path, LinkOption.NOFOLLOW_LINKS)
                             .equals(Files.getOwner(other, LinkOption.NOFOLLOW_LINKS));
         } catch (IOException e) {
-            return false; // gone meanwhile
+            return false; // deleted in the meantime
         }
     }
 
-    /** Removes the files in {@code directory}, as many as can be; there are no directories in it. {@return how many} */
+    /** Deletes as many files in {@code directory} as possible. {@return how many} */
     private static int empty(Path directory) throws IOException {
         int removed = 0;
         IOException failure = null;
@@ -181,7 +185,7 @@ final class SpoolHome implements Closeable {
                 }
             }
         } catch (NoSuchFileException | NotDirectoryException e) {
-            return removed; // somebody was here before
+            return removed; // deleted by another process
         }
         if (failure != null) {
             throw failure;
@@ -190,8 +194,8 @@ final class SpoolHome implements Closeable {
     }
 
     /**
-     * Distinguishes processes, also those with the same id: in a container it is always 1. The token is a system
-     * property, because class loaders that each have this class share the process and its locks.
+     * The name of this process. The token distinguishes processes with the same ID, which is always 1 in a container. It is a
+     * system property, because copies of this class in several class loaders share the locks of the process.
      */
     private static final class ThisProcess {
         private static final String TOKEN = "dev.sluice.form.process";
@@ -207,7 +211,7 @@ final class SpoolHome implements Closeable {
         return HexFormat.of().formatHex(random);
     }
 
-    /** {@return a file that was not there, to be written, for its owner alone} */
+    /** {@return a channel to a new file that only its owner can read} */
     static WritableByteChannel newFile(Path path) throws IOException {
         return Files.newByteChannel(path, NEW, privately(path, "rw-------"));
     }

@@ -1,0 +1,237 @@
+package dev.sluice.form;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHead;
+import dev.sluice.Setting;
+import dev.sluice.transfer.TransferDecoder;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The destination of one part: memory or a file of the form, a sink of the application, or nowhere.
+ *
+ * <p>Decodes the transfer encoding of the part, asks the {@link PartDecider}, and writes the content. A decision can wait for the
+ * first bytes: until then they are collected and charged to the form. Each call writes to the sink at most once, so that the
+ * readiness it returns is the only one to wait for.
+ */
+final class PartDestination implements AutoCloseable {
+    private static final PartSink NOWHERE = PartSink.discard();
+
+    private static final byte[] NOTHING = {};
+
+    private final FormOptions options;
+    private final FormMemory memory;
+    final PartHead head;
+    private final @Nullable TransferDecoder transfer;
+    private PartSink sink = NOWHERE;
+    private @Nullable PartContent content;
+    private @Nullable SkippedPart skipped;
+    private long maxBytes = Long.MAX_VALUE;
+    private long size;
+    private int endSteps;
+
+    /** The decision that waits for the first bytes, which {@code peeked} collects. */
+    private PartDecision.@Nullable Peek peek;
+
+    private byte[] peeked = NOTHING;
+    private int peekedSize;
+
+    /** A copy of the start of the {@code _charset_} field, for any destination; null for other parts. */
+    private final @Nullable ByteArrayOutputStream charsetField;
+
+    PartDestination(FormOptions options, FormMemory memory, PartHead head) {
+        this.options = options;
+        this.memory = memory;
+        this.head = head;
+        this.transfer = options.multipart().decodeTransferEncodings()
+                ? TransferDecoder.of(head.transferEncoding(), this::malformed)
+                : null;
+        this.charsetField = TextRules.namesCharset(head) ? new ByteArrayOutputStream() : null;
+    }
+
+    private MultipartException malformed(String what) {
+        return head.because(Reason.MALFORMED_TRANSFER_ENCODING)
+                .saying("the body of a part " + what)
+                .build();
+    }
+
+    void decide() throws IOException {
+        options.decider.decide(head).action.applyTo(this);
+    }
+
+    // ---- decisions
+
+    void store() {
+        storeIn(new SpillSink(memory, memory.hasFiles(), threshold(), head));
+    }
+
+    void storeInMemory() {
+        maxBytes = options.multipart().maxFieldBytes();
+        storeIn(new SpillSink(memory, false, 0, head));
+    }
+
+    void sendTo(PartSink to) {
+        sink = to;
+    }
+
+    void skip(int status, String message) {
+        skipped = new SkippedPart(head, status, message);
+    }
+
+    void reject(int status, String message) throws MultipartException {
+        throw head.because(Reason.PART_REFUSED)
+                .httpStatus(status)
+                .saying(message)
+                .build();
+    }
+
+    /** {@return the size from which the part moves to a file; fields are usually read as text, so that small files save nothing} */
+    private long threshold() {
+        long set = options.spillThreshold();
+        return head.filename() == null ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
+    }
+
+    private void storeIn(SpillSink to) {
+        content = to.content();
+        sink = to;
+    }
+
+    void peek(int bytes, PartDecision.Peek decision) throws IOException {
+        if (peek != null) {
+            throw new IllegalStateException("a peek must return a decision, not another peek");
+        }
+        memory.reserve(bytes, head);
+        peeked = new byte[bytes];
+        peek = decision;
+    }
+
+    // ---- bytes
+
+    /** @param data bytes of the part before transfer decoding, <em>borrowed</em> */
+    Readiness write(ByteBuf data) throws IOException {
+        if (transfer == null) {
+            return receive(data);
+        }
+        byte[] decoded = new byte[TransferDecoder.mostFrom(data.readableBytes())];
+        return receive(Unpooled.wrappedBuffer(decoded, 0, transfer.decode(data, decoded)));
+    }
+
+    private Readiness receive(ByteBuf data) throws IOException {
+        if (peeked.length == 0) {
+            return passOn(data);
+        }
+        int moved = Math.min(data.readableBytes(), peeked.length - peekedSize);
+        data.readBytes(peeked, peekedSize, moved);
+        peekedSize += moved;
+        return peekedSize < peeked.length ? Readiness.READY : decideByPeek(data);
+    }
+
+    /** Decides, then passes on the collected bytes and {@code rest}. */
+    private Readiness decideByPeek(ByteBuf rest) throws IOException {
+        PartDecision.Peek decision = peek;
+        byte[] bytes = Arrays.copyOf(peeked, peekedSize);
+        if (decision != null) {
+            decision.decide(bytes.clone()).action.applyTo(this);
+        }
+        releasePeeked();
+        ByteBuf all = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(bytes), rest.retainedSlice());
+        try {
+            return passOn(all);
+        } finally {
+            all.release();
+        }
+    }
+
+    private void releasePeeked() {
+        if (peeked.length > 0) {
+            memory.release(peeked.length);
+            peeked = NOTHING;
+        }
+    }
+
+    private Readiness passOn(ByteBuf data) throws IOException {
+        int count = data.readableBytes();
+        if (count > maxBytes - size) {
+            throw FormPart.tooLarge(head, maxBytes);
+        }
+        size += count;
+        if (charsetField != null) {
+            int wanted = Math.min(count, TextRules.MAX_CHARSET_NAME + 1 - charsetField.size());
+            data.getBytes(data.readerIndex(), charsetField, wanted);
+        }
+        return count > 0 && sink != NOWHERE ? sink.write(data) : Readiness.READY;
+    }
+
+    /** Ends the part after its last byte. {@return the sink to wait for, before this is called again} */
+    Readiness end() throws IOException {
+        while (endSteps < 3) {
+            Readiness ready = switch (endSteps++) {
+                case 0 -> endTransfer();
+                case 1 -> peeked.length > 0 ? decideByPeek(Unpooled.EMPTY_BUFFER) : Readiness.READY;
+                default -> sink == NOWHERE ? Readiness.READY : sink.complete();
+            };
+            if (!ready.checkReady()) {
+                return ready;
+            }
+        }
+        return Readiness.READY;
+    }
+
+    private Readiness endTransfer() throws IOException {
+        if (transfer == null) {
+            return Readiness.READY;
+        }
+        byte[] last = new byte[TransferDecoder.mostFrom(0)];
+        return receive(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
+    }
+
+    /** {@return how much memory {@link #moveToFile} would release} */
+    long movableBytes() {
+        return content == null ? 0 : content.movableBytes();
+    }
+
+    /** Moves the bytes received so far to a file. */
+    void moveToFile() throws IOException {
+        if (content != null) {
+            content.moveToFile(memory, head);
+        }
+    }
+
+    /** {@return the content, which now belongs to the caller, or null if the form does not store the part} */
+    @Nullable
+    PartContent takeContent() {
+        if (content != null) {
+            sink = NOWHERE;
+        }
+        return content;
+    }
+
+    /** {@return the sink of the application, which the caller publishes and closes, or null} */
+    @Nullable
+    PartSink takeSink() {
+        PartSink taken = sink;
+        sink = NOWHERE;
+        return taken == NOWHERE ? null : taken;
+    }
+
+    /** {@return the value of the {@code _charset_} field, cut one byte after the longest valid name; null for other parts} */
+    byte @Nullable [] charsetField() {
+        return charsetField == null ? null : charsetField.toByteArray();
+    }
+
+    @Nullable
+    SkippedPart skipped() {
+        return skipped;
+    }
+
+    @Override
+    public void close() {
+        releasePeeked();
+        sink.close();
+    }
+}
