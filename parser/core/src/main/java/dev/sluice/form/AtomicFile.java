@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.UUID;
 
-/** Puts whole files where they belong: a target is there in full or not at all, whenever the process dies. */
+/** Creates files atomically: a target exists completely or not at all, even if the process is killed. */
 final class AtomicFile {
     interface Content {
         void writeTo(WritableByteChannel channel) throws IOException;
@@ -22,8 +22,8 @@ final class AtomicFile {
     private AtomicFile() {}
 
     /**
-     * Puts a file where it belongs, by renaming, linking or copying it; the caller deletes the source if it is still
-     * there.
+     * Moves a file to {@code target} by renaming, linking or copying it. The source may still exist afterwards; the caller
+     * deletes it.
      */
     static void move(Path source, Path target, boolean replace) throws IOException {
         requireFree(target, replace);
@@ -40,7 +40,7 @@ final class AtomicFile {
         }
     }
 
-    /** Makes a file beside the target, and renames or links it. */
+    /** Writes a file next to the target, then renames or links it. */
     static void write(Path target, boolean replace, Content content) throws IOException {
         requireFree(target, replace);
         Path beside = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
@@ -73,7 +73,7 @@ final class AtomicFile {
         }
     }
 
-    /** A rename replaces what is there, a link does not. */
+    /** A rename replaces an existing target. A link does not. */
     private static void rename(Path source, Path target, boolean replace) throws IOException {
         if (replace || !link(source, target)) {
             Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
@@ -87,7 +87,7 @@ final class AtomicFile {
         } catch (FileAlreadyExistsException e) {
             throw e;
         } catch (UnsupportedOperationException | FileSystemException e) {
-            return false; // no links here: the check before has to do
+            return false; // the file system has no hard links: the earlier check must do
         }
     }
 }

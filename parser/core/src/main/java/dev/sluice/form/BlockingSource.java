@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A body that one thread reads from a stream: it waits where it has to, and does what others want to have done. */
+/** A body that one blocking thread reads from a stream. While it waits, the thread runs the tasks of other threads for the form. */
 final class BlockingSource implements FormSource {
     private static final long LONGEST_WAIT_MILLIS = 1000;
 
@@ -38,16 +38,16 @@ final class BlockingSource implements FormSource {
     /**
      * {@return the form}
      *
-     * @param drops whether what is worth dropping of a refused form is read
+     * @param discards whether to read and discard the rest of a rejected form while there is demand for it
      */
-    MultipartForm read(FormIntake intake, InputStream in, boolean drops) throws IOException {
+    MultipartForm read(FormIntake intake, InputStream in, boolean discards) throws IOException {
         try {
-            while ((drops || !intake.isOver()) && awaitDemand(intake) && intake.read(in, true) >= 0) {}
+            while ((discards || !intake.isOver()) && awaitDemand(intake) && intake.read(in, true) >= 0) {}
             while (!intake.completion.isDone()) {
                 await(intake);
             }
         } catch (IOException | RuntimeException | Error e) {
-            intake.abort(e); // unless it had failed before: of that the caller is told, not of what came while dropping
+            intake.abort(e); // keeps an earlier failure: the caller gets that, not an error of discarding
         }
         return result(intake);
     }

@@ -11,7 +11,7 @@ import java.util.Iterator;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a part a file of the application: written in the spool, and moved to its place when the form ended well. */
+/** A sink that writes a part to the spool and moves the file to its target when the form is complete. */
 final class FileSink implements PartSink {
     private final SpoolDirectory spool;
     private final Iterator<Path> targets;

@@ -107,7 +107,7 @@ final class FormReporter {
     // ---- metrics
 
     void bodyReceived(int bytes) {
-        if (options.metrics != null) { // called for each chunk: create no lambda in vain
+        if (options.metrics != null) { // avoids a lambda for each chunk
             report(options, metrics -> metrics.bodyReceived(bytes));
         }
     }

@@ -1,33 +1,33 @@
 package dev.sluice.form;
 
 /**
- * How the bytes of one body arrive: what an adapter implements to drive a {@link FormIntake}. It {@linkplain
- * FormIntake#offer offers} what comes, as much as the intake {@linkplain FormIntake#demand() wants}.
+ * The source of the bytes of one form, implemented by an adapter. The adapter reads as many bytes as its {@link FormIntake} has
+ * {@linkplain FormIntake#demand() demand} for and {@linkplain FormIntake#offer offers} them.
  *
  * <p>Experimental, as {@link FormIntake} is.
  */
 public interface FormSource {
-    /** {@return what the head of the request says of the body} */
+    /** {@return the properties of the body in the head of the request} */
     FormHead head();
 
     /**
-     * The intake wants bytes again after it did not, or the form has ended. Any thread; be quick, and offer nothing from
-     * here but on the thread that reads.
+     * Called when there is demand again after there was none, or the form has ended. It may be called by any thread, must return
+     * quickly, and must not offer bytes unless it is called by the thread that reads.
      */
     void wanted();
 
     /**
-     * Runs what an offer causes: decoding, and the sinks, which may block. On the calling thread by default; a source on
-     * an event loop hands it to a worker. What this throws ends the form.
+     * Runs the work that an offer causes: decoding and sinks, which may block. By default it runs on the calling thread. A source on
+     * an event loop passes it to a worker. An exception of this method ends the form.
      */
     default void run(Runnable work) {
         work.run();
     }
 
     /**
-     * Runs what follows when a sink is ready again, a client too slow, or so much was decoded at once that it is the turn of
-     * others: on a thread of this source, not within this call, which may come from a thread of the sink. What this throws
-     * ends the form.
+     * Runs work later, on a thread of this source. Called when a sink is ready again, when a client is too slow, and when other
+     * forms get a turn on the thread. The work must not run within this call, which may come from a thread of the sink. An
+     * exception of this method ends the form.
      */
     void resume(Runnable work);
 }

@@ -5,7 +5,7 @@ import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Keeps nothing, and fails beyond a number of bytes: to stand before another sink. */
+/** A sink that discards the content and fails if it is too long. Used in front of another sink. */
 final class LimitSink implements PartSink {
     private final long maxBytes;
     private long size;

@@ -7,20 +7,24 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much memory all uploads of the process may hold together. Make one, share it; thread-safe, without locks.
+ * The memory that all uploads of a process may hold together. Create one and share it. Thread-safe, without locks.
  *
- * <p>What is charged: parts kept in memory (their buffers, not only their bytes); for each part 512 bytes, its header section,
- * and 2 bytes for each character of its name and file name; the header section being read; and the chunk being decoded. Chunks that wait to
- * be decoded belong to whoever feeds them, who can charge them to an account; but where those of all forms are more than an
- * eighth of the budget, and than 1 MiB, each form asks for no more before its own are decoded. Up to 1 MiB that was given back stays at hand, uncharged: to
- * take memory that is in the cache is cheaper than new memory.
+ * <p><b>Reservations.</b> Memory is reserved before it is allocated, and a reservation that would exceed the capacity fails. Each
+ * request has an {@link Account}, which is closed when the request ends and then releases everything that is still reserved.
  *
- * <p>Refused is what would go beyond, before the memory is taken. A share is kept for small requests, so that a few
- * large ones cannot lock them out: only an account that holds no more than {@link #smallRequestBytes()} after the
- * reservation may use it.
+ * <p><b>Charged</b> are the buffers of parts in memory; for each part 512 bytes, its header section, and 2 bytes for each
+ * character of its name and file name; the header section that is being read; and the chunk that is being decoded. Chunks that wait
+ * to be decoded are not charged, but an adapter can charge them to an account. If the waiting chunks of all forms take more than 1 MiB
+ * and more than an eighth of the capacity, a form requests no more bytes before its own chunks are decoded.
+ *
+ * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock them out. Only an
+ * account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
+ *
+ * <p><b>Reuse.</b> Up to 1 MiB of released segments is kept for later parts and not charged, because reused memory is likely in the
+ * cache of the processor.
  */
 public final class MemoryBudget {
-    /** The size of what is used again. */
+    /** The size of the segments that are reused. */
     static final int SEGMENT = 8 << 10;
 
     private static final int MOST_SPARE = 128;
@@ -49,7 +53,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * {@return a budget of which a quarter is kept for requests of up to 64 KiB}
+     * {@return a budget that keeps a quarter of its capacity for requests of up to 64 KiB}
      *
      * @param capacity in bytes, 0 or more
      */
@@ -61,14 +65,14 @@ public final class MemoryBudget {
      * {@return a budget}
      *
      * @param capacity in bytes, 0 or more
-     * @param keptForSmall the bytes of it that only small requests may use, at most {@code capacity}
-     * @param smallRequestBytes the largest total of a request that is small, in bytes, 0 or more
+     * @param keptForSmall the part of the capacity that only small requests may use, in bytes, at most {@code capacity}
+     * @param smallRequestBytes the most that a small request holds, in bytes, 0 or more
      */
     public static MemoryBudget of(long capacity, long keptForSmall, long smallRequestBytes) {
         return new MemoryBudget(capacity, keptForSmall, smallRequestBytes);
     }
 
-    /** {@return a budget that refuses nothing and only counts} */
+    /** {@return a budget without a limit, which only counts} */
     public static MemoryBudget unlimited() {
         return new MemoryBudget(Long.MAX_VALUE, 0, SMALL_REQUEST);
     }
@@ -78,27 +82,27 @@ public final class MemoryBudget {
         return new Account();
     }
 
-    /** {@return the bytes that may be held in all} */
+    /** {@return the bytes that may be reserved together} */
     public long capacity() {
         return capacity;
     }
 
-    /** {@return the largest total of a request that may use the share kept for small ones, in bytes} */
+    /** {@return the most that a request may hold to use the share for small requests, in bytes} */
     public long smallRequestBytes() {
         return smallRequestBytes;
     }
 
-    /** {@return the bytes held now} */
+    /** {@return the bytes that are reserved now} */
     public long used() {
         return used.get();
     }
 
-    /** {@return the most bytes that were ever held} */
+    /** {@return the most bytes that were ever reserved at the same time} */
     public long peak() {
         return peak.get();
     }
 
-    /** {@return how many reservations were refused} */
+    /** {@return how many reservations failed} */
     public long refusals() {
         return refusals.get();
     }
@@ -111,7 +115,7 @@ public final class MemoryBudget {
                 return false;
             }
             if (used.compareAndSet(before, before + bytes)) {
-                if (before + bytes > peak.get()) { // a fence each time costs more than the look
+                if (before + bytes > peak.get()) { // reading first avoids a fence on every reservation
                     peak.accumulateAndGet(before + bytes, Math::max);
                 }
                 return true;
@@ -120,7 +124,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * {@return whether so much can be had now without the share of small requests}
+     * {@return whether {@code bytes} are available now, without the share for small requests}
      *
      * @param bytes 0 or more
      */
@@ -128,43 +132,42 @@ public final class MemoryBudget {
         return bytes <= room();
     }
 
-    /** {@return how much can be had now without the share of small requests; less than 0 where they have some of it} */
+    /** {@return how many bytes are available now, without the share for small requests; negative if part of that share is in use} */
     long room() {
         return capacity - keptForSmall - used.get();
     }
 
-    /** Counts the memory of what waits to be decoded, or waits no longer. */
+    /** Changes the memory of the chunks of all forms that wait to be decoded. */
     void waits(long bytes) {
         waiting.addAndGet(bytes);
     }
 
-    /** {@return how many of them wait, of all forms} */
+    /** {@return the memory of the chunks of all forms that wait to be decoded} */
     long waiting() {
         return waiting.get();
     }
 
     /**
-     * {@return whether so many bytes wait to be decoded, of all forms, that none asks for more before its own have been: more
-     * than an eighth of the capacity, and than 1 MiB}
+     * {@return whether the chunks of all forms that wait take more than 1 MiB and more than an eighth of the capacity}
      */
     boolean isCrowded() {
         return waiting() > Math.max(capacity / SHARE_THAT_WAITS, LEAST_THAT_WAITS);
     }
 
-    /** {@return a segment of so many bytes, which were reserved; not cleared} */
+    /** {@return a segment of {@code size} bytes, which the caller has reserved; its content is arbitrary} */
     byte[] segment(int size) {
         byte[] used = size == SEGMENT ? spare.poll() : null;
         return used == null ? new byte[size] : used;
     }
 
-    /** Takes a segment that nobody reads any more. */
+    /** Takes a segment back that is not read any more. */
     void recycle(byte[] segment) {
         if (segment.length == SEGMENT) {
-            spare.offer(segment); // where there are enough it is left to the collector
+            spare.offer(segment); // if the queue is full, the garbage collector takes it
         }
     }
 
-    /** What one request holds. Thread-safe; closing gives everything back. */
+    /** The reservations of one request. Thread-safe. Closing releases everything. */
     public final class Account implements AutoCloseable {
         private static final long CLOSED = -1;
 
@@ -173,7 +176,7 @@ public final class MemoryBudget {
         private Account() {}
 
         /**
-         * {@return whether {@code bytes} more were reserved}
+         * Reserves {@code bytes} more, if they are available. {@return whether it did}
          *
          * @param bytes 0 or more
          * @throws IllegalStateException after {@link #close()}
@@ -200,7 +203,7 @@ public final class MemoryBudget {
          * Reserves {@code bytes} more.
          *
          * @param bytes 0 or more
-         * @throws MultipartException if there are none
+         * @throws MultipartException if they are not available
          * @throws IllegalStateException after {@link #close()}
          */
         public void reserve(long bytes) throws MultipartException {
@@ -216,9 +219,9 @@ public final class MemoryBudget {
         }
 
         /**
-         * Gives back some of what is held; nothing after {@link #close()}, which gave it all back.
+         * Releases some of the reserved bytes. Does nothing after {@link #close()}, which released them all.
          *
-         * @param bytes 0 or more, at most what is held
+         * @param bytes 0 or more, at most {@link #held()}
          */
         public void release(long bytes) {
             requirePositive(bytes);
@@ -243,12 +246,12 @@ public final class MemoryBudget {
             }
         }
 
-        /** {@return the bytes held} */
+        /** {@return the bytes that are reserved} */
         public long held() {
             return Math.max(held.get(), 0);
         }
 
-        /** Gives everything back; idempotent, and safe beside calls of other threads. */
+        /** Releases everything. Idempotent, and safe during calls of other threads. */
         @Override
         public void close() {
             long before = held.getAndSet(CLOSED);

@@ -13,16 +13,18 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Bytes copied into memory of their own, so that a small part does not pin the chunk it came in. Grows by segments:
- * nothing is copied twice, and what is charged is what is taken. Written by one thread, then read by any.
+ * The content of a part in memory. It is a copy, so that a small part does not keep a whole chunk in memory.
+ *
+ * <p>The content grows by segments: no byte is copied twice, and exactly the allocated memory is charged. Full-size segments come from
+ * the {@link MemoryBudget} and return to it. Written by one thread, then read by any.
  */
 final class MemoryContent implements PartContent.Storage {
     private static final int FIRST_SEGMENT = 256;
 
-    /** The share of its memory that content may leave free. */
+    /** Complete content is copied to a smaller segment if more than this part of its memory is free. */
     private static final int WORTH_TRIMMING = 16;
 
-    /** What there is once it is closed. */
+    /** Replaces the segments of closed content. */
     private static final byte[][] GONE = {};
 
     private static final byte[][] NONE = {};
@@ -35,18 +37,17 @@ final class MemoryContent implements PartContent.Storage {
     private long size;
     private volatile boolean closed;
 
-    /** Content that may give way to other things in memory; where its growth is refused, it goes elsewhere. */
+    /** @param mayMoveToFile if true, {@link #write} returns false when memory is short; if false, other parts move to files first */
     MemoryContent(FormMemory memory, boolean mayMoveToFile) {
         this.memory = memory;
         this.mayMoveToFile = mayMoveToFile;
     }
 
-    /** {@return how much memory it would give back if it gave way; 0 where it may not} */
+    /** {@return how much memory a move to a file would release; 0 if the content must stay in memory} */
     long movableBytes() {
         return mayMoveToFile ? capacity : 0;
     }
 
-    /** Takes bytes until memory is refused. */
     @Override
     public boolean write(ByteBuf data) throws IOException {
         for (int left; (left = data.readableBytes()) > 0; ) {
@@ -62,7 +63,7 @@ final class MemoryContent implements PartContent.Storage {
         return true;
     }
 
-    /** Most fields come at once: what there is of them fits, and there is nothing to trim. */
+    /** Adds a segment. The first one fits the first bytes exactly, because most fields arrive in one piece. */
     private boolean grow(int wanted) throws IOException {
         int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), MemoryBudget.SEGMENT);
         next = next > MemoryBudget.SEGMENT / 2 && capacity > 0 ? MemoryBudget.SEGMENT : next;
@@ -77,7 +78,7 @@ final class MemoryContent implements PartContent.Storage {
         return true;
     }
 
-    /** Gives back what the last segment has too much, where that is worth a copy. */
+    /** Shrinks the last segment if that saves enough memory. */
     @Override
     public void complete() {
         int free = (int) (capacity - size);
@@ -110,13 +111,13 @@ final class MemoryContent implements PartContent.Storage {
         close();
     }
 
-    /** {@return the lock of all content that the form keeps in memory} */
+    /** {@return the lock that all content of the form in memory shares} */
     @Override
     public ReentrantLock lock() {
         return memory.lock;
     }
 
-    /** {@return the same bytes, charged to an account of their own} */
+    /** {@return content with the same segments and an account of its own} */
     @Override
     public MemoryContent detach() throws MultipartException {
         FormMemory own = memory.detached();
@@ -150,7 +151,7 @@ final class MemoryContent implements PartContent.Storage {
         return new Reader();
     }
 
-    /** Reads segment after segment; nothing once it is closed, or the content is. */
+    /** A stream over the segments. It fails once it, or the content, is closed. */
     private final class Reader extends InputStream {
         private final byte[][] segments = MemoryContent.this.segments;
         private long left = size;
@@ -170,7 +171,7 @@ final class MemoryContent implements PartContent.Storage {
             if (capacity < MemoryBudget.SEGMENT) {
                 return copy(target, offset, length);
             }
-            lock().lock(); // or another form may write to the segment while it is copied
+            lock().lock(); // full-size segments are reused: another form could write while this copies
             try {
                 return copy(target, offset, length);
             } finally {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A {@code multipart/mixed} inside of a form field, one level deep (RFC 2388 section 4.2): its parts take the outer name. */
+/** A {@code multipart/mixed} body in a form field (RFC 2388 section 4.2), one level deep. Its parts have the name of the field. */
 final class NestedBody {
     private final PartHead outer;
     final MultipartDecoder decoder;
@@ -22,16 +22,19 @@ final class NestedBody {
     }
 
     /**
-     * {@return the nested body that {@code part} announces, or null where it is an ordinary part. A part with a file
-     * name is a file, whatever its type}
+     * {@return the nested body of {@code part}, or null if it is an ordinary part}
+     *
+     * <p>A part with a file name is always a file.
+     *
+     * @param remaining the limits that the form leaves for the nested body
      */
-    static @Nullable NestedBody of(PartHead part, MultipartOptions left) throws MultipartException {
+    static @Nullable NestedBody of(PartHead part, MultipartOptions remaining) throws MultipartException {
         String type = part.contentType();
         if (part.filename() != null || type == null || !"multipart/mixed".equals(part.mediaType()) || isEncoded(part)) {
             return null;
         }
         try {
-            return new NestedBody(part, MultipartDecoder.create(Boundary.anyMultipart(type, left.preset()), left));
+            return new NestedBody(part, MultipartDecoder.create(Boundary.anyMultipart(type, remaining.preset()), remaining));
         } catch (MultipartException e) {
             throw within(part, e);
         }
@@ -62,7 +65,7 @@ final class NestedBody {
         return decoder.head().within(outer);
     }
 
-    /** {@return the oddities met, as seen from the outer body} */
+    /** {@return the deviations, with offsets in the outer body} */
     List<ReportedDeviation> deviations() {
         return decoder.deviations().stream()
                 .map(met ->

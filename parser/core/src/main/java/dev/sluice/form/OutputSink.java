@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.Objects;
 
-/** Writes to a channel or a stream that belongs to the application. */
+/** A sink that writes to a channel or a stream of the application. */
 final class OutputSink implements PartSink {
     private interface Output {
         void write(ByteBuf data) throws IOException;
@@ -35,7 +35,7 @@ final class OutputSink implements PartSink {
         return new OutputSink(data -> data.getBytes(data.readerIndex(), out, data.readableBytes()), out);
     }
 
-    /** Writes all readable bytes; indices stay as they are. */
+    /** Writes all readable bytes without changing the indices of the buffer. */
     static void writeFully(WritableByteChannel channel, ByteBuf data) throws IOException {
         for (ByteBuffer memory : data.nioBuffers()) {
             ChannelOutput.writeFully(channel, memory);

@@ -1,6 +1,6 @@
 package dev.sluice.form;
 
-/** The order of calls on a sink: {@code write* complete? close+}. */
+/** The state of a sink, which checks the order of calls: {@code write* complete? close+}. */
 final class SinkState {
     private boolean complete;
     private boolean closed;
@@ -17,6 +17,7 @@ final class SinkState {
         complete = true;
     }
 
+    /** {@return whether this is the first call} */
     boolean close() {
         boolean first = !closed;
         closed = true;

@@ -4,7 +4,7 @@ import dev.sluice.PartHead;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Keeps a part for the form: in memory up to a threshold, then in a file. */
+/** A sink that stores a part in the form: in memory up to a threshold, then in a file. */
 final class SpillSink implements PartSink {
     private final FormMemory memory;
     private final boolean mayMove;
@@ -12,7 +12,7 @@ final class SpillSink implements PartSink {
     private final PartHead head;
     private final PartContent content;
 
-    /** @param mayMove whether it may go to a file, or stays in memory, or is refused there */
+    /** @param mayMove whether the part may move to a file; otherwise the form fails when memory is short */
     SpillSink(FormMemory memory, boolean mayMove, long threshold, PartHead head) {
         this.memory = memory;
         this.mayMove = mayMove;
@@ -21,7 +21,7 @@ final class SpillSink implements PartSink {
         this.content = new PartContent(new MemoryContent(memory, mayMove));
     }
 
-    /** {@return what was written; whoever takes it when it is complete closes it in place of this} */
+    /** {@return the content; a caller that takes it after {@link #complete()} closes it instead of this sink} */
     PartContent content() {
         return content;
     }

@@ -18,29 +18,30 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Where uploads wait on disk. Make one per process, share it, close it at the end; thread-safe.
+ * The files in which uploads are stored until the application takes them. Create one per process, share it, and close it at the end.
+ * Thread-safe.
  *
- * <p>In the directory given to {@link #open} each spool creates a directory of its own ({@code rwx------}), with a lock file
- * beside it. Files in it are made by this class only ({@code rw-------}, new or not at all, no links followed), with
- * 128 random bits for a name: nothing the client sends becomes part of a path. A file is deleted by its owner, on every
- * path; those of a process that was killed are swept when the next spool opens in the same directory, those left at the
- * end by {@link #close()}. If the directory is deleted meanwhile, it is created again.
+ * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates a directory of its own ({@code rwx------}), with a
+ * lock file next to it. Only this class creates files there ({@code rw-------}, never existing ones, no links followed). Their names
+ * are 128 random bits: no input of the client becomes part of a path. On file systems without POSIX attributes, the permissions are
+ * inherited from the parent directory. If the directory is deleted, the next file creates it again.
  *
- * <p>The sweep goes by the lock files ({@code sluice-*.lock}): a directory without one is left alone, because its owner
- * may live. Where a cleaner of temporary files removes the lock file of a spool whose process is killed later, the
- * files of that spool are therefore never swept: put spools where no cleaner goes, or make it spare {@code sluice-*}.
+ * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that are left. If the
+ * process was killed, the next spool that opens in the same directory sweeps its files. The sweep relies on the lock files ({@code
+ * sluice-*.lock}) and leaves a directory without one alone, because its process may be alive. If a cleaner of temporary files
+ * deletes the lock file of a spool, and the process is killed later, the files of that spool are never deleted. Therefore choose a
+ * directory that is not cleaned, or exclude {@code sluice-*}.
  *
- * <p>What is written is counted against a quota, in blocks of {@value #BLOCK} bytes and one at least for each file, as file
- * systems do; so are the files; and the file system is left some free space. Beyond any of them is a {@link
- * MultipartException} (507), before the bytes are written. On file systems without POSIX attributes the permissions are those
- * that the parent directory gives.
+ * <p><b>Limits.</b> There are limits for the bytes, which count in blocks of {@value #BLOCK}, at least one for each file; for the
+ * number of files; and for the space that the file system keeps free. A form that exceeds one of them fails with a {@link
+ * MultipartException} (507) before the bytes are written.
  */
 public final class SpoolDirectory implements Closeable {
     static final int BLOCK = 4 << 10;
 
     private static final long CHECK_EVERY = 1 << 20;
 
-    /** How many of the largest forms fit into a quota that is not set. */
+    /** The default quota has room for this many forms of the largest size. */
     private static final int FORMS = 16;
 
     private static final long NOT_SET = -1;
@@ -82,28 +83,28 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Opens a spool that holds at most 10,000 files and keeps 256 MiB of the disk free, and deletes what killed processes left.
-     * Its quota follows from the limits of the forms: see {@link Builder#maxSpoolBytes}.
+     * Opens a spool that holds at most 10,000 files and keeps 256 MiB of the disk free, and deletes the files of killed processes.
+     * Its quota depends on the limits of the forms: see {@link Builder#maxSpoolBytes}.
      *
-     * @param directory created if missing; best on the file system where the files go in the end, so that they are renamed,
-     *     not copied
-     * @throws IOException if it cannot be made, locked or listed
+     * @param directory created if it does not exist; best on the file system to which the application moves the files, so that
+     *     they are renamed and not copied
+     * @throws IOException if it cannot be created, locked or listed
      */
     public static SpoolDirectory open(Path directory) throws IOException {
         return builder(directory).open();
     }
 
-    /** {@return a builder of a spool in {@code directory}, as {@link #open}} */
+    /** {@return a builder of a spool in {@code directory}, with the defaults of {@link #open}} */
     public static Builder builder(Path directory) {
         return new Builder(directory);
     }
 
-    /** {@return the directory that this spool has made for its files; another one if it had to be made again} */
+    /** {@return the directory that this spool has created for its files; it changes if the directory and its lock file are deleted} */
     public Path path() {
         return current.directory;
     }
 
-    /** {@return how many files there are now} */
+    /** {@return the number of files now} */
     public long files() {
         return files.get();
     }
@@ -113,12 +114,12 @@ public final class SpoolDirectory implements Closeable {
         return bytes.get();
     }
 
-    /** {@return the bytes that were written in all} */
+    /** {@return the bytes that were ever written} */
     public long writtenBytes() {
         return written.get();
     }
 
-    /** {@return the quota, in bytes; {@link Long#MAX_VALUE} if unlimited. See {@link Builder#maxSpoolBytes}} */
+    /** {@return the quota in bytes, or {@link Long#MAX_VALUE} without one} See {@link Builder#maxSpoolBytes}. */
     public long maxSpoolBytes() {
         return quota.get();
     }
@@ -131,7 +132,7 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    /** {@return how many files there may be at a time} */
+    /** {@return the largest number of files at the same time} */
     public long maxSpoolFiles() {
         return maxSpoolFiles;
     }
@@ -142,8 +143,7 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * {@return how often a file could not be deleted; each is tried again later, and counts against the quota until
-     * then}
+     * {@return how often a file could not be deleted} It is tried again later. Until then the file counts against the quota.
      */
     public long failedDeletes() {
         return failedDeletes.get();
@@ -237,8 +237,8 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Asks the file system once per {@value #CHECK_EVERY} bytes charged to all requests, which is once per 256 small files, and
-     * always after a refusal.
+     * Checks the free space once per {@value #CHECK_EVERY} bytes of all forms, which is once per 256 small files, and always after
+     * a failed check.
      */
     private void checkFreeSpace(long count) throws IOException {
         if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
@@ -256,7 +256,7 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    /** {@return where the root is, or would be: something may have removed it since the file at hand was made} */
+    /** {@return the file system of the root, which something may have deleted} */
     private FileStore fileStore() throws IOException {
         Path path = root.toAbsolutePath();
         for (; ; ) {
@@ -271,7 +271,7 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    /** A file is gone, by whatever name. */
+    /** Stops counting a deleted file. */
     void forget(long reserved) {
         files.decrementAndGet();
         bytes.addAndGet(-reserved);
@@ -292,10 +292,9 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Removes the directory and all files that are left in it, detached ones included; idempotent.
+     * Deletes the directory with all files in it, including detached ones. Idempotent.
      *
-     * @throws IOException if something could not be removed; another call tries again, and a later process that opens a
-     *     spool there sweeps it
+     * @throws IOException if a file could not be deleted; another call tries again, as does a later spool in the same directory
      */
     @Override
     public void close() throws IOException {
@@ -311,13 +310,13 @@ public final class SpoolDirectory implements Closeable {
         }
     }
 
-    /** {@return the directory, without what is in it} */
+    /** {@return the path of the directory, without the names of files} */
     @Override
     public String toString() {
         return "SpoolDirectory[" + path() + "]";
     }
 
-    /** Collects settings; not thread-safe. */
+    /** Collects settings. Not thread-safe. */
     public static final class Builder {
         private Path root;
         private long maxSpoolBytes = NOT_SET;
@@ -330,36 +329,40 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * {@return this builder; all files together have at most {@code value} bytes, 0 or more, each counted as whole blocks
-         * of 4 KiB and one at least}. By default there is room for 16 forms of {@code maxBodyBytes}, and 1 GiB at least: building
-         * {@link FormOptions} with this spool and a larger limit raises the quota
+         * Limits the bytes of all files together to {@code value}, 0 or more. Each file counts as whole blocks of 4 KiB, at least
+         * one. By default there is room for 16 forms of {@code maxBodyBytes} and for at least 1 GiB: building {@link FormOptions}
+         * with this spool and a larger limit raises the quota.
+         *
+         * @return this builder
          */
         public Builder maxSpoolBytes(long value) {
             this.maxSpoolBytes = Setting.MAX_SPOOL_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxSpoolBytes} off} */
+        /** Removes the limit {@link #maxSpoolBytes}. {@return this builder} */
         public Builder unlimitedSpoolBytes() {
             this.maxSpoolBytes = Long.MAX_VALUE;
             return this;
         }
 
-        /** {@return this builder; there are at most {@code value} files at a time, 0 or more; 10,000 by default} */
+        /** Limits the number of files at the same time to {@code value}, 0 or more; 10,000 by default. {@return this builder} */
         public Builder maxSpoolFiles(long value) {
             this.maxSpoolFiles = Setting.MAX_SPOOL_FILES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxSpoolFiles} off} */
+        /** Removes the limit {@link #maxSpoolFiles}. {@return this builder} */
         public Builder unlimitedSpoolFiles() {
             this.maxSpoolFiles = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder; {@code value} bytes of the file system are left free, 256 MiB by default. Looked at once per
-         * MiB or 256 files written, so it may be exceeded by that much}
+         * Keeps {@code value} bytes of the file system free, 256 MiB by default. Checked once per MiB or 256 files, so that up to
+         * that much less may be free.
+         *
+         * @return this builder
          */
         public Builder keepFreeBytes(long value) {
             this.keepFreeBytes = Setting.KEEP_FREE_BYTES.check(value);
@@ -371,7 +374,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** {@return this builder, as of {@link dev.sluice.BodySettings#set}; for settings of {@link Setting.Scope#SPOOL}} */
+        /** Changes a setting of {@link Setting.Scope#SPOOL}, as {@link dev.sluice.BodySettings#set} does. {@return this builder} */
         public Builder set(Setting setting, String text) {
             switch (setting) {
                 case DIRECTORY -> root = Path.of((String) setting.parse(text));
@@ -384,9 +387,9 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * {@return the spool, its directory made and locked, and what killed processes left swept}
+         * {@return the spool, after its directory was created and locked and the files of killed processes were deleted}
          *
-         * @throws IOException if the directory cannot be made, locked or listed
+         * @throws IOException if the directory cannot be created, locked or listed
          */
         public SpoolDirectory open() throws IOException {
             return new SpoolDirectory(this);

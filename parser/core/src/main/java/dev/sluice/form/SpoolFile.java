@@ -12,7 +12,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** One file in a spool: open while it is written, closed afterwards, deleted by its owner. */
+/**
+ * One file in a spool. It is open while it is written, and its owner deletes it.
+ *
+ * <p>Its size counts against the quota in whole blocks, before the bytes are written and until it is deleted.
+ */
 final class SpoolFile implements PartContent.Storage {
     private final SpoolDirectory spool;
     private final Path path;
@@ -79,7 +83,7 @@ final class SpoolFile implements PartContent.Storage {
         return Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Renames or copies the file; it is no longer in the spool then. */
+    /** Moves the file out of the spool. */
     @Override
     public void moveTo(Path target, boolean replace) throws IOException {
         AtomicFile.move(path, target, replace);
@@ -91,7 +95,7 @@ final class SpoolFile implements PartContent.Storage {
         return this;
     }
 
-    /** Deletes the file, now or, where the file system refuses, later; idempotent. */
+    /** Deletes the file. If that fails, the spool tries again later. Idempotent. */
     void delete() {
         if (forgotten.get()) {
             return;
@@ -106,7 +110,7 @@ final class SpoolFile implements PartContent.Storage {
         }
     }
 
-    /** Closes what is open, then deletes the file. */
+    /** Closes the channel, then deletes the file. */
     @Override
     public void close() {
         WritableByteChannel open = channel;

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Gives everything to two sinks. */
+/** A sink that passes everything to two sinks. */
 final class TeeSink implements PartSink {
     private final PartSink first;
     private final PartSink second;
@@ -23,7 +23,7 @@ final class TeeSink implements PartSink {
     @Override
     public Readiness write(ByteBuf data) throws IOException {
         state.checkWritable();
-        Readiness ready = first.write(data.duplicate()); // its indices may be moved, and the second needs them too
+        Readiness ready = first.write(data.duplicate()); // a sink may change the indices
         return Readiness.both(ready, second.write(data));
     }
 
@@ -49,7 +49,7 @@ final class TeeSink implements PartSink {
     public void retract() throws IOException {
         try {
             if (isDone(secondPublished)) {
-                secondPublished = null; // once
+                secondPublished = null; // retract once only
                 second.retract();
             }
         } finally {
@@ -64,13 +64,13 @@ final class TeeSink implements PartSink {
         return published != null && published.isReady() && published.failure() == null;
     }
 
-    /** One that was published alone, because the other failed, does not count. */
+    /** Closes both sinks. If only one of them was published, it is retracted first. */
     @Override
     public void close() {
         if (!state.close()) {
             return;
         }
-        boolean both = isDone(published); // as who has published it was told: one of the two is ready a moment before
+        boolean both = isDone(published); // not the two sinks: the caller of publish() saw this readiness only
         try {
             try (first;
                     second) {
@@ -79,7 +79,7 @@ final class TeeSink implements PartSink {
                 }
             } finally {
                 if (!both) {
-                    retract(); // what has become visible meanwhile
+                    retract(); // a sink that was published in the meantime
                 }
             }
         } catch (IOException e) {

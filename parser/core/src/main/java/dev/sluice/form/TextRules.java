@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the text of a form is decoded: by the part's own charset, else by the {@code _charset_} field, else as UTF-8 (RFC
- * 7578 section 4.5).
+ * The charset rules of one form (RFC 7578 section 4.5): the charset of the part, else the one that the {@code _charset_} field
+ * names, else UTF-8.
  */
 final class TextRules {
     static final int MAX_CHARSET_NAME = 64;
@@ -25,7 +25,7 @@ final class TextRules {
         return head.filename() == null && "_charset_".equals(head.name());
     }
 
-    /** Takes the charset of the form from the first field that {@code value} is of. {@return what is odd about it, or null} */
+    /** Takes the charset from the value of a {@code _charset_} field; the first one counts. {@return a deviation, or null} */
     @Nullable
     Deviation learnFrom(byte[] value) {
         String name = new String(value, StandardCharsets.US_ASCII);
@@ -42,7 +42,7 @@ final class TextRules {
         return named != null ? null : Deviation.UNKNOWN_CHARSET;
     }
 
-    /** {@return the charset that counts; UTF-8 where the one that counts is unknown} */
+    /** {@return the charset for a part; UTF-8 if the charset that applies is unknown} */
     Charset charsetOf(@Nullable String ofPart) {
         String name = ofPart != null ? ofPart : formCharsetName;
         Charset named = name == null ? null : Text.charset(name);
