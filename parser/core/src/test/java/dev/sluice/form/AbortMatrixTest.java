@@ -24,12 +24,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A form that ends at any byte, in any way, leaves no buffer, no file, no descriptor and no charge: at once, without a
- * collection.
+ * Forms that end at any byte and in any way. They leave no buffer, file, descriptor or charge, without waiting for the garbage
+ * collector.
  */
 @ExtendWith(LeakCheck.class)
 class AbortMatrixTest {
-    /** So many bytes apart; every byte with 1. */
+    /** The distance of the tested bytes; 1 tests every byte. */
     private static final int STEP = ProofSize.of("sluice.abort.step", 3, 1);
 
     enum Way {
@@ -91,7 +91,7 @@ class AbortMatrixTest {
         String context = "at byte " + at;
         Upload.assertNothingIsLeft(spool, memory, context);
         Path target = root.resolve("target");
-        if (Files.exists(target)) { // only as a whole
+        if (Files.exists(target)) { // then it must be complete
             assertEquals("abcdefghij".repeat(3), Files.readString(target), context);
             Files.delete(target);
         }
@@ -129,7 +129,7 @@ class AbortMatrixTest {
                 try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options.build())) {
                     Upload.feed(assembler, body, 0, at, chunk);
                     if (at >= body.length - 2) {
-                        boolean complete = at != body.length - 1; // a CR without its LF may be the end of what was text
+                        boolean complete = at != body.length - 1; // a CR without its LF may be part of the epilogue
                         finish(assembler, complete);
                     } else {
                         MultipartException cut = assertThrows(MultipartException.class, assembler::finish);
@@ -169,7 +169,7 @@ class AbortMatrixTest {
         }
     }
 
-    /** Some of these pass, where the trouble comes too late: then the form is closed. */
+    /** Some of these forms are complete, because the fault comes too late. They are closed. */
     private void failsThenClose(FormOptions options, SpoolDirectory spool, byte[] body, int at, int chunk)
             throws IOException {
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
@@ -186,7 +186,7 @@ class AbortMatrixTest {
     }
 
     @Test
-    void aSinkThatFailsToCloseStillLetsEverythingElseGo() throws IOException {
+    void close_oneSinkFails_releasesEverythingElse() throws IOException {
         PartSink stuck = new IdleSink() {
             @Override
             public void close() {

@@ -14,7 +14,7 @@ class ChunkPoolTest {
     private final ChunkPool pool = new ChunkPool();
 
     @Test
-    void aChunkThatIsGivenBackIsTakenAgainEmpty() {
+    void returnedChunk_isReusedEmpty() {
         ByteBuf first = pool.take();
         assertTrue(first.hasArray() && first.capacity() == ChunkPool.CHUNK_SIZE);
         first.writeZero(10);
@@ -29,7 +29,7 @@ class ChunkPoolTest {
     }
 
     @Test
-    void aChunkOfWhichASliceIsKeptIsNotTakenAgain() {
+    void retainedChunk_isNotReused() {
         ByteBuf first = pool.take();
         ByteBuf slice = first.writeZero(10).retainedSlice();
         pool.give(first);
@@ -40,7 +40,7 @@ class ChunkPoolTest {
     }
 
     @Test
-    void onlyAFewAreKept() {
+    void pool_isBounded() {
         List<ByteBuf> taken = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             taken.add(pool.take());
@@ -57,7 +57,7 @@ class ChunkPoolTest {
     }
 
     @Test
-    void afterTheEndNothingIsKept() {
+    void close_releasesAllChunks() {
         ByteBuf chunk = pool.take();
         pool.close();
         pool.give(chunk);

@@ -18,7 +18,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void aClientThatSendsNothingIsTooSlowAfterTheGrace() {
+    void silentClient_isTooSlowAfterTheGrace() {
         pace.waits(seconds(0));
         assertEquals(5.0, pace.patience() / 1e9, 1e-6);
         assertFalse(pace.isTooSlow(seconds(4.9)));
@@ -27,7 +27,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void aClientAtTheMinimumRateIsNeverTooSlowAndOneBelowItSoonIs() {
+    void clientAtTheMinimumRate_isNotTooSlow() {
         for (int second = 0; second < 1000; second++) {
             pace.waits(seconds(second));
             pace.goesOn(seconds(second + 1));
@@ -43,7 +43,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void aBurstPaysForAPauseButNotForMoreThanAMinute() {
+    void burst_paysForAPauseOfUpToAMinute() {
         pace.received(1 << 30);
         pace.waits(seconds(0));
         assertEquals(60.0, pace.patience() / 1e9, 1e-6);
@@ -52,7 +52,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void theTimeInWhichTheServerIsBusyIsFree() {
+    void busyServer_isNotCharged() {
         pace.waits(seconds(0));
         pace.goesOn(seconds(1));
         assertFalse(pace.isTooSlow(seconds(500)));
@@ -62,15 +62,15 @@ class ClientPaceTest {
     }
 
     @Test
-    void aWaitThatEndedBeforeItBeganGivesNoCredit() {
+    void wait_endedBeforeItBegan_givesNoCredit() {
         pace.waits(seconds(2));
         pace.goesOn(seconds(1));
         assertEquals(5.0, pace.patience() / 1e9, 1e-6);
     }
 
-    /** Whoever looks at the time may be late with what it has seen. */
+    /** A thread may report a time that it read earlier. */
     @Test
-    void noTimeCountsTwice() {
+    void overlappingTimes_areChargedOnce() {
         pace.waits(seconds(0));
         assertFalse(pace.isTooSlow(seconds(3)));
         assertFalse(pace.isTooSlow(seconds(1)));
@@ -82,7 +82,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void aRateHasToBeARate() {
+    void invalidRate_isRejected() {
         assertThrows(IllegalArgumentException.class, () -> ClientPace.of(0, Duration.ofSeconds(5)));
         assertThrows(IllegalArgumentException.class, () -> ClientPace.of(240, Duration.ZERO));
         assertThrows(IllegalArgumentException.class, () -> ClientPace.of(240, Duration.ofSeconds(-1)));

@@ -18,12 +18,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The Nth allocation fails, for all N: nothing is leaked, nothing invented, and the object goes on saying so. */
+/** Failures of the Nth allocation, for each N. Nothing leaks, no event is invented, and the object stays failed. */
 class FailingAllocatorTest {
     private static final Boundary X = Boundary.of("x");
     private static final byte[] BODY = body();
 
-    /** Header sections that need more memory than what came before had. */
+    /** A body with header sections that outgrow the buffer of the earlier ones. */
     private static byte[] body() {
         StringBuilder body = new StringBuilder();
         for (int size : new int[] {1, 300, 2000, 1, 7000}) {
@@ -62,7 +62,7 @@ class FailingAllocatorTest {
     }
 
     @Test
-    void theDecoderFailsForGood() throws Exception {
+    void decoder_allocationFails_staysFailed() throws Exception {
         for (int size : new int[] {1, 100, BODY.length}) {
             failAtEach(4, (allocator, events) -> {
                 try (MultipartDecoder decoder = MultipartDecoder.create(X, options(allocator))) {
@@ -98,7 +98,7 @@ class FailingAllocatorTest {
     }
 
     @Test
-    void aChunkThatSomebodyElseReleasedIsStickyToo() throws Exception {
+    void decoder_chunkReleasedByOthers_staysFailed() throws Exception {
         ByteBuf chunk = Unpooled.compositeBuffer()
                 .addComponent(true, Unpooled.directBuffer().writeBytes(BODY))
                 .addComponent(true, Unpooled.directBuffer().writeBytes(BODY));
@@ -112,7 +112,7 @@ class FailingAllocatorTest {
     }
 
     @Test
-    void theReaderReadsOnOrFailsForGood() throws Exception {
+    void reader_allocationFails_continuesOrStaysFailed() throws Exception {
         failAtEach(5, (allocator, events) -> {
             try (MultipartReader reader =
                     MultipartReader.create(new ByteArrayInputStream(BODY), X, options(allocator))) {
@@ -124,7 +124,7 @@ class FailingAllocatorTest {
     }
 
     @Test
-    void aFormIsRefusedAsAWhole() throws Exception {
+    void form_allocationFails_isRejected() throws Exception {
         failAtEach(4, (allocator, events) -> {
             MemoryBudget budget = MemoryBudget.of(1 << 20);
             FormOptions options =

@@ -4,8 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
 /**
- * Fails after a number of bytes, holding a reference to one of its chunks until it is closed, as a queueing sink
- * would.
+ * A sink that fails after a number of bytes. Like a sink with a queue, it retains a chunk until it is closed.
  */
 final class FailingSink extends IdleSink {
     private final IOException failure;

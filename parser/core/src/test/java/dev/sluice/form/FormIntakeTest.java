@@ -37,12 +37,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The flow of a form: sinks that are not ready, what is visible when, and its one end. */
+/** The flow control of a form, the visibility of its parts, and its single end. */
 class FormIntakeTest extends SpooledTest {
     private static final int CHUNK = 16 << 10;
     private static final int RACERS = 50;
 
-    /** A store far away: each call is answered when the test says so. */
+    /** A sink that is ready when the test says so, like a store on the network. */
     private static final class Remote implements PartSink {
         final StringBuilder stored = new StringBuilder();
         final List<String> calls = new ArrayList<>();
@@ -94,7 +94,7 @@ class FormIntakeTest extends SpooledTest {
         return new Upload().field("a", "first").file("b", "b", "second").toBytes();
     }
 
-    /** {@return a form of two parts, one for each sink, all of whose bytes are there} */
+    /** {@return a form of two parts, one for each sink, after its last byte} */
     private PushedForm received(PartSink first, PartSink second) throws IOException {
         PushedForm form = PushedForm.create(Upload.BOUNDARY, options(first, second));
         byte[] body = twoParts();
@@ -117,7 +117,7 @@ class FormIntakeTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 1000})
-    void aSinkThatIsNotReadyStopsTheSourceAndNoThread(int chunk) throws IOException {
+    void sink_notReady_pausesTheSourceWithoutBlockingAThread(int chunk) throws IOException {
         byte[] body = twoParts();
         Remote first = new Remote();
         Remote second = new Remote();
@@ -161,7 +161,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void nothingIsPublishedBeforeTheWholeFormEndedWell() throws IOException {
+    void publish_isNotCalledBeforeTheFormIsComplete() throws IOException {
         Path one = root.resolve("one");
         Path two = root.resolve("two");
         PushedForm form = formInFiles(one, two);
@@ -173,7 +173,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void whatWasPublishedIsTakenBackWhenALaterPartCannotBe() throws IOException {
+    void publish_laterPartFails_retractsEarlierParts() throws IOException {
         Path one = root.resolve("one");
         Path two = Files.writeString(root.resolve("two"), "there before");
         assertThrows(IOException.class, formInFiles(one, two)::finish);
@@ -213,7 +213,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void whatCannotBeTakenBackIsNamedInTheError() throws IOException {
+    void retract_fails_isReportedWithTheFailure() throws IOException {
         PartPipe told = PartPipe.create(100);
         Remote second = new Remote();
         PushedForm form = received(told, second);
@@ -232,7 +232,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aFormThatWaitsForItsClientHoldsOnlyWhatItNeeds() throws IOException {
+    void waitingForm_holdsNoSpareMemory() throws IOException {
         FormOptions all = FormOptions.inMemory(budget).build();
         byte[] body = twoParts();
         try (PushedForm form = PushedForm.create(Upload.BOUNDARY, all)) {
@@ -243,10 +243,10 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
-    /** A part that is complete, and one that is just coming in. */
+    /** Tests a complete part and a part that is being received. */
     @ParameterizedTest
     @ValueSource(ints = {61_000, 55_000})
-    void whatMayBeInAFileGoesThereWhenThereIsNoMemoryForTheNextChunk(int beforeItIsShort) throws IOException {
+    void memoryFullAtAChunk_movesPartsToFiles(int beforeItIsShort) throws IOException {
         MemoryBudget shared = MemoryBudget.of(1 << 20);
         byte[] body = new Upload()
                 .file("a", "a", "a".repeat(60_000))
@@ -269,7 +269,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aFormOfSmallPartsIsRefusedWhenMemoryIsShortRatherThanMadeAFileOfEach() throws IOException {
+    void smallParts_memoryFull_areRejectedAndNotMovedToFiles() throws IOException {
         MemoryBudget shared = MemoryBudget.of(1 << 20);
         AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
         PushedForm form = PushedForm.create(
@@ -291,9 +291,9 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, shared.used());
     }
 
-    /** A body of 251 KB that would be 895 files of one byte if each part gave way that could. */
+    /** A body of 251 KB that would become 895 files of one byte if every part moved to a file. */
     @Test
-    void manySmallPartsWithLongNamesMakeNoFilesTogetherEither() throws IOException {
+    void smallPartsWithLongNames_memoryFull_createNoFiles() throws IOException {
         FormOptions options =
                 FormOptions.builder(spool, MemoryBudget.unlimited()).build();
         Upload upload = new Upload();
@@ -318,7 +318,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void theLargestPartMakesRoomAndOnlyWhereThatIsEnough() throws IOException {
+    void memoryFull_largestPartMovesToAFileOnlyIfThatIsEnough() throws IOException {
         FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                 .maxInMemoryBytes(40_000)
                 .build();
@@ -344,7 +344,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void whatIsSmallerThanABlockOfTheDiskMakesNoRoom() throws IOException {
+    void content_smallerThanADiskBlock_staysInMemory() throws IOException {
         AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
         FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                 .maxInMemoryBytes(40_000)
@@ -381,7 +381,7 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void nestedBody_thatEnded_holdsNoMemoryForItsHeaders() throws IOException {
-        MemoryBudget small = MemoryBudget.of(48 << 10, 0, 0); // two header sections, and what 20 small parts take
+        MemoryBudget small = MemoryBudget.of(48 << 10, 0, 0); // two header sections and 20 small parts
         Upload upload = new Upload();
         for (int i = 0; i < 20; i++) {
             upload.part(
@@ -400,7 +400,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aFormHasOnlySoManyFiles() throws IOException {
+    void maxFilesOnDisk_exceeded_isRejected() throws IOException {
         FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                 .maxFiles(200)
                 .spillThreshold(0)
@@ -421,7 +421,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void anAbortComesInTheMiddleOfACallOfASinkAndWaitsForNobody() throws IOException {
+    void abort_duringASinkCall_doesNotWait() throws IOException {
         Remote sink = new Remote();
         PushedForm form = received(sink, sink);
         assertEquals(0, form.intake().demand());
@@ -435,7 +435,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aPartThatBecomesVisibleWhileTheFormIsAbortedIsTakenBack() throws IOException {
+    void part_publishedDuringAnAbort_isRetracted() throws IOException {
         for (boolean seen : new boolean[] {false, true}) {
             Remote first = new Remote();
             Remote second = new Remote();
@@ -461,7 +461,7 @@ class FormIntakeTest extends SpooledTest {
         }
     }
 
-    /** Lets a form begin when the test says so. */
+    /** An admission that is ready when the test says so. */
     private static final class Door implements FormAdmission {
         private final Readiness may;
         private Throwable fault = new IOException("closed");
@@ -492,7 +492,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void noByteIsWantedBeforeAFormIsAdmitted() throws IOException {
+    void demand_beforeAdmission_isZero() throws IOException {
         Door door = new Door(Readiness.pending());
         PushedForm form = PushedForm.create(Upload.BOUNDARY, behind(door));
         assertEquals(0, form.intake().demand());
@@ -509,7 +509,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aFormThatIsNotAdmittedFails() throws IOException {
+    void admission_fails_failsTheForm() throws IOException {
         IOException full = new IOException("full");
         Door later = new Door(Readiness.pending());
         PushedForm waiting = PushedForm.create(Upload.BOUNDARY, behind(later));
@@ -537,7 +537,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aFormWhoseHeadIsRefusedIsNotAdmitted() {
+    void rejectedHead_isNotAdmitted() {
         Door door = new Door(Readiness.pending());
         FormOptions options = behind(door);
         assertThrows(
@@ -547,13 +547,13 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aSinkThatIsNeverReadyEndsTheForm() throws IOException {
+    void sink_neverReady_endsTheForm() throws IOException {
         Remote sink = new Remote();
         PushedForm form = received(sink, sink);
         form.intake().checkPace(System.nanoTime());
         assertEquals(0, form.resumed.size());
         form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
-        assertFalse(form.intake().isOver(), "not on the thread that looks at the time");
+        assertFalse(form.intake().isOver(), "the timer does not end the form itself");
         runResumed(form);
         assertTrue(form.intake().isOver());
         MultipartException stalled = (MultipartException) failure(form);
@@ -564,7 +564,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void anAbortDoesNotWaitForTheThreadThatIsToEndTheForm() throws IOException {
+    void abort_whileAnotherEndIsRequested_endsTheFormAtOnce() throws IOException {
         Remote sink = new Remote();
         PushedForm form = received(sink, sink);
         form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
@@ -577,10 +577,10 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
-    /** A stream that decompresses says 1 for as long as it is not at its end, however long the next byte takes. */
+    /** A decompressing stream reports 1 available byte until its end, even if the next byte takes long. */
     @ParameterizedTest
     @CsvSource({"0, 40", "1, 40", "2, 2"})
-    void whatAStreamHasAtHandIsDecodedAtOnce(int atHand, int chunks) throws IOException {
+    void read_availableBytes_areDecodedTogether(int atHand, int chunks) throws IOException {
         List<Integer> received = new ArrayList<>();
         FormOptions options = FormOptions.inMemory(budget)
                 .metrics(new FormMetrics() {
@@ -604,7 +604,7 @@ class FormIntakeTest extends SpooledTest {
 
             @Override
             public int available() {
-                return atHand; // at its end too
+                return atHand; // even at its end
             }
         };
         PushedForm.read(thousands, Upload.BOUNDARY, options).close();
@@ -613,7 +613,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void theClientPaysForItsOwnTimeOnly() throws IOException {
+    void clientPace_countsOnlyTheTimeOfTheClient() throws IOException {
         AtomicLong now = new AtomicLong();
         Remote sink = new Remote();
         FormOptions options = options(sink, sink).toBuilder().clock(now::get).build();
@@ -636,19 +636,19 @@ class FormIntakeTest extends SpooledTest {
         slow.intake().checkPace(now.get());
         assertEquals(1, slow.resumed.size());
         slow.intake().offer(Unpooled.wrappedBuffer(new byte[1]));
-        assertFalse(slow.intake().isOver(), "its request is that thread's");
+        assertFalse(slow.intake().isOver(), "the thread of the source ends the form");
         runResumed(slow);
         assertTrue(slow.intake().isOver());
         assertEquals(0, slow.intake().demand());
         int told = slow.wanted;
         slow.intake().checkPace(now.get() + second);
-        assertEquals(told, slow.wanted, "nobody waits for a form that is over");
+        assertEquals(told, slow.wanted, "the time of an ended form does not count");
     }
 
-    /** Many wait for their answer before they send on, and some for ever. */
+    /** Many clients wait for the answer before they continue, and some wait for ever. */
     @ParameterizedTest
     @ValueSource(strings = {"multipart/form-data; boundary=x", "text/plain"})
-    void aClientThatIsRefusedAndSendsNoMoreIsNotWaitedForForEver(String type) throws IOException {
+    void rejectedClient_sendsNothingMore_isNotAwaited(String type) throws IOException {
         AtomicLong now = new AtomicLong();
         FormOptions options =
                 FormOptions.inMemory(budget).maxParts(1).clock(now::get).build();
@@ -659,14 +659,14 @@ class FormIntakeTest extends SpooledTest {
             intake.offer(Unpooled.wrappedBuffer(body));
         }
         assertTrue(intake.isOver());
-        assertTrue(intake.demand() > 0, "the rest is worth dropping");
+        assertTrue(intake.demand() > 0, "the rest is worth discarding");
         now.addAndGet(TimeUnit.SECONDS.toNanos(4));
         intake.checkPace(now.get());
         assertTrue(intake.demand() > 0);
         now.addAndGet(TimeUnit.SECONDS.toNanos(3));
         intake.checkPace(now.get());
         assertEquals(0, intake.demand());
-        assertEquals(1, source.wanted, "who drops it is told that no more is");
+        assertEquals(1, source.wanted, "the source is woken to stop discarding");
     }
 
     @Test
@@ -684,7 +684,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aClientThatWasSlowIsForgivenIfItHasSentBeforeTheThreadThatIsToEndItComes() throws IOException {
+    void slowClient_sendsBeforeTheEndIsConfirmed_continues() throws IOException {
         AtomicLong now = new AtomicLong();
         FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
         PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
@@ -692,14 +692,14 @@ class FormIntakeTest extends SpooledTest {
         now.addAndGet(TimeUnit.SECONDS.toNanos(6));
         form.intake().checkPace(now.get());
         assertEquals(1, form.resumed.size());
-        Upload.feed(form, body, 0, body.length, body.length); // as it had before, but no thread was there to read it
+        Upload.feed(form, body, 0, body.length, body.length); // it was sent earlier, but no thread had read it
         runResumed(form);
         form.finish().close();
         assertEquals(0, budget.used());
     }
 
     @Test
-    void aSinkThatIsReadyWhenTheThreadComesThatIsToEndTheFormGoesOn() throws IOException {
+    void stalledSink_readyBeforeTheEndIsConfirmed_continues() throws IOException {
         Remote sink = new Remote();
         PushedForm form = received(sink, sink);
         form.intake().finish();
@@ -712,10 +712,10 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
-    /** The stream is a container's or an application's: anything may come out of it, in the middle of a part. */
+    /** Streams of containers and applications may throw anything in the middle of a part. */
     @ParameterizedTest
     @ValueSource(classes = {IOException.class, IllegalStateException.class, StackOverflowError.class})
-    void whatAStreamThrowsEndsTheForm(Class<? extends Throwable> type) throws Exception {
+    void stream_throws_endsTheForm(Class<? extends Throwable> type) throws Exception {
         Throwable thrown = type.getConstructor().newInstance();
         Door door = new Door(Readiness.pending());
         door.may.ready();
@@ -744,7 +744,7 @@ class FormIntakeTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(classes = {RejectedExecutionException.class, StackOverflowError.class})
-    void aSourceWithoutThreadsFailsTheFormAndLeavesNothing(Class<? extends Throwable> type) throws Exception {
+    void source_withoutThreads_failsTheFormAndReleasesEverything(Class<? extends Throwable> type) throws Exception {
         Throwable none = type.getConstructor().newInstance();
         byte[] body = twoParts();
         for (boolean atOnce : new boolean[] {true, false}) {
@@ -779,7 +779,7 @@ class FormIntakeTest extends SpooledTest {
         }
     }
 
-    /** A source whose sinks work, and block, on a thread of their own. */
+    /** A source that runs its sinks, which may block, on a worker thread. */
     private static final class WithWorker implements FormSource {
         final ExecutorService worker = Executors.newSingleThreadExecutor();
         final Semaphore wanted = new Semaphore(0);
@@ -804,7 +804,7 @@ class FormIntakeTest extends SpooledTest {
             worker.execute(work);
         }
 
-        /** {@return how many bytes it took until the intake wanted no more} */
+        /** Offers bytes while there is demand. {@return how many} */
         long fill(FormIntake intake) {
             long offered = 0;
             while (intake.demand() > 0) {
@@ -814,14 +814,14 @@ class FormIntakeTest extends SpooledTest {
             return offered;
         }
 
-        /** Ends when all that was to be done is done, unless an error has killed the thread. */
+        /** Waits until all tasks have run, unless an error has killed the thread. */
         void end() throws Exception {
             worker.submit(() -> {}).get(2, TimeUnit.MINUTES);
             worker.shutdown();
         }
     }
 
-    /** Blocks its thread until it is let go, and then may throw. */
+    /** A sink that blocks its thread until the test releases it, and may then throw. */
     private static final class Blocking extends IdleSink {
         final CountDownLatch blocks = new CountDownLatch(1);
         final CountDownLatch go = new CountDownLatch(1);
@@ -860,7 +860,7 @@ class FormIntakeTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"goes on", "is aborted", "fails", "dies"})
-    void aSinkThatBlocksItsWorkerHoldsTheSourceWithinABound(String then) throws Exception {
+    void blockingSink_boundsTheReceivedBytes(String then) throws Exception {
         Blocking sink = new Blocking();
         WithWorker source = new WithWorker();
         FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
@@ -882,7 +882,7 @@ class FormIntakeTest extends SpooledTest {
         } else {
             sink.fault = then.equals("fails") ? broken : then.equals("dies") ? new NoClassDefFoundError() : null;
             if (then.equals("is aborted")) {
-                intake.abort(broken); // waits for nobody
+                intake.abort(broken); // does not wait
             }
             sink.go.countDown();
             ExecutionException failure =
@@ -897,7 +897,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void whereTheBytesOfManyFormsWaitEachWantsNoMoreBeforeItsOwnAreDecoded() throws Exception {
+    void manyFormsWait_demandIsZeroUntilOwnBytesAreDecoded() throws Exception {
         int forms = 24;
         byte[] body = new Upload().file("f", "f", "").toBytes();
         int close = Upload.BOUNDARY.value().length() + 8;
@@ -926,9 +926,9 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.waiting());
     }
 
-    /** A client in the same rack sends faster than a disk writes: its worker would be its own until it has sent all. */
+    /** A client that sends faster than the disk writes would otherwise occupy a worker until it has sent everything. */
     @Test
-    void aFormThatIsDecodedMoreSlowlyThanItComesLeavesItsWorkerToOthersNowAndThen() {
+    void slowDecoding_yieldsTheWorkerToOtherForms() {
         List<Runnable> jobs = new ArrayList<>();
         FormSource source = new FormSource() {
             @Override
@@ -985,9 +985,9 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.waiting());
     }
 
-    /** Each read takes a buffer of 32 KiB, however little comes. */
+    /** Each read fills a buffer of 32 KiB, even if few bytes arrive. */
     @Test
-    void whatWaitsIsCountedWithTheMemoryThatItKeeps() throws Exception {
+    void waitingChunks_countByTheirCapacity() throws Exception {
         Blocking sink = new Blocking();
         WithWorker source = new WithWorker();
         FormIntake intake = Forms.of(options(sink)).receive(source, options(sink));
@@ -1008,7 +1008,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.waiting());
     }
 
-    /** Says that it is ready on another thread, sooner or later by nanoseconds: around when it is asked. */
+    /** A sink that becomes ready on another thread, nanoseconds before or after the form checks it. */
     private static final class Racer implements PartSink {
         final AtomicReference<@Nullable Readiness> asked;
         final List<String> calls = new ArrayList<>();
@@ -1044,7 +1044,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void aSinkThatBecomesReadyWhileItIsAskedMissesNoCall() throws Exception {
+    void sink_readyWhileItIsChecked_continues() throws Exception {
         AtomicReference<@Nullable Readiness> asked = new AtomicReference<>();
         Upload upload = new Upload();
         for (int i = 0; i < RACERS; i++) {

@@ -3,7 +3,7 @@ package dev.sluice.form;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Takes all and does nothing with it; a test overrides what it is about. */
+/** A sink that ignores its content. A test overrides the methods that it needs. */
 public class IdleSink implements PartSink {
     @Override
     public Readiness write(ByteBuf data) throws IOException {

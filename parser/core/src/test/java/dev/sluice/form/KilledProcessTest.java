@@ -20,8 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A process that is killed in the middle of uploads leaves nothing that a restart does not remove, and publishes
- * nothing by halves.
+ * Processes that are killed during uploads. A restart removes all their files, and no published file is incomplete.
  */
 @Tag("sized")
 class KilledProcessTest {
@@ -32,7 +31,7 @@ class KilledProcessTest {
     Path root;
 
     @Test
-    void afterARestartThereAreNoTemporaryFilesAndNoHalvesOfFiles() throws Exception {
+    void killedProcess_restart_leavesNoTemporaryOrPartialFiles() throws Exception {
         SplittableRandom random = new SplittableRandom(20);
         Path spoolRoot = root.resolve("spool");
         Path targets = Files.createDirectory(root.resolve("targets"));
@@ -40,7 +39,7 @@ class KilledProcessTest {
         for (int kill = 0; kill < KILLS; kill++) {
             killAfter(1 + random.nextInt(400), kill, targets);
             List<Path> orphans = Upload.list(spoolRoot);
-            assertEquals(2, orphans.size(), "one home and its lock, those before it swept: " + orphans);
+            assertEquals(2, orphans.size(), "one directory and its lock, earlier ones swept: " + orphans);
             left += Upload.list(orphans.get(0)).size();
         }
         try (SpoolDirectory spool =
@@ -64,7 +63,7 @@ class KilledProcessTest {
         }
     }
 
-    /** Kills a child after so many of its steps, wherever it is by then. */
+    /** Kills a child process after a number of its steps. */
     private void killAfter(int steps, int seed, Path targets) throws IOException, InterruptedException {
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -91,8 +90,7 @@ class KilledProcessTest {
     }
 
     /**
-     * Receives uploads until it is killed; each has a part for the spool and one for a file that carries its own
-     * checksum.
+     * Receives uploads until it is killed. Each has a part for the spool and one for a file with its own checksum.
      */
     static final class Child {
         private Child() {}

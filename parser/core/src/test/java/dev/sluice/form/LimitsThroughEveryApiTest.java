@@ -26,11 +26,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit at N - 1, N and N + 1, with and without file names, the same through every API of the library; {@code LimitsTest} has the decoder. */
+/** Every limit at N - 1, N and N + 1, with and without file names, through every API; {@code LimitsTest} tests the decoder. */
 class LimitsThroughEveryApiTest extends SpooledTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
 
-    /** Takes a whole body in. */
+    /** Reads a whole body. */
     private interface Intake {
         void take(byte[] body, MultipartOptions limits, LimitsThroughEveryApiTest test) throws IOException;
     }
@@ -65,7 +65,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
             this.intake = intake;
         }
 
-        /** Whether it reads parts as text, where that has a limit of its own. */
+        /** Whether it reads parts as text, to which another limit applies. */
         boolean readsText() {
             return this == READER_AS_TEXT || name().startsWith("FORM_");
         }

@@ -9,13 +9,13 @@ import dev.sluice.MultipartException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The memory of the process is shared fairly and never overdrawn. */
+/** The budget of the process: its shares and its limit. */
 class MemoryBudgetTest {
-    /** The most that a form has reserved for what is to come. */
+    /** The most that a form reserves ahead. */
     private static final long AHEAD = 8 << 10;
 
     @Test
-    void whatIsReservedIsCountedAndGivenBack() throws MultipartException {
+    void reservations_areCountedAndReleased() throws MultipartException {
         MemoryBudget budget = MemoryBudget.of(100, 0, 0);
         try (MemoryBudget.Account one = budget.open();
                 MemoryBudget.Account two = budget.open()) {
@@ -38,7 +38,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void closingGivesEverythingBackOnce() {
+    void close_releasesEverythingOnce() {
         MemoryBudget budget = MemoryBudget.of(100, 0, 0);
         MemoryBudget.Account account = budget.open();
         account.tryReserve(50);
@@ -50,7 +50,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void largeRequestsCannotLockSmallOnesOut() {
+    void smallRequests_haveAShareThatLargeOnesCannotUse() {
         MemoryBudget budget = MemoryBudget.of(1000, 250, 50);
         try (MemoryBudget.Account large = budget.open();
                 MemoryBudget.Account small = budget.open();
@@ -66,7 +66,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void aFormIsChargedForWhatItWasGrantedAndRefusedOnlyWhatIsNotThere() throws MultipartException {
+    void form_isChargedForReservedBytesOnly() throws MultipartException {
         Random random = new Random(12);
         for (int round = 0; round < 2000; round++) {
             long kept = random.nextInt(2) * 10_000L;
@@ -104,7 +104,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void settingsThatMakeNoSenseAreRefused() {
+    void invalidSettings_areRejected() {
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(-1));
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(10, 11, 0));
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(10, 1, -1));

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A part that goes to a consumer on another thread, and what either side does to the other. */
+/** Parts that a consumer on another thread reads, and the effects of each side on the other. */
 @ExtendWith(LeakCheck.class)
 class PartPipeTest {
     private static final Duration SHORT = Duration.ofMillis(1);
@@ -49,7 +49,7 @@ class PartPipeTest {
     }
 
     @Test
-    void theConsumerReadsAllAndSeesTheEndOnlyWhenTheFormEndedWell() throws Exception {
+    void stream_endsOnlyWhenTheFormIsComplete() throws Exception {
         String text = "The quick brown fox jumps over the lazy dog. ".repeat(100); // not copied
         for (int capacity : new int[] {1, 7, 100_000}) {
             PartPipe pipe = PartPipe.create(capacity, ChronoUnit.FOREVER.getDuration());
@@ -69,7 +69,7 @@ class PartPipeTest {
     }
 
     @Test
-    void itIsReadyAgainOnceHalfOfItIsReadWithoutAThreadThatWaits() throws IOException {
+    void pipe_halfRead_isReadyAgain() throws IOException {
         PartPipe pipe = PartPipe.create(4);
         assertTrue(write(pipe, "1234").isReady());
         Readiness full = write(pipe, "5678");
@@ -88,7 +88,7 @@ class PartPipeTest {
     }
 
     @Test
-    void aFormThatFailsIsAnErrorForAConsumerThatHasAllBytes() throws Exception {
+    void stream_formFails_throws() throws Exception {
         PartPipe pipe = PartPipe.create(100);
         write(pipe, "all");
         pipe.complete();
@@ -101,7 +101,7 @@ class PartPipeTest {
     }
 
     @Test
-    void aConsumerThatLeavesFailsThePart() throws IOException {
+    void stream_closedEarly_failsThePart() throws IOException {
         PartPipe pipe = PartPipe.create(1);
         Readiness full = write(pipe, "more than fits");
         pipe.inputStream().close();
@@ -115,7 +115,7 @@ class PartPipeTest {
     }
 
     @Test
-    void aConsumerGivesUpAFormThatIsStalledAndIsFreedByAnInterrupt() throws IOException {
+    void stream_stalledForm_timesOutOrIsInterrupted() throws IOException {
         PartPipe pipe = PartPipe.create(4, SHORT);
         InputStream in = pipe.inputStream();
         Thread.currentThread().interrupt();

@@ -5,11 +5,11 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 
-/** A spool whose names are known beforehand, as an attacker wishes them to be; for tests of other packages. */
+/** A spool with predictable names, as an attacker would like them. For tests in other packages. */
 public final class PlannedSpool {
     private PlannedSpool() {}
 
-    /** {@return a spool that takes these names, one for itself and one for each file} */
+    /** {@return a spool with these names: the first for its directory, the others for its files} */
     public static SpoolDirectory open(Path root, String... names) throws IOException {
         Iterator<String> next = List.of(names).iterator();
         return SpoolDirectory.builder(root).keepFreeBytes(0).names(next::next).open();

@@ -9,7 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 
-/** Drives an intake by hand: what it fails with is thrown, and what is to be resumed waits for the test. */
+/** A source that the test drives: it throws the failure of the intake, and queues resumed work until the test runs it. */
 public final class PushedForm implements FormSource, AutoCloseable {
     private final FormHead head;
     final Queue<Runnable> resumed = new ArrayDeque<>();
@@ -55,7 +55,7 @@ public final class PushedForm implements FormSource, AutoCloseable {
         resumed.add(work);
     }
 
-    /** Runs all work that was to be resumed. */
+    /** Runs all queued work. */
     public void runResumed() {
         for (Runnable work = resumed.poll(); work != null; work = resumed.poll()) {
             work.run();

@@ -24,7 +24,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where files live, who may see them, and how many there may be. */
+/** The files of a spool: their location, permissions, limits and clean-up. */
 class SpoolDirectoryTest {
     private static final MemoryBudget BUDGET = MemoryBudget.unlimited();
 
@@ -35,7 +35,7 @@ class SpoolDirectoryTest {
         return SpoolDirectory.builder(root).keepFreeBytes(0);
     }
 
-    @SuppressWarnings("NullAway") // the head is for refusals of memory, of which there are none
+    @SuppressWarnings("NullAway") // the head is only used for errors of the memory, which do not occur
     private static SpillSink spill(SpoolDirectory spool, int threshold) {
         FormOptions options = FormOptions.builder(spool, BUDGET)
                 .maxInMemoryBytes(1L << 40)
@@ -62,7 +62,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void theQuotaHoldsExactlyAndIsGivenBack() throws IOException {
+    void quota_isExactAndReleased() throws IOException {
         int block = SpoolDirectory.BLOCK;
         try (SpoolDirectory spool = spool().maxSpoolBytes(5 * block).open()) {
             PartContent some = store(spool, 2 * block + 1); // three of them
@@ -93,7 +93,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void thereAreOnlySoManyFiles() throws IOException {
+    void maxSpoolFiles_exceeded_isRejected() throws IOException {
         try (SpoolDirectory spool =
                         spool().maxSpoolFiles(2).unlimitedSpoolBytes().open();
                 PartContent one = store(spool, 1)) {
@@ -111,7 +111,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void theFreeSpaceIsLookedAtOnceForEachMiBOfBlocksBeItOfManySmallFiles() throws IOException {
+    void freeSpace_isCheckedOncePerMebibyteOfBlocks() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         try (SpoolDirectory spool = SpoolDirectory.builder(files.wrap(root.resolve("small")))
                 .keepFreeBytes(1)
@@ -125,7 +125,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void someSpaceIsLeftFree() throws IOException {
+    void freeSpace_belowTheLimit_isRejected() throws IOException {
         long usable = Files.getFileStore(root).getUsableSpace();
         try (SpoolDirectory spool =
                 spool().keepFreeBytes(2 * usable + (1L << 40)).open()) {
@@ -147,7 +147,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aDirectoryThatIsRemovedIsMadeAgainWithANewLockIfThatIsGoneToo() throws IOException {
+    void deletedDirectory_isCreatedAgain() throws IOException {
         for (boolean andLock : new boolean[] {false, true}) {
             try (SpoolDirectory spool = spool().open()) {
                 Path before = spool.path();
@@ -166,7 +166,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aFileThatIsRemovedBySomebodyElseIsGoneWithoutTrouble() throws IOException {
+    void fileDeletedByOthers_isNoError() throws IOException {
         try (SpoolDirectory spool = spool().open()) {
             PartContent content = store(spool, 5);
             Files.delete(Upload.list(spool.path()).get(0));
@@ -178,7 +178,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void closingRemovesAllThatIsLeft() throws IOException {
+    void close_deletesRemainingFiles() throws IOException {
         SpoolDirectory spool = spool().open();
         store(spool, 5);
         spool.close();
@@ -202,7 +202,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void twoSpoolsOfOneProcessShareADirectoryWithoutSweepingEachOther() throws IOException {
+    void twoSpoolsOfOneProcess_doNotSweepEachOther() throws IOException {
         try (SpoolDirectory one = spool().open();
                 PartContent content = store(one, 5);
                 SpoolDirectory two = spool().open()) {
@@ -213,7 +213,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void orphansAreSweptAndStrangersAreLeftAlone() throws IOException {
+    void open_sweepsAbandonedDirectoriesOnly() throws IOException {
         Path orphan = Files.createDirectory(root.resolve("sluice-1-2-dead"));
         Files.writeString(root.resolve("sluice-1-2-dead.lock"), "");
         Files.writeString(orphan.resolve("a"), "left");
@@ -238,7 +238,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aProcessBeforeThisOneWithTheSameIdAndStartTimeIsNotThisOne() throws IOException {
+    void deadProcessWithTheSameId_isSwept() throws IOException {
         ProcessHandle process = ProcessHandle.current();
         for (long started :
                 new long[] {0, process.info().startInstant().orElseThrow().toEpochMilli()}) {
@@ -254,7 +254,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aCopyInAnotherClassLoaderBelongsToTheSameProcess() throws Exception {
+    void copyInAnotherClassLoader_isTheSameProcess() throws Exception {
         List<URL> classPath = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             classPath.add(Path.of(entry).toUri().toURL());
@@ -279,7 +279,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void freeSpaceIsKnownAlsoWhileTheRootIsRemoved() throws IOException {
+    void freeSpace_deletedRoot_isStillKnown() throws IOException {
         Path directory = root.resolve("above").resolve("spool");
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
@@ -299,7 +299,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void itWorksWithoutPosixAttributesAndHardLinks() throws IOException {
+    void fileSystemWithoutPosixAndLinks_isSupported() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         files.basicOnly();
         Path directory = files.wrap(root.resolve("fat"));
@@ -313,7 +313,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aDirectoryThatCannotBeMadeIsToldAtOnceAndLeavesNothingOpen() throws IOException {
+    void open_directoryCannotBeCreated_failsAndLeavesNothingOpen() throws IOException {
         Path file = Files.writeString(root.resolve("file"), "");
         assertEquals(
                 "the spool directory " + file + " cannot be made: not a directory",
@@ -334,7 +334,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void aReadOnlyDirectoryIsAnErrorOfTheEnvironment() throws IOException {
+    void create_readOnlyDirectory_isAnIoError() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         Path readOnly = files.wrap(root.resolve("other"));
         try (SpoolDirectory spool =

@@ -4,17 +4,17 @@ import dev.sluice.MultipartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** The quota of a spool, without the files: a model checker cannot go through what the file system does. */
+/** The quota of a spool without files, because a model checker cannot explore the file system. */
 public final class SpoolRoom {
     private final SpoolDirectory spool;
 
-    /** Begins with nothing reserved, whatever was before. */
+    /** Resets the quota. */
     public SpoolRoom(SpoolDirectory spool) {
         this.spool = spool;
         giveBack(spool.bytes());
     }
 
-    /** {@return whether there was room for so many bytes, which are reserved then} */
+    /** Reserves bytes, if there is room. {@return whether it did} */
     public boolean reserves(int bytes) {
         try {
             spool.reserve(bytes);
@@ -29,12 +29,12 @@ public final class SpoolRoom {
         }
     }
 
-    /** Gives back what a file that is gone had reserved. */
+    /** Releases the bytes of a deleted file. */
     public void giveBack(long bytes) {
         spool.forget(bytes);
     }
 
-    /** {@return the bytes reserved} */
+    /** {@return the reserved bytes} */
     public long used() {
         return spool.bytes();
     }

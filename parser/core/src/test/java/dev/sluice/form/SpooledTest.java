@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Forms with a spool and a budget, of which nothing may be left after a test. */
+/** Base class of tests with a spool and a budget, which must be empty after each test. */
 @ExtendWith(LeakCheck.class)
 public abstract class SpooledTest {
     @TempDir

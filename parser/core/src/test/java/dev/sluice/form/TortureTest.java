@@ -23,8 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever single call of the file system fails, nothing is left behind and no file of the application is ever half
- * there.
+ * Failures of any single call of the file system. Nothing is left behind, and no file of the application is incomplete.
  */
 @ExtendWith(LeakCheck.class)
 class TortureTest {
@@ -35,7 +34,7 @@ class TortureTest {
 
     private final MemoryBudget budget = MemoryBudget.of(1 << 20);
 
-    /** Everything that touches files, once. */
+    /** Every operation that uses files, once. */
     private void run(Path directory, Path targets) throws IOException {
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
@@ -75,7 +74,7 @@ class TortureTest {
         }
     }
 
-    /** {@return the faulty system, all directories empty} */
+    /** {@return the faulty file system, with empty directories} */
     private FaultyFileSystem prepare() throws IOException {
         Files.createDirectories(root.resolve("targets"));
         return new FaultyFileSystem(FileSystems.getDefault());
@@ -83,7 +82,7 @@ class TortureTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"posix", "basic", "crossing"})
-    void everyCallFailsOnce(String kind) throws IOException {
+    void eachCall_failsOnce_leavesNothing(String kind) throws IOException {
         FaultyFileSystem files = prepare();
         if (kind.equals("basic")) {
             files.basicOnly();
@@ -122,8 +121,7 @@ class TortureTest {
     }
 
     /**
-     * What the process could not remove in spite of its attempts is removed for a later one by the sweep; here, by
-     * hand.
+     * Deletes the files that the process could not delete. In production, the sweep of a later process does so.
      */
     private void assertSwept(String context) throws IOException {
         List<Path> left = Upload.list(root.resolve("spool"));
@@ -142,7 +140,7 @@ class TortureTest {
     }
 
     @Test
-    void aDiskThatIsFullAtAnyByteLeavesNothing() throws IOException {
+    void diskFullAtAnyByte_leavesNothing() throws IOException {
         int most = 4 * LARGE.length() + 5;
         for (int bytes = 0; bytes < most; bytes += 7) {
             FaultyFileSystem files = prepare();
@@ -157,7 +155,7 @@ class TortureTest {
     }
 
     @Test
-    void shortWritesLoseNothing() throws IOException {
+    void shortWrites_areContinued() throws IOException {
         for (int largest : new int[] {1, 3, 499}) {
             FaultyFileSystem files = prepare();
             files.largestWrite(largest);
@@ -168,7 +166,7 @@ class TortureTest {
     }
 
     @Test
-    void aDeleteThatFailsIsTriedAgain() throws IOException {
+    void delete_fails_isTriedAgain() throws IOException {
         FaultyFileSystem files = prepare();
         Path directory = files.wrap(root.resolve("spool"));
         try (SpoolDirectory spool =

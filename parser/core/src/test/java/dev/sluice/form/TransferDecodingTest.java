@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Forms undo transfer encodings as the blocking reader does, however the bytes are cut. */
+/** Transfer encodings, decoded alike by forms and by the blocking reader, at every split. */
 class TransferDecodingTest {
     private static final MultipartOptions OPTIONS =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
@@ -61,7 +61,7 @@ class TransferDecodingTest {
     }
 
     @Test
-    void base64IsUndoneAtEverySplit() throws IOException {
+    void base64_everySplit_isDecoded() throws IOException {
         Random random = new Random(64);
         for (int size = 0; size < 70; size++) {
             byte[] bytes = new byte[size];
@@ -76,9 +76,9 @@ class TransferDecodingTest {
         assertSame("base64", "QQ==\r\n!");
     }
 
-    /** What would be lost is an error, through either API, and wherever the bytes are cut. */
+    /** Input that cannot be decoded completely is an error in both APIs, at every split. */
     @Test
-    void base64ThatDoesNotAddUpIsRefusedOnBothFaces() {
+    void base64_malformed_isRejectedByBothApis() {
         for (String encoded :
                 List.of("Q", "QUJDR", "QQ=", "QQ===", "QUI==", "QUJD=", "=", "Q===", "QQ==QQ==", "QQ==Q", "QQ=Q")) {
             MultipartException pulled = assertThrows(MultipartException.class, () -> pull("base64", encoded), encoded);
@@ -95,7 +95,7 @@ class TransferDecodingTest {
     }
 
     @Test
-    void quotedPrintableIsUndoneAtEverySplit() throws IOException {
+    void quotedPrintable_everySplit_isDecoded() throws IOException {
         for (String encoded :
                 "|plain|a=3Db|=e2=82=AC|soft=\r\nbreak|soft=\nbreak|=|a=4|=zz|==41|=\r|=\rx|=4=41|\u00FF=00"
                         .split("\\|")) {
@@ -104,7 +104,7 @@ class TransferDecodingTest {
     }
 
     @Test
-    void quotedPrintableSoupIsUndoneAtEverySplit() throws IOException {
+    void quotedPrintable_randomInput_everySplit_isDecoded() throws IOException {
         Random random = new Random(13);
         for (int round = 0; round < 200; round++) {
             StringBuilder soup = new StringBuilder();

@@ -18,8 +18,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Writes upload bodies with the boundary {@code x}, and looks at what they leave behind. Text is ISO-8859-1: one char,
- * one byte.
+ * A builder of bodies with the boundary {@code x}, with checks for leftovers. Text is ISO-8859-1: one byte for each char.
  */
 public final class Upload {
     public static final Boundary BOUNDARY = Boundary.of("x");
@@ -51,7 +50,7 @@ public final class Upload {
         return PushedForm.read(toStream(), BOUNDARY, options);
     }
 
-    /** Feeds {@code bytes[from..to)} in chunks of pooled memory outside of the heap. */
+    /** Feeds {@code bytes[from..to)} in chunks of pooled direct memory. */
     public static void feed(PushedForm assembler, byte[] bytes, int from, int to, int chunkSize) throws IOException {
         for (int at = from; at < to; at += chunkSize) {
             int count = Math.min(chunkSize, to - at);
@@ -71,7 +70,7 @@ public final class Upload {
         }
     }
 
-    /** No file, no descriptor, no charge: at once, without a collection. */
+    /** Asserts that there is no file, open descriptor or charge, without a garbage collection. */
     public static void assertNothingIsLeft(SpoolDirectory spool, MemoryBudget budget, String context) {
         assertEquals(0, spool.files(), context);
         assertEquals(0, spool.bytes(), context);
@@ -81,8 +80,7 @@ public final class Upload {
     }
 
     /**
-     * {@return what the open descriptors of this process refer to below {@code directory}; without waiting for a
-     * collection}
+     * {@return the files below {@code directory} that this process has open}
      */
     public static List<String> openFilesIn(Path directory) {
         String below = directory + "/";
@@ -97,7 +95,7 @@ public final class Upload {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor)).toString();
         } catch (IOException e) {
-            return ""; // closed meanwhile
+            return ""; // closed in the meantime
         }
     }
 }
