@@ -37,7 +37,7 @@ final class BodyQueue {
     void add(ByteBuf chunk) {
         int kept = chunk.capacity();
         waitingBytes.addAndGet(kept);
-        budget.waits(kept);
+        budget.addWaiting(kept);
         chunks.add(chunk);
     }
 
@@ -84,7 +84,7 @@ final class BodyQueue {
 
     /** Stops counting {@code bytes} of removed chunks. */
     void decoded(int bytes) {
-        budget.waits(-bytes);
+        budget.addWaiting(-bytes);
         waitingBytes.addAndGet(-bytes);
     }
 

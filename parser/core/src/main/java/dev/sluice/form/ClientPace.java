@@ -5,12 +5,11 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a client sends its body fast enough. Only the client's own time counts: that in which the server waits for
- * it.
+ * The rate at which a client sends its body. Only time in which the server waits for the client counts.
  *
- * <p>A client starts with credit for its time of grace, gains as much as it sends, and pays the minimum rate. Credit is
- * capped, so that one that has sent much cannot stall for ever; but clients send in bursts, and one burst pays for a
- * pause of up to twelve times the grace. Not thread-safe; times are {@link System#nanoTime()}.
+ * <p>A client starts with credit for its time of grace. It gains the bytes that it sends and pays the minimum rate. Clients send in
+ * bursts, so one burst can pay for a pause of up to twelve times the grace. The credit has no higher value, so that a client that has
+ * sent much cannot stall for ever. Not thread-safe. Times are {@link System#nanoTime()}.
  */
 public final class ClientPace {
     private static final int MAX_GRACES = 12;
@@ -35,43 +34,43 @@ public final class ClientPace {
      * {@return the pace of one client, which has sent nothing yet}
      *
      * @param minBytesPerSecond 1 or more
-     * @param grace how long it may send nothing at first; more than 0
+     * @param grace how long it may send nothing at first, more than 0
      */
     public static ClientPace of(long minBytesPerSecond, Duration grace) {
         return new ClientPace(minBytesPerSecond, Objects.requireNonNull(grace, "grace"));
     }
 
-    /** Says that the server has read all there is and waits for more. */
-    public void waits(long now) {
+    /** Starts charging the client: the server has read all bytes and waits for more. */
+    public void startWaiting(long now) {
         charge(now);
         since = waiting ? since : now;
         waiting = true;
     }
 
-    /** Says that something came, or that the server has something else to do. */
-    public void goesOn(long now) {
+    /** Stops charging the client: bytes have arrived, or the server is busy. */
+    public void stopWaiting(long now) {
         charge(now);
         waiting = false;
     }
 
-    /** Says how many bytes came. */
+    /** Adds the bytes that have arrived to the credit. */
     public void received(int bytes) {
         credit = Math.min(credit + bytes, grace * MAX_GRACES);
     }
 
-    /** {@return whether it has been too slow up to now} */
+    /** {@return whether the client has been too slow until {@code now}} */
     public boolean isTooSlow(long now) {
         charge(now);
         return credit < 0;
     }
 
-    /** {@return how long it may go on sending nothing while it is waited for, in nanoseconds; less than 0 if too slow} */
+    /** {@return how long the server waits if no byte arrives, in nanoseconds; negative if the client is too slow} */
     public long patience() {
         return (long) (credit / bytesPerNano);
     }
 
     private void charge(long now) {
-        if (waiting && now - since > 0) { // somebody with a later time may have been here before
+        if (waiting && now - since > 0) { // another thread may have charged up to a later time
             credit -= (now - since) * bytesPerNano;
             since = now;
         }

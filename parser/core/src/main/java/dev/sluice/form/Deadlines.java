@@ -30,7 +30,7 @@ final class Deadlines {
             paceLock.lock();
             try {
                 if (queue.needsBytes()) {
-                    pace.waits(options.now());
+                    pace.startWaiting(options.now());
                 }
             } finally {
                 paceLock.unlock();
@@ -52,11 +52,11 @@ final class Deadlines {
         long now = options.now();
         paceLock.lock();
         try {
-            pace.goesOn(now);
+            pace.stopWaiting(now);
             pace.received(bytes);
             boolean inTime = !pace.isTooSlow(now);
             if (discarded) {
-                pace.waits(now);
+                pace.startWaiting(now);
             }
             return inTime;
         } finally {

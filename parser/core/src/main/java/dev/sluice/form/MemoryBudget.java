@@ -138,7 +138,7 @@ public final class MemoryBudget {
     }
 
     /** Changes the memory of the chunks of all forms that wait to be decoded. */
-    void waits(long bytes) {
+    void addWaiting(long bytes) {
         waiting.addAndGet(bytes);
     }
 

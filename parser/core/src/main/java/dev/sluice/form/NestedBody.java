@@ -34,7 +34,8 @@ final class NestedBody {
             return null;
         }
         try {
-            return new NestedBody(part, MultipartDecoder.create(Boundary.anyMultipart(type, remaining.preset()), remaining));
+            return new NestedBody(
+                    part, MultipartDecoder.create(Boundary.anyMultipart(type, remaining.preset()), remaining));
         } catch (MultipartException e) {
             throw within(part, e);
         }

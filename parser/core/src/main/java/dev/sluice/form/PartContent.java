@@ -30,38 +30,38 @@ import org.jspecify.annotations.Nullable;
 public final class PartContent implements Closeable {
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
-    /** Bytes, in memory or in a file: written by one thread, then read by any. */
+    /** The bytes of a content, in memory or in a file. Written by one thread, then read by any. */
     interface Storage extends AutoCloseable {
-        /** Takes bytes from {@code data}. {@return false if there was no room for all of them} */
+        /** Reads bytes from {@code data}. {@return false if memory is short, so that some bytes are left} */
         boolean write(ByteBuf data) throws IOException;
 
-        /** All have been written. */
+        /** Marks the end of the content. */
         void complete() throws IOException;
 
         long size();
 
-        /** {@return what is held while the bytes move or go} */
+        /** {@return the lock for moving and releasing the bytes} */
         ReentrantLock lock();
 
         InputStream read() throws IOException;
 
-        /** Makes them a file of the application; there is nothing to close any more. */
+        /** Moves the bytes to a file of the application. This storage is then closed. */
         void moveTo(Path target, boolean replace) throws IOException;
 
-        /** {@return the same bytes for a new owner, which may be this; the old one has nothing to close any more} */
+        /** {@return a storage with the same bytes for a new owner, possibly this one; any other is then closed} */
         Storage detach() throws MultipartException;
 
-        /** Gives back the memory, or deletes the file. */
+        /** Releases the memory or deletes the file. */
         @Override
         void close();
     }
 
-    private Storage storage; // changes only before anybody else has this
+    private Storage storage; // changes only while the form is assembled
 
-    /** Those of the file that were handed out and not closed; null while there was none. */
+    /** Open streams of the file; null before the first one. */
     private volatile @Nullable Set<InputStream> streams;
 
-    /** What became of it, once it is nothing any more; set under the lock. */
+    /** Why this content is no longer available, for messages, or null. Guarded by the lock. */
     private volatile @Nullable String gone;
 
     PartContent(Storage storage) {
@@ -86,18 +86,18 @@ public final class PartContent implements Closeable {
         return storage instanceof MemoryContent;
     }
 
-    /** {@return how much memory it would give back if it moved to a file; 0 where it may not, or is in one} */
+    /** {@return how much memory a move to a file would release; 0 if it must stay in memory or is in a file} */
     long movableBytes() {
         return storage instanceof MemoryContent memory ? memory.movableBytes() : 0;
     }
 
-    /** Moves what is in memory to a file, which can be written on; while the form is put together, before anybody else has this. */
+    /** Moves content from memory to a file, to which more can be written. Only while the form is assembled. */
     void moveToFile(FormMemory account, PartHead head) throws IOException {
         if (storage instanceof MemoryContent memory) {
             SpoolFile spilled = account.newFile(head);
             try {
                 spilled.write(memory);
-            } catch (IOException | RuntimeException | Error e) { // memory for the write, too
+            } catch (IOException | RuntimeException | Error e) { // an Error, too: writing allocates memory
                 try (spilled) {
                     throw e;
                 }

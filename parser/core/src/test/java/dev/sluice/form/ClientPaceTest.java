@@ -19,7 +19,7 @@ class ClientPaceTest {
 
     @Test
     void silentClient_isTooSlowAfterTheGrace() {
-        pace.waits(seconds(0));
+        pace.startWaiting(seconds(0));
         assertEquals(5.0, pace.patience() / 1e9, 1e-6);
         assertFalse(pace.isTooSlow(seconds(4.9)));
         assertTrue(pace.isTooSlow(seconds(5.1)));
@@ -29,14 +29,14 @@ class ClientPaceTest {
     @Test
     void clientAtTheMinimumRate_isNotTooSlow() {
         for (int second = 0; second < 1000; second++) {
-            pace.waits(seconds(second));
-            pace.goesOn(seconds(second + 1));
+            pace.startWaiting(seconds(second));
+            pace.stopWaiting(seconds(second + 1));
             pace.received(240);
             assertFalse(pace.isTooSlow(seconds(second + 1)));
         }
         for (int second = 1000; second < 1100; second++) {
-            pace.waits(seconds(second));
-            pace.goesOn(seconds(second + 1));
+            pace.startWaiting(seconds(second));
+            pace.stopWaiting(seconds(second + 1));
             pace.received(200);
         }
         assertTrue(pace.isTooSlow(seconds(1100)));
@@ -45,7 +45,7 @@ class ClientPaceTest {
     @Test
     void burst_paysForAPauseOfUpToAMinute() {
         pace.received(1 << 30);
-        pace.waits(seconds(0));
+        pace.startWaiting(seconds(0));
         assertEquals(60.0, pace.patience() / 1e9, 1e-6);
         assertFalse(pace.isTooSlow(seconds(59)));
         assertTrue(pace.isTooSlow(seconds(61)));
@@ -53,30 +53,30 @@ class ClientPaceTest {
 
     @Test
     void busyServer_isNotCharged() {
-        pace.waits(seconds(0));
-        pace.goesOn(seconds(1));
+        pace.startWaiting(seconds(0));
+        pace.stopWaiting(seconds(1));
         assertFalse(pace.isTooSlow(seconds(500)));
-        pace.waits(seconds(500));
+        pace.startWaiting(seconds(500));
         assertFalse(pace.isTooSlow(seconds(503.9)));
         assertTrue(pace.isTooSlow(seconds(504.1)));
     }
 
     @Test
     void wait_endedBeforeItBegan_givesNoCredit() {
-        pace.waits(seconds(2));
-        pace.goesOn(seconds(1));
+        pace.startWaiting(seconds(2));
+        pace.stopWaiting(seconds(1));
         assertEquals(5.0, pace.patience() / 1e9, 1e-6);
     }
 
     /** A thread may report a time that it read earlier. */
     @Test
     void overlappingTimes_areChargedOnce() {
-        pace.waits(seconds(0));
+        pace.startWaiting(seconds(0));
         assertFalse(pace.isTooSlow(seconds(3)));
         assertFalse(pace.isTooSlow(seconds(1)));
         assertFalse(pace.isTooSlow(seconds(4.9)));
         pace.received(240);
-        pace.waits(seconds(2));
+        pace.startWaiting(seconds(2));
         assertFalse(pace.isTooSlow(seconds(5.9)));
         assertTrue(pace.isTooSlow(seconds(6.1)));
     }

@@ -82,7 +82,7 @@ final class BodyStream extends InputStream {
     @Override
     public int read(byte[] target, int index, int length) throws IOException {
         if (pace != null) {
-            pace.waits(System.nanoTime());
+            pace.startWaiting(System.nanoTime());
         }
         int count;
         waiting.set(Thread.currentThread());
@@ -106,7 +106,7 @@ final class BodyStream extends InputStream {
         ended = count < 0;
         total += Math.max(count, 0);
         if (pace != null && options != null && !ended) {
-            pace.goesOn(System.nanoTime());
+            pace.stopWaiting(System.nanoTime());
             pace.received(count);
             if (pace.isTooSlow(System.nanoTime())) {
                 throw MultipartException.because(Reason.CLIENT_TOO_SLOW)
