@@ -139,8 +139,8 @@ public final class FormOptions {
     }
 
     /**
-     * {@return how many bytes a body of {@code length} bytes is certain to write to the spool; 0 if that is not certain}. With a
-     * decider, all of it may go to sinks. A transfer encoding or a nested body may have any size and little content. Otherwise
+     * {@return the number of bytes that a body of {@code length} bytes certainly writes to the spool; 0 if that is unknown} With a
+     * decider, the whole body may go to sinks. A transfer encoding or a nested body may have any size and little content. Otherwise,
      * memory holds at most {@link #maxInMemoryBytes()} of contents and headers, with an overhead for each part that bounds the
      * number of delimiters.
      */

@@ -212,7 +212,12 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
         meters.gauge("sluice.spool.used", BYTES, "Bytes of the quota in use", of, SpoolDirectory::bytes);
         meters.gauge("sluice.spool.max", BYTES, "Quota of the spool", of, spool -> max(spool.maxSpoolBytes()));
         meters.count("sluice.spool.written", BYTES, "Bytes written since the start", of, SpoolDirectory::writtenBytes);
-        meters.gauge("sluice.spool.swept", null, "Files of killed processes, removed at the start", of, SpoolDirectory::sweptFiles);
+        meters.gauge(
+                "sluice.spool.swept",
+                null,
+                "Files of killed processes, removed at the start",
+                of,
+                SpoolDirectory::sweptFiles);
         meters.count("sluice.spool.failed.deletes", null, "Failed deletes", of, SpoolDirectory::failedDeletes);
     }
 
