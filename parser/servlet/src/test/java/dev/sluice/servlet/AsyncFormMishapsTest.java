@@ -188,7 +188,7 @@ class AsyncFormMishapsTest extends WithApp {
 
     /** Jetty fails a worker whose request is over: the application is told when it may be completed, and not before. */
     @Test
-    void aFormEndsOnceTheWorkerHasRunThatItStarted() throws Exception {
+    void cancelledForm_whoseWorkerIsHeld_endsAfterTheWorker() throws Exception {
         Runnable worker = cancelledWhileItsWorkerIsHeld();
         Eventually.after(100);
         assertFalse(failure.isDone(), "the request would be completed under its worker");
@@ -198,7 +198,7 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void aFormEndsThoughItsWorkerIsDroppedAndItsRequestGoesOn() throws Exception {
+    void cancelledForm_whoseWorkerIsDropped_ends() throws Exception {
         cancelledWhileItsWorkerIsHeld();
         assertInstanceOf(CancellationException.class, failure.get(2, TimeUnit.MINUTES));
         app.assertNothingLeft("a form that was cancelled");
@@ -213,8 +213,8 @@ class AsyncFormMishapsTest extends WithApp {
         try (RawHttp client = app.begin(FORM)) {
             Runnable worker = workers.poll(2, TimeUnit.MINUTES);
             received.get(2, TimeUnit.MINUTES).cancel();
-            assertEquals(0, app.memory.used());
-            assertEquals(0, app.spool.files());
+            // The container's thread may still be decoding: it then releases the form.
+            Eventually.isTrue(() -> app.memory.used() == 0 && app.spool.files() == 0, "the cancelled form keeps something");
             assertTrue(client.channel().isOpen());
             return worker;
         }
